@@ -1,0 +1,73 @@
+"""What can go wrong, by what the caller does about it. Every message says what to do; `exit_code` is cli.md's."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.codes import ErrorCode
+
+
+class KcliError(Exception):
+    """The root of all that kcli raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(KcliError):
+    """The caller asked for something that makes no sense; nothing was done."""
+
+    exit_code = 2
+
+
+class ConnectError(KcliError):
+    """No connection, or it broke. `sent` is True when the broker may have acted on the request (unknown outcome)."""
+
+    exit_code = 5
+
+    def __init__(self, message: str, *, sent: bool = False) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class AuthError(ConnectError):
+    """The broker refused who we are. Final: trying again changes nothing (B19)."""
+
+
+class UnsupportedVersion(KcliError):
+    """The broker and we have no common version of an API (B12)."""
+
+
+class BrokerError(KcliError):
+    """The broker answered with an error code. `about` names what it was about (a topic, a group, a partition)."""
+
+    def __init__(self, code: ErrorCode, about: str = "", message: str | None = None) -> None:
+        self.code = code
+        self.about = about
+        text = message or code.text
+        super().__init__(f"{about}: {text} ({code.name})" if about else f"{text} ({code.name})")
+
+
+class DecodeError(KcliError):
+    """Bytes that are not what the protocol says. Nothing was taken from them."""
+
+
+class EncodeError(KcliError):
+    """A message that the negotiated version cannot say."""
+
+
+class DeadlineExceeded(KcliError):
+    """Waited as long as was allowed. `sent` as in ConnectError."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, sent: bool = False) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class BufferFull(KcliError):
+    """The producer's memory bound was reached and stayed so for max_block."""
+
+
+class Closed(KcliError):
+    """The client was closed."""

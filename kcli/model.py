@@ -1,0 +1,165 @@
+"""The interfaces and values every part of kcli knows. Sub-packages meet here and nowhere else."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from typing import Any, NamedTuple, Protocol, TypeVar
+
+    from kcli.proto.schema import Request
+
+    R = TypeVar("R")
+
+    class Address(NamedTuple):
+        """Where a broker listens."""
+
+        host: str
+        port: int
+
+    class TopicPartition(NamedTuple):
+        topic: str
+        partition: int
+
+    class Group(NamedTuple):
+        """The key of a consumer group's coordinator (FindCoordinator key type 0)."""
+
+        name: str
+
+    class Transaction(NamedTuple):
+        """The key of a transactional id's coordinator (FindCoordinator key type 1)."""
+
+        name: str
+
+    class Node(NamedTuple):
+        """A broker as the cluster's metadata names it."""
+
+        id: int
+        host: str
+        port: int
+        rack: str | None
+else:
+    Protocol = object
+    Address = namedtuple("Address", "host port")
+    TopicPartition = namedtuple("TopicPartition", "topic partition")
+    Group = namedtuple("Group", "name")
+    Transaction = namedtuple("Transaction", "name")
+    Node = namedtuple("Node", "id host port rack")
+
+
+class Lane:
+    """The traffic classes of a broker. A broker answers one request per connection at a time, so a long poll or a
+    join must not stand in front of a heartbeat (B8): each lane is a connection of its own, opened on demand."""
+
+    CONTROL = "control"
+    PRODUCE = "produce"
+    FETCH = "fetch"
+    JOIN = "join"
+
+
+class Broker(Protocol):
+    """One broker: asks go out in the order they are made, answers come back in that order, per lane."""
+
+    @property
+    def node_id(self) -> int: ...
+
+    async def ask(self, request: Request[R], *, timeout: float | None = None, lane: str | None = None) -> R:
+        """The broker's answer. `timeout` is in seconds from the moment the request was written (B6); None is the
+        client's request timeout. `lane` None is the request's own (Produce, Fetch, JoinGroup/SyncGroup, the rest).
+        Raises ConnectError (`.sent` tells whether the broker may have acted on it), AuthError, UnsupportedVersion,
+        DecodeError, DeadlineExceeded, Closed."""
+        ...
+
+    async def tell(self, request: Request[Any]) -> None:
+        """Write a request that has no answer (Produce with acks=0)."""
+        ...
+
+    async def versions(self) -> dict[int, tuple[int, int]]:
+        """API key to (lowest, highest) version as this broker advertises them."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Cluster(Protocol):
+    """Who leads, who coordinates, and how to forget what turned out to be wrong (kpax's LeaderIsDown)."""
+
+    async def leader(self, at: TopicPartition) -> Broker:
+        """Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, ...) when nobody leads it now."""
+        ...
+
+    def leader_moved(
+        self, at: TopicPartition, leader_id: int = -1, leader_epoch: int = -1, endpoint: Node | None = None
+    ) -> None:
+        """Forget the leader; with a KIP-951 hint, know the next one at once."""
+        ...
+
+    def leader_epoch(self, at: TopicPartition) -> int: ...
+    def leader_id(self, at: TopicPartition) -> int:
+        """The leader as cached, -1 when unknown: no request is made."""
+        ...
+
+    async def coordinator(self, of: Group | Transaction) -> Broker: ...
+    def coordinator_moved(self, of: Group | Transaction) -> None: ...
+    async def controller(self) -> Broker: ...
+    async def anyone(self) -> Broker: ...
+    async def node(self, node_id: int) -> Broker: ...
+    async def nodes(self) -> Sequence[Node]: ...
+    async def partitions(self, topic: str) -> Sequence[int]:
+        """Raises BrokerError UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist."""
+        ...
+
+    async def topics(self) -> dict[str, Sequence[int]]:
+        """All topics and their partitions, internal ones included."""
+        ...
+
+    def is_internal(self, topic: str) -> bool: ...
+    def topic_id(self, topic: str) -> bytes:
+        """The cached topic id, 16 zero bytes when unknown (KIP-516)."""
+        ...
+
+    def topic_name(self, topic_id: bytes) -> str | None: ...
+    def has_leader(self, at: TopicPartition) -> bool:
+        """As cached; False for a leaderless or unknown partition."""
+        ...
+
+    async def refresh(self, topics: Sequence[str] | None = None) -> None:
+        """Ask for metadata now: of these topics, or of those in use."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+if TYPE_CHECKING:
+    Connect = Callable[[Address, int], Broker]
+    Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
+
+
+async def ask_leader(
+    cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None
+) -> R:
+    """Look up, ask, and forget the leader when the way to it is broken. Retrying is the caller's."""
+    from kcli.errors import ConnectError
+
+    broker = await cluster.leader(at)
+    try:
+        return await broker.ask(request, timeout=timeout)
+    except ConnectError:
+        cluster.leader_moved(at)
+        raise
+
+
+async def ask_coordinator(
+    cluster: Cluster, of: Group | Transaction, request: Request[R], *, timeout: float | None = None
+) -> R:
+    """Look up, ask, and forget the coordinator when the way to it is broken. Retrying is the caller's."""
+    from kcli.errors import ConnectError
+
+    broker = await cluster.coordinator(of)
+    try:
+        return await broker.ask(request, timeout=timeout)
+    except ConnectError:
+        cluster.coordinator_moved(of)
+        raise

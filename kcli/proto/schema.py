@@ -1,0 +1,170 @@
+"""How a message is declared: once per API, for every version.
+
+A field says in which versions it exists, where it may be null, and its tag, in Kafka's own version strings
+("0+", "3-5"). `compile.py` turns a declaration into straight-line encode and decode functions per version.
+Annotations are wire types: Int8 … Int64, UInt16, UInt32, Float64, bool, str, bytes, Uuid, Records, list[T], a Struct.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Field, Value, ValueType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, dataclass_transform
+
+    Int8: TypeAlias = int
+    Int16: TypeAlias = int
+    Int32: TypeAlias = int
+    Int64: TypeAlias = int
+    UInt16: TypeAlias = int
+    UInt32: TypeAlias = int
+    Float64: TypeAlias = float
+    Uuid: TypeAlias = bytes
+    Buffer: TypeAlias = bytes | bytearray | memoryview
+    Records: TypeAlias = Buffer
+    R = TypeVar("R", covariant=True)
+else:
+    Int8 = Int16 = Int32 = Int64 = UInt16 = UInt32 = int
+    Float64, Uuid = float, bytes
+    Buffer = Records = bytes
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
+
+NO_ID = bytes(16)
+"""The topic id of "unknown" (KIP-516)."""
+
+FOREVER = 1 << 15
+
+
+class Versions:
+    """A closed range of versions, as "2-5", "3", "4+" or "none"."""
+
+    __slots__ = ("first", "last")
+
+    def __init__(self, text: str) -> None:
+        if text == "none":
+            self.first, self.last = 1, 0
+        elif text.endswith("+"):
+            self.first, self.last = int(text[:-1]), FOREVER
+        else:
+            first, _, last = text.partition("-")
+            self.first, self.last = int(first), int(last or first)
+
+    def __contains__(self, version: int) -> bool:
+        return self.first <= version <= self.last
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Versions) and (self.first, self.last) == (other.first, other.last)
+
+    def __repr__(self) -> str:
+        if self.first > self.last:
+            return "none"
+        if self.last == FOREVER:
+            return f"{self.first}+"
+        return f"{self.first}-{self.last}" if self.first != self.last else f"{self.first}"
+
+
+class Place:
+    """Where a field stands on the wire."""
+
+    __slots__ = ("ignorable", "null", "tag", "versions")
+
+    def __init__(self, versions: str, null: str, tag: int | None, ignorable: bool) -> None:
+        self.versions = Versions(versions)
+        self.null = Versions(null)
+        self.tag = tag
+        self.ignorable = ignorable
+
+
+def at(
+    versions: str = "0+",
+    *,
+    null: str = "none",
+    tag: int | None = None,
+    ignorable: bool = False,
+    default: Any = None,
+    factory: Callable[[], Any] | None = None,
+) -> Any:
+    """Declare a field: the versions that carry it, those in which it may be null, its tag if it is a tagged field
+    (KIP-482). In a version without it the value must be the default, unless it is ignorable."""
+    return Field(default=default, factory=factory, extra=Place(versions, null, tag, ignorable))
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(at,))
+class StructType(ValueType):
+    """Reads the class keywords of a message: `key`, `versions`, `flexible`."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> Any:
+        cls = super().__new__(mcs, name, bases, body)
+        for f in cls.__fields__:
+            if f.extra is None:
+                f.extra = Place("0+", "none", None, False)
+        if "key" in options:
+            cls.api_key = options["key"]
+        if "versions" in options:
+            cls.versions = Versions(options["versions"])
+            cls.flexible = Versions(options.get("flexible", "none"))
+            cls.codecs = {}
+        return cls
+
+
+class Struct(Value, metaclass=StructType):
+    """A part of a message."""
+
+
+class Message(Struct):
+    """A whole body with a version range: a request, a response, or data that Kafka versions the same way."""
+
+    versions: ClassVar[Versions]
+    flexible: ClassVar[Versions]
+    codecs: ClassVar[dict[int, Any]]
+
+    def encode(self, version: int) -> list[Buffer]:
+        """The body as buffers to be written one after the other; record bytes are not copied.
+        Raises EncodeError when `version` cannot say what the message says."""
+        from kcli.proto.compile import codec
+
+        return codec(type(self), version).encode(self)
+
+    @classmethod
+    def decode(cls, version: int, data: Buffer) -> Self:
+        """The message in `data`; `Records` and nothing else are views into it. Raises DecodeError."""
+        from kcli.proto.compile import codec
+
+        return codec(cls, version).decode(data)  # type: ignore[no-any-return]
+
+
+if TYPE_CHECKING:
+
+    class Request(Message, Generic[R]):
+        """A request whose answer is an R."""
+
+        api_key: ClassVar[int]
+
+        @classmethod
+        def response(cls) -> type[R]: ...
+
+else:
+
+    class Request(Message):
+        """A request; `Request["FetchResponse"]` names its answer for the reader and the type checker."""
+
+        def __class_getitem__(cls, _response):
+            return cls
+
+        @classmethod
+        def response(cls):
+            """The response class: the one declared beside the request."""
+            import sys
+
+            return getattr(sys.modules[cls.__module__], cls.__name__.removesuffix("Request") + "Response")
+
+
+class Response(Message):
+    """An answer."""
+
+    api_key: ClassVar[int]

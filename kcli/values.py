@@ -1,0 +1,117 @@
+"""Values: slotted records declared like dataclasses, cheap to import.
+
+`dataclasses` costs 13 ms to import, which is a third of what a whole command may take to start, so kcli has this
+one small mechanism instead. It serves the wire messages (mutable) and the settings (frozen).
+A class's `__init__` is compiled the first time somebody makes one.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
+
+class Field:
+    """One declared field: its annotation as written, and how to make its default."""
+
+    __slots__ = ("annotation", "default", "extra", "factory", "name")
+
+    def __init__(
+        self, *, default: Any = None, factory: Callable[[], Any] | None = None, extra: Any = None, name: str = ""
+    ) -> None:
+        self.name = name
+        self.annotation = ""
+        self.default = default
+        self.factory = factory
+        self.extra = extra
+
+    def make_default(self) -> Any:
+        return self.factory() if self.factory is not None else self.default
+
+
+def field(*, default: Any = None, factory: Callable[[], Any] | None = None, extra: Any = None) -> Any:
+    """Declare a field that needs more than a plain default: a factory, or `extra` for the class's own use."""
+    return Field(default=default, factory=factory, extra=extra)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+class ValueType(type):
+    """Turns annotations into `__slots__` and fields; everything else of the class body stays as it is."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> Any:
+        own: list[Field] = []
+        for attribute, annotation in body.get("__annotations__", {}).items():
+            if annotation.startswith("ClassVar") or attribute.startswith("__"):
+                continue
+            given = body.pop(attribute, None)
+            made = given if isinstance(given, Field) else Field(default=given)
+            made.name, made.annotation = attribute, annotation
+            own.append(made)
+        inherited = [f for base in reversed(bases) for f in getattr(base, "__fields__", ())]
+        body["__slots__"] = tuple(f.name for f in own) + tuple(body.get("__slots__", ()))
+        body["__fields__"] = tuple(inherited + own)
+        return super().__new__(mcs, name, bases, body)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any) -> None:
+        super().__init__(name, bases, body)
+
+
+class Value(metaclass=ValueType):
+    """A mutable slotted record: keyword arguments, equality by fields, a readable repr."""
+
+    __fields__: ClassVar[tuple[Field, ...]]
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **given):
+            _compile_init(type(self))
+            self.__init__(**given)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in self.__fields__)})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in self.__fields__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Frozen(Value):
+    """A value that cannot change after it was made; `replace` makes the next one."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be changed; use replace({name}=...)")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(getattr(self, f.name) for f in self.__fields__))
+
+    def replace(self: T, **changes: Any) -> T:
+        """A copy with some fields changed. Raises TypeError for a field that does not exist."""
+        kept = {f.name: getattr(self, f.name) for f in type(self).__fields__}  # type: ignore[attr-defined]
+        return type(self)(**(kept | changes))
+
+
+def _compile_init(cls: type) -> None:
+    """Give `cls` its own `__init__(self, *, a=..., b=...)`: straight-line, one store per field."""
+    names: dict[str, Any] = {"set": object.__setattr__}
+    arguments, stores = [], []
+    for f in cls.__fields__:  # type: ignore[attr-defined]
+        names[f"default_{f.name}"] = f.factory if f.factory is not None else f.default
+        made = f"default_{f.name}() if {f.name} is missing else {f.name}" if f.factory is not None else f.name
+        arguments.append(f"{f.name}={'missing' if f.factory is not None else f'default_{f.name}'}")
+        stores.append(f" set(self, {f.name!r}, {made})" if issubclass(cls, Frozen) else f" self.{f.name} = {made}")
+    names["missing"] = object()
+    star = "*, " if arguments else ""
+    source = f"def __init__(self, {star}{', '.join(arguments)}):\n" + ("\n".join(stores) or " pass")
+    exec(source, names)
+    cls.__init__ = names["__init__"]  # type: ignore[misc]
