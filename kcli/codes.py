@@ -427,8 +427,7 @@ LISTENER_NOT_FOUND = ErrorCode(
     "LISTENER_NOT_FOUND",
     True,
     "leader",
-    "there is no listener on the leader broker that matches the listener on which metadata request was "
-    "processed",
+    "there is no listener on the leader broker that matches the listener on which metadata request was processed",
 )
 TOPIC_DELETION_DISABLED = ErrorCode(73, "TOPIC_DELETION_DISABLED", False, "", "topic deletion is disabled")
 FENCED_LEADER_EPOCH = ErrorCode(
@@ -566,8 +565,7 @@ INCONSISTENT_VOTER_SET = ErrorCode(
     "INCONSISTENT_VOTER_SET",
     False,
     "",
-    "indicates that the either the sender or recipient of a voter-only request is not one of the expected "
-    "voters",
+    "indicates that the either the sender or recipient of a voter-only request is not one of the expected voters",
 )
 INVALID_UPDATE_VERSION = ErrorCode(95, "INVALID_UPDATE_VERSION", False, "", "the given update version was invalid")
 FEATURE_UPDATE_FAILED = ErrorCode(
@@ -662,8 +660,7 @@ FENCED_MEMBER_EPOCH = ErrorCode(
     "FENCED_MEMBER_EPOCH",
     False,
     "",
-    "the member epoch is fenced by the group coordinator. The member must abandon all its partitions and "
-    "rejoin",
+    "the member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin",
 )
 UNRELEASED_INSTANCE_ID = ErrorCode(
     111,

@@ -137,9 +137,7 @@ if TYPE_CHECKING:
     Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 
-async def ask_leader(
-    cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None
-) -> R:
+async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:
     """Look up, ask, and forget the leader when the way to it is broken. Retrying is the caller's."""
     from kcli.errors import ConnectError
 

@@ -1,0 +1,61 @@
+"""One file per API; a message is imported when somebody needs it.
+
+`REQUESTS` maps an API key to its module and name, so that a server can find what a header announces.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.schema import Request
+
+REQUESTS = {
+    0: ("produce", "Produce"),
+    1: ("fetch", "Fetch"),
+    2: ("list_offsets", "ListOffsets"),
+    3: ("metadata", "Metadata"),
+    8: ("offset_commit", "OffsetCommit"),
+    9: ("offset_fetch", "OffsetFetch"),
+    10: ("find_coordinator", "FindCoordinator"),
+    11: ("join_group", "JoinGroup"),
+    12: ("heartbeat", "Heartbeat"),
+    13: ("leave_group", "LeaveGroup"),
+    14: ("sync_group", "SyncGroup"),
+    15: ("describe_groups", "DescribeGroups"),
+    16: ("list_groups", "ListGroups"),
+    17: ("sasl_handshake", "SaslHandshake"),
+    18: ("api_versions", "ApiVersions"),
+    19: ("create_topics", "CreateTopics"),
+    20: ("delete_topics", "DeleteTopics"),
+    21: ("delete_records", "DeleteRecords"),
+    22: ("init_producer_id", "InitProducerId"),
+    23: ("offset_for_leader_epoch", "OffsetForLeaderEpoch"),
+    32: ("describe_configs", "DescribeConfigs"),
+    36: ("sasl_authenticate", "SaslAuthenticate"),
+    37: ("create_partitions", "CreatePartitions"),
+    42: ("delete_groups", "DeleteGroups"),
+    44: ("incremental_alter_configs", "IncrementalAlterConfigs"),
+    47: ("offset_delete", "OffsetDelete"),
+    60: ("describe_cluster", "DescribeCluster"),
+    68: ("consumer_group_heartbeat", "ConsumerGroupHeartbeat"),
+    69: ("consumer_group_describe", "ConsumerGroupDescribe"),
+    75: ("describe_topic_partitions", "DescribeTopicPartitions"),
+}
+
+
+def request_type(api_key: int) -> type[Request[Any]] | None:
+    """The request class of an API key, None for one that is not declared here."""
+    row = REQUESTS.get(api_key)
+    if row is None:
+        return None
+    return getattr(importlib.import_module(f"{__name__}.{row[0]}"), f"{row[1]}Request")  # type: ignore[no-any-return]
+
+
+def api_name(api_key: int) -> str:
+    """Kafka's name of an API key."""
+    row = REQUESTS.get(api_key)
+    return row[1] if row else f"API {api_key}"

@@ -1,0 +1,42 @@
+"""ApiVersions (API key 18): versions 0-4."""
+
+from __future__ import annotations
+
+from kcli.proto.schema import Int16, Int32, Int64, Request, Response, Struct, at
+
+
+class ApiVersionsRequest(Request["ApiVersionsResponse"], key=18, versions="0-4", flexible="3+"):
+    """Which versions of which API does the broker speak? Its answer always has response header v0."""
+
+    client_software_name: str = at("3+", ignorable=True, default="")
+    client_software_version: str = at("3+", ignorable=True, default="")
+
+
+class ApiVersion(Struct):
+    api_key: Int16 = 0
+    min_version: Int16 = 0
+    max_version: Int16 = 0
+
+
+class SupportedFeatureKey(Struct):
+    name: str = at("3+", default="")
+    min_version: Int16 = at("3+", default=0)
+    max_version: Int16 = at("3+", default=0)
+
+
+class FinalizedFeatureKey(Struct):
+    name: str = at("3+", default="")
+    max_version_level: Int16 = at("3+", default=0)
+    min_version_level: Int16 = at("3+", default=0)
+
+
+class ApiVersionsResponse(Response, key=18, versions="0-4", flexible="3+"):
+    """The answer to ApiVersionsRequest."""
+
+    error_code: Int16 = 0
+    api_keys: list[ApiVersion] = at(factory=list)
+    throttle_time_ms: Int32 = at("1+", ignorable=True, default=0)
+    supported_features: list[SupportedFeatureKey] = at("3+", tag=0, ignorable=True, factory=list)
+    finalized_features_epoch: Int64 = at("3+", tag=1, ignorable=True, default=-1)
+    finalized_features: list[FinalizedFeatureKey] = at("3+", tag=2, ignorable=True, factory=list)
+    zk_migration_ready: bool = at("3+", tag=3, ignorable=True, default=False)

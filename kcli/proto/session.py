@@ -1,0 +1,254 @@
+"""The session: frames, headers and correlation ids, without any I/O. Client role and server role.
+
+A frame is an int32 size and that many bytes (B1). A size is judged before anything is allocated. Answers carry no API
+key: the client role remembers what it asked, in order (B3, B4). A wrong correlation id ends the session, it is never
+re-synchronised.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from struct import Struct as Layout
+
+from kcli.errors import DecodeError
+from kcli.proto.compile import uvarint
+from kcli.proto.messages import api_name, request_type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.schema import Buffer, Message, Request, Response
+
+API_VERSIONS = 18
+SCRATCH = 64 * 1024
+MAX_ID = 0x7FFFFFFF
+_SIZE = Layout(">i")
+_REQUEST_HEADER = Layout(">ihhih")
+
+
+class FrameReader:
+    """Cuts a byte stream into frames. The transport writes into `buffer()` and then says `received(n)`.
+
+    Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
+    writes directly, so its bytes are never copied. `max_frame` is in bytes.
+    """
+
+    def __init__(self, max_frame: int) -> None:
+        self._max = max_frame
+        self._scratch = bytearray(SCRATCH)
+        self._start = 0  # of bytes not yet cut, in the scratch
+        self._end = 0
+        self._large: memoryview | None = None  # the frame being filled, when it has a buffer of its own
+        self._filled = 0
+
+    def buffer(self) -> memoryview:
+        """Where the next bytes go; never empty."""
+        if self._large is not None:
+            return self._large[self._filled :]
+        return memoryview(self._scratch)[self._end :]
+
+    def received(self, n: int) -> list[memoryview]:
+        """Take note of `n` bytes written into the last `buffer()`; the frames they completed, without their size.
+        A frame is valid for as long as somebody holds it. Raises DecodeError for a size that cannot be."""
+        if self._large is not None:
+            self._filled += n
+            if self._filled < len(self._large):
+                return []
+            frame, self._large = self._large, None
+            return [frame]
+        self._end += n
+        frames: list[memoryview] = []
+        while self._end - self._start >= 4:
+            (size,) = _SIZE.unpack_from(self._scratch, self._start)
+            if not 0 <= size <= self._max:
+                raise DecodeError(diagnose(bytes(self._scratch[self._start : self._start + 16]), self._max))
+            have = self._end - self._start - 4
+            if have >= size:
+                begin = self._start + 4
+                frames.append(memoryview(bytes(memoryview(self._scratch)[begin : begin + size])))
+                self._start = begin + size
+                continue
+            if size + 4 > SCRATCH:
+                self._large = memoryview(bytearray(size))
+                self._large[:have] = memoryview(self._scratch)[self._start + 4 : self._end]
+                self._filled = have
+                self._start = self._end = 0
+                return frames
+            break
+        self._compact()
+        return frames
+
+    def _compact(self) -> None:
+        if self._start == self._end:
+            self._start = self._end = 0
+        elif self._start and SCRATCH - self._end < SCRATCH // 2:
+            rest = bytes(memoryview(self._scratch)[self._start : self._end])
+            self._scratch[: len(rest)] = rest
+            self._start, self._end = 0, len(rest)
+
+    @property
+    def partial(self) -> bool:
+        """Whether the stream stands in the middle of a frame."""
+        return self._large is not None or self._end > self._start
+
+
+def diagnose(head: bytes, limit: int) -> str:
+    """What the first bytes of an impossible frame say about the peer (B1)."""
+    if head.startswith(b"HTTP"):
+        return "this port speaks HTTP, not Kafka: check the port number"
+    if head[:1] in (b"\x15", b"\x16") and head[1:2] == b"\x03":
+        return "this port speaks TLS, and we spoke plaintext: use security.protocol=SSL or SASL_SSL"
+    (size,) = _SIZE.unpack_from(head)
+    if size < 0:
+        return f"the peer announced a frame of {size} bytes: it does not speak Kafka"
+    return f"the peer announced a frame of {size} bytes, over the limit of {limit}: it may not speak Kafka"
+
+
+class Asked:
+    """A request that waits for its answer."""
+
+    __slots__ = ("correlation_id", "request", "version")
+
+    def __init__(self, correlation_id: int, request: Request[Any], version: int) -> None:
+        self.correlation_id = correlation_id
+        self.request = request
+        self.version = version
+
+
+class ClientSession:
+    """The asking side of one connection."""
+
+    def __init__(self, client_id: str | None) -> None:
+        self._client_id = client_id
+        self._next_id = 0
+        self.asked: deque[Asked] = deque()
+
+    def send(self, request: Request[Any], version: int, *, answered: bool = True) -> list[Buffer]:
+        """The frame of `request` at `version`, as buffers to be written one after the other.
+        `answered=False` for a request that has no answer (acks=0). Raises EncodeError, and then nothing changed."""
+        body = request.encode(version)
+        correlation_id = self._next_id
+        header = encode_request_header(type(request), version, correlation_id, self._client_id)
+        size = len(header) + sum(len(part) for part in body)
+        self._next_id = 0 if correlation_id == MAX_ID else correlation_id + 1
+        if answered:
+            self.asked.append(Asked(correlation_id, request, version))
+        return [_SIZE.pack(size) + header, *body]
+
+    def receive(self, frame: Buffer) -> tuple[Asked, Response]:
+        """The answer in `frame`, and what it answers: always the oldest question (B4).
+        Raises DecodeError when it is nobody's answer or not decodable; the connection is then lost."""
+        if not self.asked:
+            raise DecodeError("the broker sent an answer that nobody asked for")
+        (correlation_id,) = _SIZE.unpack_from(frame) if len(frame) >= 4 else (None,)
+        asked = self.asked[0]
+        if correlation_id != asked.correlation_id:
+            raise DecodeError(f"the answer is for request {correlation_id}, expected {asked.correlation_id}")
+        kind = type(asked.request)
+        response = kind.response()
+        start = 4
+        if response_header_version(kind, asked.version):
+            start = skip_tags(frame, 4)
+        body = memoryview(frame)[start:]
+        version = asked.version
+        if kind.api_key == API_VERSIONS and len(body) >= 2 and version and bytes(body[:2]) == b"\x00\x23":
+            version = 0  # UNSUPPORTED_VERSION: the body may have any shape, only the code is read (B9)
+            body = memoryview(b"\x00\x23\x00\x00\x00\x00") if len(body) < 6 else body
+            answer = _refused(response, body)
+        else:
+            answer = response.decode(version, body)
+        self.asked.popleft()
+        return asked, answer
+
+
+def _refused(response: type[Response], body: memoryview) -> Response:
+    """A refused ApiVersions: a v0 body where there is one, else only its error code."""
+    try:
+        return response.decode(0, body)
+    except DecodeError:
+        return response(error_code=35)  # type: ignore[call-arg]
+
+
+class Received:
+    """A request as the server role sees it. `request` is None for an API or version that is not declared here."""
+
+    __slots__ = ("api_key", "client_id", "correlation_id", "request", "version")
+
+    def __init__(
+        self, api_key: int, version: int, correlation_id: int, client_id: str | None, request: Request[Any] | None
+    ) -> None:
+        self.api_key = api_key
+        self.version = version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.request = request
+
+
+class ServerSession:
+    """The answering side of one connection."""
+
+    def receive(self, frame: Buffer) -> Received:
+        """The request in `frame`. Raises DecodeError for bytes that are not one."""
+        view = memoryview(frame)
+        if len(view) < _REQUEST_HEADER.size:
+            raise DecodeError(f"a request header wants {_REQUEST_HEADER.size} bytes, the frame has {len(view)}")
+        _, api_key, version, correlation_id, size = _REQUEST_HEADER.unpack_from(b"\0\0\0\0" + view[:10].tobytes())
+        kind = request_type(api_key)
+        at = 10
+        client_id: str | None = None
+        if size >= 0:
+            if at + size > len(view):
+                raise DecodeError("the client id is longer than the frame")
+            client_id = bytes(view[at : at + size]).decode("utf-8", "replace")
+            at += size
+        if kind is None or version not in kind.versions:
+            return Received(api_key, version, correlation_id, client_id, None)
+        if version in kind.flexible:
+            at = skip_tags(view, at)
+        return Received(api_key, version, correlation_id, client_id, kind.decode(version, view[at:]))
+
+    def respond(self, to: Received, response: Response, version: int | None = None) -> list[Buffer]:
+        """The frame of an answer. `version` overrides the request's (a refused ApiVersions is answered at v0)."""
+        version = to.version if version is None else version
+        kind = request_type(to.api_key)
+        header = to.correlation_id.to_bytes(4, "big", signed=True)
+        if kind is not None and response_header_version(kind, version):
+            header += b"\0"
+        body = response.encode(version)
+        return [_SIZE.pack(len(header) + sum(len(part) for part in body)) + header, *body]
+
+
+def encode_request_header(kind: type[Message], version: int, correlation_id: int, client_id: str | None) -> bytes:
+    """Request header v1, or v2 for a flexible version. The client id keeps its int16 length even there (B2)."""
+    name = b"" if client_id is None else client_id.encode()
+    size = -1 if client_id is None else len(name)
+    key: int = kind.api_key  # type: ignore[attr-defined]
+    fixed = _REQUEST_HEADER.pack(0, key, version, correlation_id, size)[4:]
+    return fixed + name + (b"\0" if version in kind.flexible else b"")
+
+
+def response_header_version(kind: type[Request[Any]], version: int) -> int:
+    """1 for a flexible version, except ApiVersions: its answer always has header v0, so that a client that does not
+    know what the broker speaks can read it (KIP-511)."""
+    return 0 if kind.api_key == API_VERSIONS else int(version in kind.flexible)
+
+
+def skip_tags(frame: Buffer, at: int) -> int:
+    """Where the tagged fields that start at `at` end. Raises DecodeError."""
+    try:
+        count, at = uvarint(frame, at)
+        for _ in range(count):
+            _, at = uvarint(frame, at)
+            size, at = uvarint(frame, at)
+            at += size
+            if at > len(frame):
+                raise DecodeError("a tagged field of the header is longer than the frame")
+    except IndexError as broken:
+        raise DecodeError("the header ends too early") from broken
+    return at
+
+
+def describe(asked: Asked) -> str:
+    """`Fetch v16 #12`, for error messages and traces."""
+    return f"{api_name(type(asked.request).api_key)} v{asked.version} #{asked.correlation_id}"

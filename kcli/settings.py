@@ -1,0 +1,91 @@
+"""Settings: frozen values with Kafka's defaults, passed whole. Times are seconds, sizes are bytes."""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Address
+
+
+class ClientSettings(Frozen):
+    """Connections and metadata."""
+
+    bootstrap: tuple[Address, ...] = ()
+    client_id: str = ""  # "" becomes kcli-<pid>-<n>
+    request_timeout: float = 30.0
+    connect_timeout: float = 10.0  # DNS + TCP + TLS + SASL (B22), growing to connect_timeout_max
+    connect_timeout_max: float = 30.0
+    reconnect_backoff: float = 0.05
+    reconnect_backoff_max: float = 1.0
+    retry_backoff: float = 0.1
+    retry_backoff_max: float = 1.0
+    metadata_max_age: float = 300.0
+    idle_timeout: float = 540.0
+    max_in_flight: int = 5
+    max_frame: int = 100 * 1024 * 1024
+    auto_create_topics: bool = False
+    rack: str = ""
+    deadline: float = 30.0  # of looking something up: bootstrap, a leader, a coordinator
+
+
+class ProducerSettings(Frozen):
+    """The producer. Names follow Kafka's (`batch.size` is `batch_size`)."""
+
+    acks: int = -1
+    idempotence: bool = True
+    transactional_id: str | None = None
+    linger: float = 0.005
+    batch_size: int = 1_000_000
+    batch_records: int = 1_000_000_000
+    compression: str = "none"
+    compression_level: int | None = None
+    buffer_memory: int = 32 * 1024 * 1024
+    buffer_records: int = 50_000_000
+    max_block: float = 60.0
+    max_request_size: int = 1_048_576
+    delivery_timeout: float = 120.0
+    request_timeout: float = 30.0
+    retries: int = 2**31 - 1
+    retry_backoff: float = 0.1
+    retry_backoff_max: float = 1.0
+    max_in_flight: int = 5
+    partitioner: str = "murmur2"
+    partitioner_availability_timeout: float = 0.0
+    message_version: int = 2
+
+
+class ConsumerSettings(Frozen):
+    """The consumer."""
+
+    isolation: str = "read_uncommitted"
+    fetch_min_bytes: int = 1
+    fetch_max_wait: float = 0.5
+    fetch_max_bytes: int = 8 * 1024 * 1024
+    partition_max_bytes: int = 2 * 1024 * 1024
+    buffer_bytes: int = 32 * 1024 * 1024  # prefetched and not yet delivered, whole client (E12)
+    check_crcs: bool = True
+    reset: str = "earliest"  # earliest | latest | none: where to go without a position, and when out of range
+    skip_corrupt: bool = False
+    max_decompressed: int = 256 * 1024 * 1024
+    include_control: bool = False
+    request_timeout: float = 30.0
+    retry_backoff: float = 0.1
+    retry_backoff_max: float = 1.0
+
+
+class GroupSettings(Frozen):
+    """Membership of a classic consumer group."""
+
+    group: str = ""
+    instance_id: str | None = None
+    session_timeout: float = 45.0
+    heartbeat_interval: float = 3.0
+    rebalance_timeout: float = 60.0
+    max_poll_interval: float = 300.0
+    assignors: tuple[str, ...] = ("range", "cooperative-sticky")  # also roundrobin, sticky
+    auto_commit: bool = True
+    auto_commit_interval: float = 5.0
+    block_rebalance_on_poll: bool = True
+    rack: str = ""
