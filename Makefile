@@ -1,0 +1,42 @@
+# Everything a newcomer needs: `make demo` and `make test`. Each target sets up what it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+FILE ?=
+
+.PHONY: demo test test-pure check bench clean format
+
+$(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.made-dev: $(VENV)/.made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, the same bytes out, who lags
+	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
+
+test: $(VENV)/.made-dev  ## every test, over both record cores, and against a real Apache Kafka where Java and Maven are
+	$(BIN)/python -m pytest tests
+
+test-pure: $(VENV)/.made-dev  ## the same on the plain-Python record core
+	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest tests
+
+check: $(VENV)/.made-dev  ## lint, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.made-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.made-dev  ## kcli beside kcat and the Python clients, in one interleaved run; writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build *.egg-info
