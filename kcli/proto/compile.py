@@ -46,7 +46,7 @@ def codec(message: type[Message], version: int) -> Codec:
         if version not in message.versions:
             raise EncodeError(f"{message.__name__} has versions {message.versions}, not {version}")
         found = message.codecs[version] = _Compiler(message, version).codec()
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 class Wire:

@@ -24,7 +24,7 @@ API_VERSIONS = 18
 SCRATCH = 64 * 1024
 MAX_ID = 0x7FFFFFFF
 _SIZE = Layout(">i")
-_REQUEST_HEADER = Layout(">ihhih")
+_REQUEST_HEADER = Layout(">hhih")
 
 
 class FrameReader:
@@ -193,9 +193,9 @@ class ServerSession:
         view = memoryview(frame)
         if len(view) < _REQUEST_HEADER.size:
             raise DecodeError(f"a request header wants {_REQUEST_HEADER.size} bytes, the frame has {len(view)}")
-        _, api_key, version, correlation_id, size = _REQUEST_HEADER.unpack_from(b"\0\0\0\0" + view[:10].tobytes())
+        api_key, version, correlation_id, size = _REQUEST_HEADER.unpack_from(view)
         kind = request_type(api_key)
-        at = 10
+        at = _REQUEST_HEADER.size
         client_id: str | None = None
         if size >= 0:
             if at + size > len(view):
@@ -224,7 +224,7 @@ def encode_request_header(kind: type[Message], version: int, correlation_id: int
     name = b"" if client_id is None else client_id.encode()
     size = -1 if client_id is None else len(name)
     key: int = kind.api_key  # type: ignore[attr-defined]
-    fixed = _REQUEST_HEADER.pack(0, key, version, correlation_id, size)[4:]
+    fixed = _REQUEST_HEADER.pack(key, version, correlation_id, size)
     return fixed + name + (b"\0" if version in kind.flexible else b"")
 
 
