@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.proto.schema import NO_ID, Int16, Int32, Int8, Request, Response, Struct, Uuid, at
+from kcli.proto.schema import NO_ID, Int8, Int16, Int32, Request, Response, Struct, Uuid, at
 
 
 class ConsumerGroupDescribeRequest(Request["ConsumerGroupDescribeResponse"], key=69, versions="0-1", flexible="0+"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.proto.schema import NO_ID, Int16, Int32, Int64, Int8, Records, Request, Response, Struct, Uuid, at
+from kcli.proto.schema import NO_ID, Int8, Int16, Int32, Int64, Records, Request, Response, Struct, Uuid, at
 
 
 class ReplicaState(Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.proto.schema import Int16, Int32, Int8, Request, Response, Struct, at
+from kcli.proto.schema import Int8, Int16, Int32, Request, Response, Struct, at
 
 
 class FindCoordinatorRequest(Request["FindCoordinatorResponse"], key=10, versions="0-6", flexible="3+"):

@@ -11,7 +11,7 @@ class MetadataRequestTopic(Struct):
 
 
 class MetadataRequest(Request["MetadataResponse"], key=3, versions="0-13", flexible="9+"):
-    """Which brokers are there, and which of them leads which partition? Null topics means all; v0 said that with an empty list."""
+    """Which brokers are there, and which of them leads which partition? Null topics means all; v0 said it with none."""
 
     topics: list[MetadataRequestTopic] | None = at(null="1+", factory=list)
     allow_auto_topic_creation: bool = at("4+", default=True)
