@@ -1,0 +1,47 @@
+"""The commands there are, and the top of the help. A module is imported when its command runs, not before.
+
+`COMMANDS` rows are name: ("module:attribute", help line); the attribute is a Typer app, or a function that takes the
+words after the command's name and returns an exit code. A row is all that a new command needs here.
+"""
+
+from __future__ import annotations
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "produce": ("hot", "Send lines, files or JSON envelopes as records."),
+    "consume": ("hot", "Print records; follow unless bounded."),
+    "tail": ("hot", "Print the last records by time over all partitions, then follow."),
+    "count": ("hot", "Count records exactly."),
+    "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
+}
+
+ALIASES = {
+    "topic": "topics",
+    "group": "groups",
+    "offset": "offsets",
+    "dash": "tui",
+    "ls": "list",
+    "rm": "delete",
+}
+
+USAGE = "Usage: kcli COMMAND [ARGUMENTS]"
+
+
+def help_text() -> str:
+    """What `kcli --help` prints, made without Typer: it must be as quick as a glance."""
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {line}" for name, (_, line) in COMMANDS.items())
+    return f"""{USAGE}
+
+kcli is a command line for Apache Kafka.
+
+Commands:
+{rows}
+
+Options:
+  -V, --version  Print the version and which record core is in use.
+  -h, --help     Print this. `kcli COMMAND --help` tells about one command.
+
+The cluster is named by -b HOST:PORT or KCLI_BOOTSTRAP. stdout is data only.
+Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold, 4 timed out,
+5 could not connect or authenticate, 130 interrupted.
+"""

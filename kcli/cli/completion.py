@@ -1,0 +1,25 @@
+"""`kcli completion SHELL`: the scripts of completions/, which Typer makes and a test keeps equal to them."""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.errors import UsageError
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def script(shell: str) -> str:
+    """Typer's completion script of a shell. Raises UsageError for a shell we have none for."""
+    if shell not in SHELLS:
+        raise UsageError(f"no completion script for {shell}; there is one for {', '.join(SHELLS)}")
+    from typer.completion import get_completion_script
+
+    return str(get_completion_script(prog_name="kcli", complete_var="_KCLI_COMPLETE", shell=shell)) + "\n"
+
+
+def run(words: list[str]) -> int:
+    if len(words) != 1:
+        raise UsageError(f"kcli completion takes one shell: {', '.join(SHELLS)}")
+    sys.stdout.write(script(words[0]))
+    return 0

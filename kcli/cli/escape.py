@@ -1,0 +1,59 @@
+"""What a terminal would obey is shown, not sent: escapes of keys, values, headers and names (reliability.md 3.4).
+
+Raw bytes go to pipes and files; on a terminal every control, bidi, zero-width and undecodable byte becomes visible.
+"""
+
+from __future__ import annotations
+
+_HIDDEN = (
+    (0x00, 0x20),  # C0, ESC among them
+    (0x7F, 0xA0),  # DEL and C1
+    (0x061C, 0x061D),  # Arabic letter mark
+    (0x200B, 0x2010),  # zero width, LRM, RLM
+    (0x2028, 0x202F),  # line separators, bidi embeddings and overrides
+    (0x2060, 0x2070),  # word joiner, invisible operators, bidi isolates
+    (0xD800, 0xE000),  # lone surrogates
+    (0xFEFF, 0xFF00),  # byte order mark
+    (0xFFF9, 0xFFFC),  # interlinear annotation
+    (0xFFFE, 0x10000),  # noncharacters
+    (0xE0000, 0xE0080),  # tags
+)
+_TABLE: dict[int, str] = {}
+
+
+def visible(text: str, keep: str = "") -> str:
+    """The text with everything a terminal acts on spelled out (`\\x1b`, `\\u202e`); `keep` may stay, such as "\\n"."""
+    if text.isascii() and text.isprintable():
+        return text
+    if not _TABLE:
+        _fill()
+    table = _TABLE if not keep else {code: shown for code, shown in _TABLE.items() if chr(code) not in keep}
+    return text.translate(table)
+
+
+def visible_bytes(data: bytes, keep: str = "") -> bytes:
+    """The same for bytes: what is not UTF-8 becomes `\\xNN`."""
+    return visible(bytes(data).decode("utf-8", "backslashreplace"), keep).encode("utf-8", "backslashreplace")
+
+
+def visible_json(data: bytes) -> bytes:
+    """JSON lines for a terminal: C0 is already escaped, the rest becomes `\\uNNNN`, so it stays the same JSON."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    if not _TABLE:
+        _fill()
+    text = data.decode("utf-8", "backslashreplace")
+    return text.translate({code: _as_json(code) for code in _TABLE if code >= 0x7F}).encode()
+
+
+def _as_json(code: int) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def _fill() -> None:
+    for first, stop in _HIDDEN:
+        for code in range(first, stop):
+            _TABLE[code] = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

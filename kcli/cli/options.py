@@ -1,0 +1,171 @@
+"""The hot commands, declared: one table for the quick parser, Typer, help and completion."""
+
+from __future__ import annotations
+
+from kcli.cli.connection import CONNECTION
+from kcli.cli.option import Command, Option
+
+TOPIC = Option(
+    name="topics", flags=("-t", "--topic"), multiple=True, metavar="TOPIC", help="The topic, instead of an argument."
+)
+PARTITIONS = Option(
+    name="partitions", flags=("-p", "--partition"), metavar="N,N-N", help="Only these partitions, such as 0,3-5."
+)
+OFFSET = Option(
+    name="offset",
+    flags=("-o", "--offset"),
+    metavar="OFFSET",
+    help="beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:t2, s@ms, e@ms.",
+)
+END = Option(name="exit_at_end", flags=("-e", "--exit"), kind="flag", help="Stop at the end as it was at the start.")
+COUNT = Option(
+    name="count",
+    flags=("-c", "-n", "--count", "--max-messages"),
+    kind="int",
+    least=0,
+    metavar="N",
+    help="Stop after N records.",
+)
+FORMAT = Option(
+    name="template",
+    flags=("-f",),
+    metavar="FORMAT",
+    help="%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {hex} {base64} {iso} …",
+)
+JSON = Option(name="json", flags=("-J", "--json"), kind="flag", help="One JSON envelope a line; produce reads it back.")
+DELIMITER = Option(
+    name="delimiter", flags=("-D",), metavar="DELIM", help=r"Between records: \n (default), \0, \t, \xNN, or text."
+)
+KEY_DELIMITER = Option(name="key_delimiter", flags=("-K",), metavar="DELIM", help="Between key and value.")
+NULLS = Option(
+    name="nulls", flags=("-Z", "--null"), kind="flag", help="Empty is null when producing; null is NULL when printing."
+)
+UNBUFFERED = Option(name="unbuffered", flags=("-u",), kind="flag", help="Write every record by itself.")
+ISOLATION = Option(
+    name="isolation",
+    flags=("--isolation",),
+    choices=("read_committed", "read_uncommitted"),
+    help="read_committed hides aborted and undecided transactions.",
+)
+TIMEOUT = Option(
+    name="timeout_ms",
+    flags=("--timeout-ms",),
+    kind="int",
+    least=0,
+    metavar="MS",
+    help="Exit 4 when no record came for so long.",
+)
+RAW = Option(name="raw", flags=("--raw",), kind="flag", help="Control bytes as they are, on a terminal too.")
+PRINTING = (FORMAT, JSON, DELIMITER, KEY_DELIMITER, NULLS, UNBUFFERED, RAW)
+
+PRODUCE = Command(
+    name="produce",
+    run="kcli.cli.produce:run",
+    help="Send lines, files or JSON envelopes as records.",
+    description="Reads stdin, or the FILEs, a record a line. Exits 0 only if every record was acknowledged.",
+    words="TOPIC [FILE]...",
+    options=(
+        *CONNECTION,
+        Option(name="topics", flags=("-t", "--topic"), multiple=True, metavar="TOPIC", help=TOPIC.help),
+        Option(name="values", flags=("--value",), multiple=True, metavar="TEXT", help="A record's value. Repeatable."),
+        Option(name="whole", flags=("--whole",), kind="flag", help="Each FILE (or stdin) is one record."),
+        Option(
+            name="input",
+            flags=("--input",),
+            choices=("lines", "json", "kcat"),
+            help="What the input is: lines (default), envelopes of consume -J, or kcat's -J lines.",
+        ),
+        Option(name="key", flags=("-k", "--key"), metavar="KEY", help="The key of records that have none."),
+        KEY_DELIMITER,
+        DELIMITER,
+        Option(
+            name="headers",
+            flags=("-H", "--header"),
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A header of every record; NAME alone is null. Repeatable.",
+        ),
+        NULLS,
+        Option(
+            name="partition", flags=("-p", "--partition"), kind="int", least=-1, metavar="N", help="-1: by key (default)."
+        ),
+        Option(
+            name="compression",
+            flags=("-z", "--compression"),
+            metavar="CODEC[:LEVEL]",
+            help="none, gzip, snappy, lz4 or zstd.",
+        ),
+        Option(name="acks", flags=("--acks",), choices=("all", "-1", "1", "0"), help="Who must have it (default all)."),
+        Option(name="timestamp", flags=("--timestamp",), metavar="TIME", help="Of every record; else now."),
+        Option(
+            name="on_error",
+            flags=("--on-error",),
+            choices=("stop", "skip"),
+            help="At input that is no record: stop (default), or skip it and exit 1 at the end.",
+        ),
+        Option(name="report", flags=("--report",), metavar="FILE", help="Write a JSON line per settled batch."),
+    ),
+)
+CONSUME = Command(
+    name="consume",
+    run="kcli.cli.consume:run",
+    help="Print records; follow unless bounded.",
+    description="Prints values from the beginning (kcat's default is the same) and follows until Ctrl-C, "
+    "unless -e, -c or the end of an -o range stops it. With --group it joins the group and commits what was written.",
+    words="TOPIC...",
+    options=(
+        *CONNECTION,
+        TOPIC,
+        PARTITIONS,
+        OFFSET,
+        Option(name="beginning", flags=("--from-beginning",), kind="flag", help="The same as -o beginning."),
+        END,
+        COUNT,
+        *PRINTING,
+        Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Join this consumer group."),
+        ISOLATION,
+        TIMEOUT,
+    ),
+)
+TAIL = Command(
+    name="tail",
+    run="kcli.cli.tail:run",
+    help="Print the last records by time over all partitions, then follow.",
+    description="The last N records of all partitions and topics together, merged by time; then what comes.",
+    words="TOPIC...",
+    options=(
+        *CONNECTION,
+        TOPIC,
+        PARTITIONS,
+        Option(
+            name="last", flags=("-n", "-c", "--lines"), kind="int", least=0, metavar="N", help="How many (default 10)."
+        ),
+        Option(name="offset", flags=("-o", "--offset"), metavar="OFFSET", help="Only of this range, such as @-1h."),
+        Option(name="no_follow", flags=("--no-follow", "-e"), kind="flag", help="Stop after the last N."),
+        *PRINTING,
+        ISOLATION,
+    ),
+)
+TALLY = Command(
+    name="count",
+    run="kcli.cli.count:run",
+    help="Count records exactly.",
+    description="Counts what a consumer would see: markers, aborted records and compacted gaps are not records.",
+    words="TOPIC...",
+    options=(
+        *CONNECTION,
+        TOPIC,
+        PARTITIONS,
+        Option(name="offset", flags=("-o", "--offset"), metavar="OFFSET", help="Only of this range, such as @-1h:now."),
+        Option(
+            name="format",
+            flags=("--format",),
+            choices=("plain", "table", "json", "ndjson", "yaml", "csv", "tsv"),
+            help="Rows per partition instead of one number.",
+        ),
+        Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json."),
+        ISOLATION,
+    ),
+)
+
+HOT = {command.name: command for command in (PRODUCE, CONSUME, TAIL, TALLY)}
