@@ -1,0 +1,190 @@
+"""A real Apache Kafka in KRaft: one node or three, each a process of its own, on free loopback ports.
+
+Ready means that every broker answers and none is fenced; a listening port alone is not readiness. The data folder is
+removed on success and kept when something failed to start.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from tests.kafka.artifacts import libs
+
+JVM = [
+    "-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:+ExitOnOutOfMemoryError",
+    "-Djava.awt.headless=true",
+]  # fmt: skip
+START_LIMIT = 60.0
+CLUSTER_ID = "a2NsaS10ZXN0LWNsdXN0ZQ"
+LOG4J = """
+status = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d] %p %m (%c)%n
+rootLogger.level = info
+rootLogger.appenderRef.console.ref = console
+"""
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that were free a moment ago: KRaft wants the controllers' ports in the configuration."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+class Node:
+    """One combined broker and controller."""
+
+    def __init__(self, node_id: int, folder: Path, ports: tuple[int, int, int]) -> None:
+        self.id = node_id
+        self.folder = folder
+        self.client_port, self.internal_port, self.controller_port = ports
+        self.process: subprocess.Popen[bytes] | None = None
+        self.starts = 0
+
+    def start(self) -> None:
+        """Start the process; `Kafka.wait_ready` tells when it is of use."""
+        self.starts += 1
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*java(), f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}", "-cp", f"{libs()}/*",
+                 "kafka.Kafka", str(self.folder / "server.properties")],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
+            )  # fmt: skip
+
+    def kill(self, how: int = signal.SIGKILL) -> None:
+        """Send a signal to this node's process, and wait for its end when the signal ends it."""
+        assert self.process is not None
+        self.process.send_signal(how)
+        if how in (signal.SIGKILL, signal.SIGTERM):
+            self.process.wait(30)
+
+
+def java() -> list[str]:
+    return ["java", *JVM]
+
+
+class Kafka:
+    """A cluster of `nodes` nodes. `settings` are server properties on top."""
+
+    def __init__(self, nodes: int = 1, settings: dict[str, str] | None = None) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="kcli-kafka-"))
+        ports = free_ports(3 * nodes)
+        self.nodes = [
+            Node(n, self.root / f"n{n}", (ports[3 * n - 3], ports[3 * n - 2], ports[3 * n - 1]))
+            for n in range(1, nodes + 1)
+        ]
+        self.settings = settings or {}
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"127.0.0.1:{node.client_port}" for node in self.nodes)
+
+    def start(self) -> None:
+        """Format, start and wait. Raises RuntimeError with the end of the log when a node does not come up."""
+        for node in self.nodes:
+            node.folder.mkdir()
+            (node.folder / "log4j2.properties").write_text(LOG4J)
+            (node.folder / "server.properties").write_text(self._properties(node))
+            self._format(node)
+        for node in self.nodes:
+            node.start()
+        self.wait_ready()
+
+    def _properties(self, node: Node) -> str:
+        many = str(min(3, len(self.nodes)))
+        isr = "2" if len(self.nodes) >= 3 else "1"
+        voters = ",".join(f"{n.id}@127.0.0.1:{n.controller_port}" for n in self.nodes)
+        client, internal = f"CLIENT://127.0.0.1:{node.client_port}", f"INTERNAL://127.0.0.1:{node.internal_port}"
+        settings = {
+            "process.roles": "broker,controller",
+            "node.id": str(node.id),
+            "controller.quorum.voters": voters,
+            "listeners": f"{client},{internal},CONTROLLER://127.0.0.1:{node.controller_port}",
+            "advertised.listeners": f"{client},{internal}",
+            "listener.security.protocol.map": "CLIENT:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "inter.broker.listener.name": "INTERNAL",
+            "controller.listener.names": "CONTROLLER",
+            "log.dirs": str(node.folder / "data"),
+            "num.partitions": "1",
+            "auto.create.topics.enable": "false",
+            "default.replication.factor": many,
+            "min.insync.replicas": isr,
+            "offsets.topic.replication.factor": many,
+            "offsets.topic.num.partitions": "5",
+            "transaction.state.log.replication.factor": many,
+            "transaction.state.log.min.isr": isr,
+            "transaction.state.log.num.partitions": "5",
+            "share.coordinator.state.topic.replication.factor": many,
+            "share.coordinator.state.topic.min.isr": isr,
+            "share.coordinator.state.topic.num.partitions": "5",
+            "group.initial.rebalance.delay.ms": "0",
+            "group.min.session.timeout.ms": "1000",
+            "log.cleaner.dedupe.buffer.size": "2097152",
+            "num.network.threads": "2",
+            "num.io.threads": "2",
+            "background.threads": "2",
+            "broker.session.timeout.ms": "3000",
+            "broker.heartbeat.interval.ms": "500",
+            "replica.lag.time.max.ms": "4000",
+            "metrics.jmx.exclude": ".*",
+            **self.settings,
+        }
+        return "".join(f"{key}={value}\n" for key, value in settings.items())
+
+    def _format(self, node: Node) -> None:
+        done = subprocess.run(
+            [*java(), "-cp", f"{libs()}/*", "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
+             "-c", str(node.folder / "server.properties")],
+            capture_output=True, timeout=START_LIMIT, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(f"formatting node {node.id} failed: {done.stdout}{done.stderr}")
+
+    def wait_ready(self, limit: float = START_LIMIT) -> None:
+        """Until every running node answers and is unfenced. Raises RuntimeError at the limit (seconds)."""
+        deadline = time.monotonic() + limit
+        waiting = [node for node in self.nodes if node.process is not None and node.process.poll() is None]
+        while waiting:
+            waiting = [node for node in waiting if not self._unfenced(node)]
+            dead = [n for n in waiting if n.process is not None and n.process.poll() is not None]
+            if dead or (waiting and time.monotonic() > deadline):
+                log = (waiting[0].folder / "server.log").read_text(errors="replace")[-3000:]
+                raise RuntimeError(f"Kafka node {waiting[0].id} did not come up (see {self.root}):\n{log}")
+            time.sleep(0.1)
+
+    def _unfenced(self, node: Node) -> bool:
+        # the server says so once it is registered, caught up and unfenced
+        log = (node.folder / "server.log").read_text(errors="replace")
+        return log.count(f"[KafkaRaftServer nodeId={node.id}] Kafka Server started") >= node.starts
+
+    def tool(self, main: str, *args: str, stdin: bytes | None = None, timeout: float = 60) -> str:
+        """Run one of Kafka's own command-line tools; what it printed, errors included."""
+        done = subprocess.run(
+            [*java(), "-cp", f"{libs()}/*", main, *args], input=stdin, timeout=timeout,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C.UTF-8"},
+        )  # fmt: skip
+        return done.stdout.decode(errors="replace")
+
+    def stop(self) -> None:
+        """End every process by its own id and remove the data."""
+        for node in self.nodes:
+            if node.process is not None and node.process.poll() is None:
+                node.process.send_signal(signal.SIGCONT)
+                node.process.kill()
+                node.process.wait(30)
+        shutil.rmtree(self.root, ignore_errors=True)
