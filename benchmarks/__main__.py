@@ -1,0 +1,127 @@
+"""`make bench`: run the matrix interleaved, print the table of ratios, write it to docs/benchmarks.md.
+
+Each round runs every program of a row once, so that a machine whose speed drifts treats all alike. The broker is kcli's
+sandbox in a process of its own: it only stores and returns batches, and its CPU is in nobody's figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import broker, cases, data, report
+from benchmarks.process import Run, measure
+
+SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scale", type=float, default=1.0, help="1.0 is a million records of 100 bytes")
+    parser.add_argument("--only", default="", help="rows whose label contains this")
+    parser.add_argument("--programs", default="", help="comma-separated programs; default all")
+    parser.add_argument("--output", default="docs/benchmarks.md", help="'' writes no file")
+    given = parser.parse_args()
+    wanted = [job for job in cases.jobs(given.scale) if given.only in job.label]
+    chosen = set(filter(None, given.programs.split(",")))
+    with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
+        files = _files(Path(folder), wanted)
+        rows = [_row(job, bootstrap, files, given.rounds, chosen) for job in wanted]
+        starts = _startup(bootstrap, given.rounds * 3)
+    text = report.markdown(rows, starts, given.rounds)
+    print(text)
+    if given.output and not given.only and not chosen:
+        Path(given.output).write_text(text)
+    return 0
+
+
+def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for job in wanted:
+        for share in (1, *set(SLOW.values())):
+            name = f"{job.data.name}.{share}"
+            if name in files:
+                continue
+            path, count = folder / name, job.data.count // share
+            if job.data.name == "json":
+                data.write_json(path, count)
+            else:
+                sizes = {"text": (100, 100), "mixed": (10, 200), "large": (1024, 1024), "keyed": (100, 100)}
+                data.write_lines(path, count, sizes[job.data.name], keyed=job.data.keyed)
+            files[name] = path
+    return files
+
+
+def _row(
+    job: cases.Job, bootstrap: str, files: dict[str, Path], rounds: int, chosen: set[str]
+) -> tuple[cases.Job, dict[str, list[tuple[Run, int]]]]:
+    """All rounds of one row: program to its runs and how many records each moved."""
+    found: dict[str, list[tuple[Run, int]]] = {}
+    stem = f"{job.verb}-{job.data.name}-{job.codec}"
+    if job.verb != "produce":
+        for share in (1, *set(SLOW.values())):
+            topic = f"{stem}-{share}"
+            broker.create(bootstrap, topic)
+            fill, _ = cases.commands(cases.Job("produce", job.data, job.codec), bootstrap, topic)["kcli"]
+            measure(fill, stdin=str(files[f"{job.data.name}.{share}"]))
+    for turn in range(rounds + 1):  # the first is a warm-up
+        for program, (argv, extra) in cases.commands(job, bootstrap, "TOPIC").items():
+            if chosen and program not in chosen:
+                continue
+            share = SLOW.get(program, 1)
+            if job.verb == "produce":
+                topic = f"{stem}-{share}-{turn}-{program.replace(' ', '').replace(',', '-')}"
+                broker.create(bootstrap, topic)
+                source = str(files[f"{job.data.name}.{share}"])
+            else:
+                topic, source = f"{stem}-{share}", os.devnull
+            os.environ.update(extra)
+            try:
+                run = measure([topic if word == "TOPIC" else word for word in argv], stdin=source)
+            finally:
+                for name in extra:
+                    del os.environ[name]
+                if job.verb == "produce":
+                    broker.delete(bootstrap, topic)
+            if turn:
+                found.setdefault(program, []).append((run, job.data.count // share))
+    if job.verb != "produce":
+        for share in (1, *set(SLOW.values())):
+            broker.delete(bootstrap, f"{stem}-{share}")
+    print(report.line(job, found), file=sys.stderr)
+    return job, found
+
+
+def _startup(bootstrap: str, rounds: int) -> dict[str, list[Run]]:
+    """What a command costs before it does anything: --version, --help, ten records in, ten records out."""
+    broker.create(bootstrap, "ten")
+    with tempfile.NamedTemporaryFile() as ten:
+        ten.write(b"".join(b"line %d\n" % n for n in range(10)))
+        ten.flush()
+        kcli = cases.KCLI
+        measure([kcli, "produce", "ten", "-b", bootstrap], stdin=ten.name)
+        ends = ["-b", bootstrap, "-o", "beginning", "-e", "-q"]
+        what = {
+            "kcli --version": ([kcli, "--version"], os.devnull),
+            "kcat -V": (["kcat", "-V"], os.devnull),
+            "kcli --help": ([kcli, "--help"], os.devnull),
+            "kcli consume, 10 records": ([kcli, "consume", "ten", *ends], os.devnull),
+            "kcat -C, 10 records": (["kcat", "-C", "-t", "ten", *ends], os.devnull),
+            "kcli produce, 10 records": ([kcli, "produce", "ten-in", "-b", bootstrap], ten.name),
+            "kcat -P, 10 records": (["kcat", "-P", "-t", "ten-in", "-b", bootstrap], ten.name),
+            "python -c pass": ([cases.PYTHON, "-c", "pass"], os.devnull),
+        }
+        broker.create(bootstrap, "ten-in")
+        runs: dict[str, list[Run]] = {name: [] for name in what}
+        for _ in range(rounds):
+            for name, (argv, source) in what.items():
+                runs[name].append(measure(argv, stdin=source))
+    return runs
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""What is measured: data sets, programs and how each program is called."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PEERS = Path(__file__).parent / "peers"
+PYTHON = sys.executable
+KCLI = str(Path(PYTHON).with_name("kcli"))
+
+
+@dataclass(frozen=True)
+class Data:
+    """A file of lines. `few` is the share of it that the slowest peer gets, so that a run ends today."""
+
+    name: str
+    label: str
+    count: int
+    keyed: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row of the table: what is done, on which data, with which codec."""
+
+    verb: str  # produce | consume | format | json
+    data: Data
+    codec: str = "none"
+
+    @property
+    def label(self) -> str:
+        codec = "" if self.codec == "none" else f", {self.codec}"
+        return {
+            "produce": f"produce {self.data.label}{codec}",
+            "consume": f"consume {self.data.label}{codec}",
+            "format": f"consume -f '%k\\t%s\\n' {self.data.label}{codec}",
+            "json": f"consume -J {self.data.label}{codec}",
+        }[self.verb]
+
+
+def jobs(scale: float) -> list[Job]:
+    """The matrix of the issue; `scale` 1.0 is a million records of 100 bytes."""
+    million = int(1_000_000 * scale)
+    text = Data("text", "100 B", million)
+    mixed = Data("mixed", "10-200 B", million)
+    large = Data("large", "1 KiB", million // 5)
+    keyed = Data("keyed", "8 B key + 100 B", million, keyed=True)
+    json = Data("json", "JSON 138 B", million)
+    return [
+        *[Job("produce", data) for data in (text, mixed, large, keyed, json)],
+        Job("produce", json, "lz4"),
+        Job("produce", json, "zstd"),
+        *[Job("consume", data) for data in (text, mixed, large, keyed, json)],
+        Job("consume", json, "lz4"),
+        Job("consume", json, "zstd"),
+        Job("format", keyed),
+        Job("json", text),
+        Job("json", json),
+    ]
+
+
+def commands(job: Job, bootstrap: str, topic: str) -> dict[str, tuple[list[str], dict[str, str]]]:
+    """Program name to (argv, environment on top) for a job. A peer that cannot do a job is left out."""
+    flag = "1" if job.data.keyed else "0"
+    out: dict[str, tuple[list[str], dict[str, str]]] = {}
+    pure = {"KCLI_PURE_PYTHON": "1"}
+    if job.verb == "produce":
+        key = ["-K", "\t"] if job.data.keyed else []
+        mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *key]
+        out["kcli"] = (mine, {})
+        out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *key], {})
+        for peer in ("confluent", "aiokafka", "kafka_python"):
+            out[peer] = ([PYTHON, str(PEERS / f"{peer}_produce.py"), bootstrap, topic, job.codec, flag], {})
+    else:
+        how = {"consume": [], "format": ["-f", "%k\\t%s\\n"], "json": ["-J"]}[job.verb]
+        mine = [KCLI, "consume", topic, "-b", bootstrap, "-o", "beginning", "-e", "-q", *how]
+        out["kcli"] = (mine, {})
+        out["kcat"] = (["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", *how], {})
+        if job.verb == "consume":
+            for peer in ("confluent", "aiokafka", "kafka_python"):
+                out[peer] = ([PYTHON, str(PEERS / f"{peer}_consume.py"), bootstrap, topic], {})
+    out["kcli, plain Python"] = (mine, pure)
+    return out

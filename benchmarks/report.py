@@ -1,0 +1,90 @@
+"""The figures as a table people can check: CPU nanoseconds per record, wall seconds, ratios to kcat, spread, versions."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+import subprocess
+
+from benchmarks.cases import KCLI, Job
+from benchmarks.process import Run, median
+
+Found = dict[str, list[tuple[Run, int]]]
+ORDER = ["kcli", "kcli, plain Python", "kcat", "confluent", "aiokafka", "kafka_python"]
+NAMES = {"confluent": "confluent-kafka", "kafka_python": "kafka-python"}
+
+
+def cpu_ns(runs: list[tuple[Run, int]]) -> float:
+    return median([run.cpu / count * 1e9 for run, count in runs])
+
+
+def wall_ns(runs: list[tuple[Run, int]]) -> float:
+    return median([run.wall / count * 1e9 for run, count in runs])
+
+
+def line(job: Job, found: Found) -> str:
+    """One row as it is measured, for the person who waits."""
+    parts = [f"{name} {cpu_ns(runs):.0f}/{wall_ns(runs):.0f}" for name, runs in found.items()]
+    return f"{job.label}: CPU/wall ns per record: " + "; ".join(parts)
+
+
+def markdown(rows: list[tuple[Job, Found]], starts: dict[str, list[Run]], rounds: int) -> str:
+    """The whole page."""
+    names = [name for name in ORDER if any(name in found for _, found in rows)]
+    out = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench`. Whole processes, start-up included, CPU = user + system seconds of the client process",
+        f"as the operating system counted them; medians of {rounds} interleaved runs after a warm-up, on one broker (kcli's",
+        "sandbox in a process of its own, which only stores and returns batches) and one partition, acks=all. kcli checks",
+        "every CRC, kcat by default does not. kafka-python gets a tenth of the records; figures are per record.",
+        "",
+        f"{datetime.date.today()}, {os.cpu_count()} CPUs ({_cpu()}), {platform.system()} {platform.release()}, {_versions()}",
+        "",
+        "## CPU nanoseconds per record (and kcat's figure divided by kcli's)",
+        "",
+        "| | "
+        + " | ".join(NAMES.get(n, n) for n in names)
+        + " | kcat / kcli CPU | kcat lowest / kcli | kcat / kcli wall |",
+        "|---|" + "---:|" * (len(names) + 3),
+    ]
+    for job, found in rows:
+        cells = [f"{cpu_ns(found[n]):.0f}" if n in found else "" for n in names]
+        ratios = ["", "", ""]
+        if "kcat" in found and "kcli" in found:
+            low = min(run.cpu / count * 1e9 for run, count in found["kcat"])
+            mine = cpu_ns(found["kcli"])
+            ratios = [f"{cpu_ns(found['kcat']) / mine:.1f}×", f"{low / mine:.1f}×",
+                      f"{wall_ns(found['kcat']) / wall_ns(found['kcli']):.1f}×"]  # fmt: skip
+        out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(cells + ratios) + " |")
+    out += ["", "## Wall seconds (minimum – median – maximum) and peak memory", "",
+            "| | " + " | ".join(NAMES.get(n, n) for n in names) + " |", "|---|" + "---|" * len(names)]  # fmt: skip
+    for job, found in rows:
+        out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(_wall(found.get(n)) for n in names) + " |")
+    out += ["", "## Start-up (milliseconds, medians)", "", "| | CPU | wall |", "|---|---:|---:|"]
+    for name, runs in starts.items():
+        cpu, wall = median([r.cpu for r in runs]) * 1000, median([r.wall for r in runs]) * 1000
+        out.append(f"| {name} | {cpu:.0f} | {wall:.0f} |")
+    return "\n".join(out) + "\n"
+
+
+def _wall(runs: list[tuple[Run, int]] | None) -> str:
+    if not runs:
+        return ""
+    walls = sorted(run.wall for run, _ in runs)
+    return f"{walls[0]:.2f} – {median(walls):.2f} – {walls[-1]:.2f}, {max(run.peak_mib for run, _ in runs):.0f} MiB"
+
+
+def _cpu() -> str:
+    with open("/proc/cpuinfo") as info:
+        return next((row.split(":", 1)[1].strip() for row in info if row.startswith("model name")), platform.machine())
+
+
+def _versions() -> str:
+    kcat = subprocess.run(["kcat", "-V"], capture_output=True, text=True).stdout
+    kcat = next((row.strip() for row in kcat.splitlines() if row.startswith("Version")), "kcat ?")
+    mine = subprocess.run([KCLI, "--version"], capture_output=True, text=True).stdout.strip()
+    peers = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in ("confluent-kafka", "aiokafka", "kafka-python"))
+    return f"CPython {platform.python_version()}, {mine}, kcat {kcat.split('(')[0]}({kcat.split(', ')[-1]}, {peers}"
