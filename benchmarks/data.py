@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-WORDS = [w.encode() for w in (
-    "broker cluster topic partition offset leader follower replica epoch batch record header consumer producer group "
-    "member coordinator commit fetch lag sandbox kafka stream event order user session payment status created updated"
-).split()]  # fmt: skip
+WORDS = (
+    b"broker cluster topic partition offset leader follower replica epoch batch record header consumer producer group "
+    b"member coordinator commit fetch lag sandbox kafka stream event order user session payment status created updated"
+).split()
 
 
 def line(rng: random.Random, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The figures as a table people can check: CPU nanoseconds per record, wall seconds, ratios to kcat, spread, versions."""
+"""The figures as a table people can check: CPU per record, wall seconds, ratios to kcat, spread, versions."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ def markdown(rows: list[tuple[Job, Found]], starts: dict[str, list[Run]], rounds
     out = [
         "# Benchmarks",
         "",
-        "Written by `make bench`. Whole processes, start-up included, CPU = user + system seconds of the client process",
-        f"as the operating system counted them; medians of {rounds} interleaved runs after a warm-up, on one broker (kcli's",
-        "sandbox in a process of its own, which only stores and returns batches) and one partition, acks=all. kcli checks",
-        "every CRC, kcat by default does not. kafka-python gets a tenth of the records; figures are per record.",
+        "Written by `make bench`. Whole processes, start-up included, CPU = user + system seconds of the client",
+        f"process as the operating system counted them; medians of {rounds} interleaved runs after a warm-up, on one broker",
+        "(kcli's sandbox in a process of its own, which only stores and returns batches) and one partition, acks=all.",
+        "kcli checks every CRC, kcat by default does not. kafka-python gets a tenth of the records.",
         "",
-        f"{datetime.date.today()}, {os.cpu_count()} CPUs ({_cpu()}), {platform.system()} {platform.release()}, {_versions()}",
+        f"{datetime.date.today()}, {os.cpu_count()} CPUs ({_cpu()}), {platform.system()} {platform.release()}.",
+        "",
+        f"{_versions()}.",
         "",
         "## CPU nanoseconds per record (and kcat's figure divided by kcli's)",
         "",

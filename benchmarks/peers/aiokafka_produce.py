@@ -9,8 +9,14 @@ bootstrap, topic, codec, keyed = sys.argv[1:5]
 
 
 async def main():
-    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", linger_ms=5, max_batch_size=1_000_000,
-                                max_request_size=4 << 20, compression_type=None if codec == "none" else codec)  # fmt: skip
+    producer = AIOKafkaProducer(
+        bootstrap_servers=bootstrap,
+        acks="all",
+        linger_ms=5,
+        max_batch_size=1_000_000,
+        max_request_size=4 << 20,
+        compression_type=None if codec == "none" else codec,
+    )
     await producer.start()
     if keyed == "1":
         waiting = []
