@@ -81,9 +81,7 @@ class Background:
         while self.out.count(b"\n") < lines:
             ended = self.process.poll()
             assert ended is None or self.out.count(b"\n") >= lines, f"ended with {ended}: {self.err}"
-            assert time.monotonic() < deadline, (
-                f"{self.out.count(NEWLINE)} of {lines} lines after {timeout} s: {self.err}"
-            )
+            assert time.monotonic() < deadline, f"{self.out.count(NEWLINE)} of {lines} lines: {self.err}"
             time.sleep(0.02)
 
     def stop(self, how: int = signal.SIGINT, *, timeout: float = 20) -> int:

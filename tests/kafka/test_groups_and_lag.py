@@ -38,12 +38,12 @@ def kclis_lag(kafka: Kafka, group: str) -> dict[tuple[str, int], tuple[str, str,
     shown = kcli("lag", group, "-p", "-b", kafka.bootstrap, "--format", "ndjson")
     assert shown.code == 0, shown.err
     rows = [json.loads(line) for line in shown.out.splitlines()]
-    return {
-        (row["topic"], row["partition"]): tuple(
-            "-" if row[k] is None else str(row[k]) for k in ("committed", "end", "lag")
-        )
-        for row in rows
-    }  # type: ignore[return-value]
+    return {(row["topic"], row["partition"]): _texts(row["committed"], row["end"], row["lag"]) for row in rows}
+
+
+def _texts(*figures: int | None) -> tuple[str, str, str]:
+    committed, end, lag = ("-" if one is None else str(one) for one in figures)
+    return committed, end, lag
 
 
 def test_two_members_share_a_topic_and_nothing_is_read_twice(kafka: Kafka, topic: str, tmp_path: Path) -> None:
