@@ -105,7 +105,6 @@ def test_tail_shows_the_last_records_by_time_over_partitions(kafka: Kafka, topic
 
 def test_E18_exact_end_with_transaction_markers_and_deleted_records(kafka: Kafka, topic: str) -> None:
     lines = b"".join(b"%d\n" % n for n in range(1000))
-    committed = ["--isolation", "read_committed"]
     transactional = ["-X", f"transactional.id={topic}"]
     assert kcat("-P", "-b", kafka.bootstrap, "-t", topic, *transactional, stdin=lines).code == 0
     read = kcli(
