@@ -11,6 +11,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "consume": ("hot", "Print records; follow unless bounded."),
     "tail": ("hot", "Print the last records by time over all partitions, then follow."),
     "count": ("hot", "Count records exactly."),
+    "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),
+    "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }
 
