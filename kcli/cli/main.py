@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _dispatch(words)
     except KcliError as problem:
-        complain(str(problem))
+        complain(sentence(problem))
         return problem.exit_code
     except BrokenPipeError:
         _silence_stdout()
@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as problem:
-        complain(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
+        complain(sentence(problem))
         return 1
 
 
@@ -72,6 +72,13 @@ def print_version() -> int:
     sys.stdout.write(f"kcli {__version__} (record core: {core.NAME})\n")
     sys.stdout.flush()
     return 0
+
+
+def sentence(problem: Exception) -> str:
+    """What a person reads of an error."""
+    if isinstance(problem, OSError) and problem.strerror:
+        return f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
+    return str(problem)
 
 
 def complain(sentence: str) -> None:

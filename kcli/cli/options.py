@@ -14,6 +14,7 @@ PARTITIONS = Option(
 OFFSET = Option(
     name="offset",
     flags=("-o", "--offset"),
+    multiple=True,
     metavar="OFFSET",
     help="beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:t2, s@ms, e@ms.",
 )
@@ -140,7 +141,7 @@ TAIL = Command(
         Option(
             name="last", flags=("-n", "-c", "--lines"), kind="int", least=0, metavar="N", help="How many (default 10)."
         ),
-        Option(name="offset", flags=("-o", "--offset"), metavar="OFFSET", help="Only of this range, such as @-1h."),
+        Option(name="offset", flags=("-o", "--offset"), multiple=True, metavar="OFFSET", help="Only of this range, such as @-1h."),
         Option(name="no_follow", flags=("--no-follow", "-e"), kind="flag", help="Stop after the last N."),
         *PRINTING,
         ISOLATION,
@@ -156,7 +157,7 @@ TALLY = Command(
         *CONNECTION,
         TOPIC,
         PARTITIONS,
-        Option(name="offset", flags=("-o", "--offset"), metavar="OFFSET", help="Only of this range, such as @-1h:now."),
+        Option(name="offset", flags=("-o", "--offset"), multiple=True, metavar="OFFSET", help="Only of this range, such as @-1h:now."),
         Option(
             name="format",
             flags=("--format",),

@@ -1,0 +1,187 @@
+"""`kcli consume`: records to stdout; follows unless bounded.
+
+A bounded run fixes its ends at the start and delivers every visible record before them, or says which partition it
+could not finish and exits non-zero (R2). A group's offsets are committed only after the write (R4).
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.loop import run as run_loop
+from kcli.cli.printer import Printer
+from kcli.cli.progress import Progress
+from kcli.cli.reading import Selection, finished
+from kcli.cli.sink import Sink
+from kcli.consumer.bounds import Bound, OffsetAndEpoch
+from kcli.errors import DeadlineExceeded, UsageError
+from kcli.model import TopicPartition
+from kcli.settings import GroupSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+    from kcli.client import Client
+    from kcli.consumer.consumer import Consumer, Fetched
+
+COMMIT_EVERY = 5.0  # seconds
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values, "consume")
+        self.values = values
+        self.limit: int = -1 if values["count"] is None else values["count"]
+        self.to_end: bool = values["exit_at_end"]
+        self.timeout = None if values["timeout_ms"] is None else values["timeout_ms"] / 1000
+        self.single: bool = values["unbuffered"]
+        if values["beginning"]:
+            if self.range.start is not None:
+                raise UsageError("--from-beginning and -o both say where to start; take one")
+            self.range.start = Bound("earliest", 0)
+        self.group = self._group(values["group"])
+
+    def _group(self, name: str | None) -> GroupSettings | None:
+        changes = self.connection.properties.group
+        if name is None and not changes.get("group"):
+            if self.range.start is not None and self.range.start.kind == "stored":
+                raise UsageError("-o stored needs --group")
+            return None
+        if self.partitions is not None:
+            raise UsageError("--group gives out the partitions itself; -p does not go with it")
+        start = self.range.start
+        if self.range.stop is not None or (start is not None and start.kind not in ("earliest", "latest", "stored")):
+            raise UsageError("--group starts at its committed offsets; only -o beginning or -o end (without any) fit")
+        if start is not None and start.kind != "stored":
+            self.settings = self.settings.replace(reset=start.kind)
+        return GroupSettings(**{**changes, "auto_commit": False}).replace(group=name or str(changes["group"]))
+
+    @property
+    def bounded(self) -> bool:
+        return self.to_end or self.limit >= 0 or self.range.stop is not None
+
+
+class Reading:
+    """One run: what was written, and what is still to commit."""
+
+    def __init__(self, plan: Plan, consumer: Consumer, sink: Sink) -> None:
+        self.plan = plan
+        self.consumer = consumer
+        self.sink = sink
+        self.printer = Printer(plan.values, terminal=sink.terminal)
+        self.left = plan.limit
+        self.written = 0
+        self.total: int | None = None if plan.limit < 0 else plan.limit
+        self._uncommitted: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._committed_at = monotonic()
+
+    async def everything(self, stop: Stop) -> None:
+        """Print until the bound, the stop, or the reader is gone."""
+        hidden = self.plan.connection.quiet or self.sink.terminal
+        progress = Progress("consume", self.total if self.plan.bounded else None, hidden=hidden)
+        try:
+            while self.left != 0 and self.sink.open and not stop.asked and not self.consumer.finished:
+                got = await stop.unless(self.consumer.poll(self.plan.timeout))
+                if not got:
+                    if got is None or self.consumer.finished:
+                        break
+                    if self.plan.timeout is not None:
+                        raise DeadlineExceeded(f"no record came for {self.plan.timeout * 1000:.0f} ms")
+                    continue
+                for fetched in got:
+                    await self._print(fetched)
+                if self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY:
+                    await self.commit()
+                progress.at(self.written)
+        finally:
+            progress.close()
+
+    async def _print(self, fetched: Fetched) -> None:
+        """Write one partition's batches; what is written may be committed."""
+        if self.left == 0 or not self.sink.open:
+            return
+        at = TopicPartition(fetched.topic, fetched.partition)
+        position = fetched.next_offset
+        for batch in fetched.batches:
+            while self.left != 0 and self.sink.open:
+                limit = 1 if self.plan.single else self.left
+                written, following = self.printer.put(self.sink.buffer, batch, at.topic, at.partition, limit)
+                self.written += written
+                self.left -= written if self.left > 0 else 0
+                if self.left == 0:
+                    position = following
+                if not self.plan.single or not written:
+                    break
+                await self.sink.flush()
+                batch.first = following
+        if self.sink.buffer and not await self.sink.flush():
+            return
+        self._uncommitted[at] = OffsetAndEpoch(position, -1, "")
+        if fetched.error is not None:
+            raise finished(fetched.error, at, position)
+
+    async def commit(self) -> None:
+        """Commit what was written since the last time (R4)."""
+        if self.plan.group is not None and self._uncommitted:
+            owned = self.consumer.assignment
+            offsets = {at: offset for at, offset in self._uncommitted.items() if at in owned}
+            self._uncommitted.clear()
+            await self.consumer.commit(offsets)
+        self._committed_at = monotonic()
+
+
+def run(values: Values) -> int:
+    """Consume. Returns the exit code."""
+    plan = Plan(values)
+    return run_loop(lambda stop: _consume(plan, stop))
+
+
+async def _consume(plan: Plan, stop: Stop) -> int:
+    from kcli.client import Client
+
+    sink = Sink(stop=stop)
+    try:
+        async with Client(plan.connection.client()) as client:
+            consumer = client.consumer(plan.settings, plan.group)
+            reading = Reading(plan, consumer, sink)
+            async with consumer:
+                await stop.unless(_begin(plan, client, reading))
+                try:
+                    await reading.everything(stop)
+                finally:
+                    await reading.commit()
+    finally:
+        sink.close()
+    return _verdict(plan, reading, stop)
+
+
+async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
+    """Assign or join. The ends are fixed here, before anything is read (E18)."""
+    if plan.group is not None:
+        await reading.consumer.subscribe(plan.topics)
+        return
+    places = await plan.places(client.cluster)
+    end = plan.range.stop or (Bound("latest", 0) if plan.to_end else None)
+    span = await plan.span(client.cluster, places, plan.range.start or Bound("earliest", 0), end)
+    reading.consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
+    ends = {at: stop for at, (_, stop) in span.items() if stop is not None}
+    if ends:
+        reading.consumer.stop_at(ends)
+        if reading.total is None:
+            reading.total = sum(stop - span[at][0] for at, stop in ends.items())
+
+
+def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
+    from kcli.cli.main import complain
+
+    if plan.connection.verbose:
+        complain(f"{reading.written} records written")
+    if stop.asked and (plan.bounded or reading.sink.buffer):
+        complain(f"interrupted: {reading.written} records written")
+        return INTERRUPTED
+    return 0
+
+

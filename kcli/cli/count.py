@@ -1,0 +1,92 @@
+"""`kcli count`: how many records a consumer would see, exactly.
+
+The ends are fixed at the start. A batch whose offsets have no gaps is counted from its header; one that was compacted
+is decoded. Markers and, with read_committed, aborted records are not records.
+"""
+
+from __future__ import annotations
+
+from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.loop import run as run_loop
+from kcli.cli.progress import Progress
+from kcli.cli.reading import Selection, finished
+from kcli.consumer.bounds import Bound
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+    from kcli.client import Client
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values, "count")
+        if self.range.start is not None and self.range.start.kind == "stored":
+            raise UsageError("-o stored: count reads no group's offsets")
+        if values["json"] and values["format"] not in (None, "json"):
+            raise UsageError("-J is --format json")
+        self.format: str | None = "json" if values["json"] else values["format"]
+
+
+def run(values: Values) -> int:
+    """Count. Returns the exit code."""
+    plan = Plan(values)
+    return run_loop(lambda stop: _count(plan, stop))
+
+
+async def _count(plan: Plan, stop: Stop) -> int:
+    from kcli.client import Client
+
+    async with Client(plan.connection.client()) as client:
+        counts = await stop.unless(_tally(plan, client))
+    if counts is None:
+        return INTERRUPTED
+    _show(plan, counts)
+    return 0
+
+
+async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
+    places = await plan.places(client.cluster)
+    span = await plan.span(
+        client.cluster, places, plan.range.start or Bound("earliest", 0), plan.range.stop or Bound("latest", 0)
+    )
+    counts = dict.fromkeys(places, 0)
+    ends = {at: stop for at, (start, stop) in span.items() if stop is not None and start < stop}
+    if not ends:
+        return counts
+    progress = Progress("count", sum(stop - span[at][0] for at, stop in ends.items()), hidden=plan.connection.quiet)
+    async with client.consumer(plan.settings, None) as consumer:
+        consumer.assign({at: Bound("offset", span[at][0]) for at in ends})
+        consumer.stop_at(ends)
+        try:
+            while not consumer.finished:
+                for fetched in await consumer.poll(None):
+                    at = TopicPartition(fetched.topic, fetched.partition)
+                    counts[at] += sum(batch.visible for batch in fetched.batches)
+                    if fetched.error is not None:
+                        raise finished(fetched.error, at, fetched.next_offset)
+                progress.at(sum(counts.values()))
+        finally:
+            progress.close()
+    return counts
+
+
+def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
+    import sys
+
+    if plan.format is None:
+        if len(plan.topics) == 1:
+            sys.stdout.write(f"{sum(counts.values())}\n")
+        else:
+            for topic in plan.topics:
+                sys.stdout.write(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")
+    else:
+        from kcli.cli.render import Table, write
+
+        rows = [(at.topic, at.partition, number) for at, number in counts.items()]
+        write(Table("count", ("topic", "partition", "count"), rows), plan.format)
+    sys.stdout.flush()

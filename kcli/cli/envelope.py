@@ -1,0 +1,116 @@
+"""JSON lines into records: kcli's own envelope, and kcat's -J lines (cli.md 9).
+
+What is read is what `consume -J` wrote, byte for byte; anything else is refused with its line number, because a
+mistyped field name that is ignored would become a tombstone.
+"""
+
+from __future__ import annotations
+
+from binascii import Error as NotBase64
+from binascii import a2b_base64
+from json import JSONDecoder
+
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Headers = list[tuple[str, bytes | None]]
+    Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
+    """partition, timestamp in ms, key, value, headers: what `Producer.send_records` takes."""
+
+_OURS = frozenset(("topic", "partition", "offset", "timestamp", "timestamp_type", "key", "value", "headers"))
+_KCATS = frozenset(
+    ("topic", "partition", "offset", "tstype", "ts", "broker", "headers", "key", "payload")
+    + ("key_error", "payload_error", "key_schema_id", "value_schema_id")
+)
+_scan = JSONDecoder().scan_once
+
+
+class BadLine(KcliError):
+    """A line that is no record. `line` counts from 1 in the whole input."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"input line {line}: {reason}")
+        self.line = line
+
+
+def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
+    """One line's record. `kcat` None accepts both kinds. Raises BadLine."""
+    try:
+        text = line.decode()
+        found, end = _scan(text.strip(" \t\r\n"), 0)
+        if end != len(text.strip(" \t\r\n")):
+            raise BadLine(number, "more follows after the JSON object")
+    except UnicodeDecodeError:
+        raise BadLine(number, "is not UTF-8 (bytes that are no text are written as {\"base64\": …})") from None
+    except (ValueError, StopIteration, RecursionError):
+        raise BadLine(number, "is not JSON") from None
+    if not isinstance(found, dict):
+        raise BadLine(number, "is not a JSON object")
+    try:
+        if kcat or (kcat is None and "payload" in found):
+            return _row(found, _KCATS, "payload", "ts")
+        return _row(found, _OURS, "value", "timestamp")
+    except ValueError as problem:
+        raise BadLine(number, str(problem)) from None
+
+
+def _row(found: dict[str, Any], known: frozenset[str], value: str, timestamp: str) -> Row:
+    if not known.issuperset(found):
+        stranger = next(name for name in found if name not in known)
+        raise ValueError(f'"{stranger}" is no field of a record')
+    if value not in found:
+        raise ValueError(f'has no "{value}" (null is written as null)')
+    return (
+        _number(found, "partition", 2**31 - 1),
+        _number(found, timestamp, 2**63 - 1),
+        _bytes(found.get("key"), "key"),
+        _bytes(found[value], value),
+        _headers(found["headers"]) if found.get("headers") else [],
+    )
+
+
+def _bytes(thing: Any, name: str) -> bytes | None:
+    if thing is None:
+        return None
+    if type(thing) is str:
+        try:
+            return thing.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f'"{name}" has half of a surrogate pair, which is no text') from None
+    if type(thing) is dict and len(thing) == 1 and type(thing.get("base64")) is str:
+        try:
+            return a2b_base64(thing["base64"].encode("ascii"), strict_mode=True)
+        except (NotBase64, UnicodeEncodeError):
+            raise ValueError(f'"{name}" is not base64') from None
+    raise ValueError(f'"{name}" is text, null or {{"base64": "…"}}')
+
+
+def _number(found: dict[str, Any], name: str, largest: int) -> int | None:
+    number = found.get(name)
+    if number is None or number == -1:
+        return None
+    if type(number) is not int or not 0 <= number <= largest:
+        raise ValueError(f'"{name}" is not a number from 0 up')
+    return number
+
+
+def _headers(given: Any) -> Headers:
+    """Pairs, kcat's flat list of names and values, or the object its help speaks of."""
+    if type(given) is dict:
+        pairs = list(given.items())
+    elif type(given) is list and all(type(pair) is list and len(pair) == 2 for pair in given):
+        pairs = given
+    elif type(given) is list and len(given) % 2 == 0 and all(type(name) is str for name in given[::2]):
+        pairs = list(zip(given[::2], given[1::2], strict=True))
+    else:
+        raise ValueError('"headers" is a list of [name, value] pairs')
+    made: Headers = []
+    for name, value in pairs:
+        if type(name) is not str:
+            raise ValueError("a header's name is text")
+        _bytes(name, "headers")
+        made.append((name, _bytes(value, "headers")))
+    return made

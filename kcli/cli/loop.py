@@ -1,0 +1,71 @@
+"""Running a command's coroutine, with Ctrl-C in two steps (D45).
+
+The first SIGINT or SIGTERM asks the work to end; the second ends the process at once. Neither raises
+KeyboardInterrupt inside the engine: a signal is an event like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
+INTERRUPTED = 130
+
+
+class Stop:
+    """Whether we were asked to stop. `last_words` runs before the second signal ends the process."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.last_words: Callable[[], None] | None = None
+        self._event = asyncio.Event()
+
+    def listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.interrupt)
+
+    def interrupt(self) -> None:
+        """A signal came."""
+        if self.asked:
+            if self.last_words is not None:
+                self.last_words()
+            os._exit(INTERRUPTED)
+        self.asked = True
+        self._event.set()
+
+    async def unless(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """The result of `work`; None when we were asked to stop first, after `work` was cancelled and has ended."""
+        task = asyncio.ensure_future(work)
+        asked = asyncio.ensure_future(self._event.wait())
+        try:
+            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+        finally:
+            asked.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+        if not task.cancelled():
+            return task.result()
+        return None
+
+
+def run(command: Callable[[Stop], Awaitable[int]]) -> int:
+    """Run one command to its exit code."""
+
+    async def whole() -> int:
+        stop = Stop()
+        stop.listen()
+        return await command(stop)
+
+    return asyncio.run(whole())

@@ -1,0 +1,73 @@
+"""What consume, tail and count share: which partitions, from where to where."""
+
+from __future__ import annotations
+
+from kcli.cli import text
+from kcli.cli.connection import Connection
+from kcli.cli.offset_grammar import parse_range
+from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+    from kcli.consumer.bounds import Bound
+    from kcli.model import Cluster
+
+
+class Selection:
+    """The topics, partitions and range of a command line. Raises UsageError."""
+
+    def __init__(self, values: Values, command: str) -> None:
+        from time import time
+
+        self.connection = Connection(values)
+        self.topics: list[str] = list(dict.fromkeys([*values["topics"], *(values["words"] or [])]))
+        if not self.topics:
+            raise UsageError(f"{command} which topic? kcli {command} TOPIC")
+        self.partitions = text.partitions(values["partitions"])
+        self.range = parse_range(values["offset"], int(time() * 1000))
+        self.settings = ConsumerSettings(**self.connection.properties.consumer)
+        if values["isolation"] is not None:
+            self.settings = self.settings.replace(isolation=values["isolation"])
+
+    async def places(self, cluster: Cluster) -> list[TopicPartition]:
+        """The partitions there are. Raises BrokerError for an unknown topic, UsageError for an unknown partition."""
+        found = []
+        for topic in self.topics:
+            there = sorted(await cluster.partitions(topic))
+            missing = sorted(set(self.partitions or ()) - set(there))
+            if missing:
+                raise UsageError(f"-p: {topic} has no partition {missing[0]}; it has {len(there)}")
+            found += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
+        return found
+
+    async def offsets(self, cluster: Cluster, bounds: dict[TopicPartition, Bound]) -> dict[TopicPartition, int]:
+        """Bounds as offsets, all asked at once. Raises KcliError if any partition has no answer."""
+        from kcli.consumer.offsets import resolve
+
+        found = await resolve(cluster, bounds, isolation=self.settings.isolation)
+        made = {}
+        for at, answer in found.items():
+            if isinstance(answer, KcliError):
+                raise answer
+            made[at] = answer if isinstance(answer, int) else answer.offset
+        return made
+
+    async def span(
+        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound | None
+    ) -> dict[TopicPartition, tuple[int, int | None]]:
+        """From where to where each partition is read: [start, stop), the stop clamped to the log as it is now."""
+        begin = await self.offsets(cluster, dict.fromkeys(places, start))
+        if stop is None:
+            return {at: (begin[at], None) for at in places}
+        end = await self.offsets(cluster, dict.fromkeys(places, stop))
+        return {at: (begin[at], max(begin[at], end[at])) for at in places}
+
+
+def finished(error: KcliError, at: TopicPartition, next_offset: int) -> KcliError:
+    """The error of one partition, saying how far its records were written (R2)."""
+    made = KcliError(f"{at.topic} partition {at.partition}: {error}; written up to offset {next_offset}")
+    made.exit_code = error.exit_code
+    return made
