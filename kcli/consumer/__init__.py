@@ -1,0 +1,1 @@
+"""Reading: cursors, fetchers, positions, and groups."""
