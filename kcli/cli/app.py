@@ -13,6 +13,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "count": ("hot", "Count records exactly."),
     "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),
     "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
+    "topics": ("kcli.cli.topics:app", "Topics: list, describe, create, delete."),
+    "groups": ("kcli.cli.groups:app", "Consumer groups: list, describe, members, delete."),
+    "lag": ("kcli.cli.lag:app", "Who is how far behind: by group, topic or partition."),
+    "offsets": ("kcli.cli.offsets:app", "Where logs start and end, by time too."),
+    "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }
 

@@ -1,0 +1,114 @@
+"""Split and gather (C17): a question about many things is asked once per broker that knows, at the same time.
+
+An answer that says "try again" is asked again where the thing lives by then; what still fails stands as an error
+next to the good answers. Requests grow with brokers, never with things.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from typing import TypeVar
+
+    from kcli.model import Broker
+
+    K = TypeVar("K")
+    A = TypeVar("A")
+    Places = dict[int, list[K]]
+
+PATIENCE = 10.0
+"""Seconds for which answers that say "try again" are asked again."""
+
+FIRST_PAUSE, LAST_PAUSE = 0.05, 1.0
+
+
+async def gather(
+    things: Iterable[K],
+    locate: Callable[[list[K]], Awaitable[tuple[list[tuple[Broker, list[K]]], dict[K, KcliError]]]],
+    ask: Callable[[Broker, list[K]], Awaitable[dict[K, A | KcliError]]],
+    forget: Callable[[K], None],
+    *,
+    patience: float = PATIENCE,
+    most: int = 1_000_000,
+) -> dict[K, A | KcliError]:
+    """The answer or the error of every thing, in the order asked.
+
+    `locate` says which broker to ask about which things and which things have no place; `ask` asks one broker;
+    `forget` is called for a thing whose place turned out wrong. `patience` is in seconds; `most` things a request.
+    """
+    order = list(dict.fromkeys(things))
+    done: dict[K, A | KcliError] = {}
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + patience
+    pause, left = FIRST_PAUSE, order
+    while left:
+        places, lost = await locate(left)
+        answers: dict[K, A | KcliError] = dict(lost)
+        questions = [(broker, part) for broker, whole in places for part in pieces(whole, most)]
+        for some in await asyncio.gather(*(_ask_one(ask, broker, part) for broker, part in questions)):
+            answers.update(some)
+        done.update(answers)
+        left = [thing for thing in left if may_try_again(answers.get(thing))]
+        if not left or loop.time() + pause > give_up:
+            break
+        for thing in left:
+            forget(thing)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, LAST_PAUSE)
+    return {thing: done.get(thing, _unanswered()) for thing in order}
+
+
+async def _ask_one(
+    ask: Callable[[Broker, list[K]], Awaitable[dict[K, A | KcliError]]], broker: Broker, part: list[K]
+) -> dict[K, A | KcliError]:
+    try:
+        return await ask(broker, part)
+    except KcliError as error:
+        return dict.fromkeys(part, error)
+
+
+def pieces(whole: list[K], most: int) -> list[list[K]]:
+    """`whole` in parts of at most `most`."""
+    return [whole[at : at + most] for at in range(0, len(whole), most)]
+
+
+def may_try_again(answer: object) -> bool:
+    """Does this error pass by itself? A timeout does not: its time was the caller's."""
+    if isinstance(answer, BrokerError):
+        return answer.code.retriable
+    return isinstance(answer, ConnectError) and not isinstance(answer, AuthError | DeadlineExceeded)
+
+
+def good(answers: dict[K, A | KcliError]) -> dict[K, A]:
+    """Only what was answered."""
+    return {thing: answer for thing, answer in answers.items() if not isinstance(answer, KcliError)}
+
+
+def bad(answers: dict[K, A | KcliError]) -> dict[K, KcliError]:
+    """Only what failed."""
+    return {thing: answer for thing, answer in answers.items() if isinstance(answer, KcliError)}
+
+
+async def ask_every(
+    brokers: Sequence[tuple[int, Awaitable[Broker]]], ask: Callable[[Broker], Awaitable[A]]
+) -> tuple[dict[int, A], dict[int, KcliError]]:
+    """The answers of all brokers, by node id, and the errors of those that did not give one."""
+
+    async def one(found: Awaitable[Broker]) -> A | KcliError:
+        try:
+            return await ask(await found)
+        except KcliError as error:
+            return error
+
+    answers = await asyncio.gather(*(one(found) for _, found in brokers))
+    both = dict(zip((node_id for node_id, _ in brokers), answers, strict=True))
+    return good(both), bad(both)
+
+
+def _unanswered() -> KcliError:
+    return KcliError("the broker's answer leaves this out")

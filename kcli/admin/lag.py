@@ -1,0 +1,164 @@
+"""What lag means (lag.md): pure functions over one sample of a partition. No clock, no request; the dashboard
+uses the same ones over a ring of samples.
+
+Offsets are not record counts (E70): lag is "offsets behind", compaction and transaction markers included.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OK = "OK"
+BEHIND = "BEHIND"
+NO_COMMIT = "NO COMMIT"
+ORPHANED = "ORPHANED"
+LOSING_DATA = "LOSING DATA"
+UNKNOWN = "UNKNOWN"
+
+SEVERITY = (OK, UNKNOWN, NO_COMMIT, BEHIND, ORPHANED, LOSING_DATA)
+"""From harmless to worst: a topic and a group have the status of their worst partition."""
+
+
+class Sample(Value):
+    """A partition as one group stood to it at one moment.
+
+    `committed` None: nothing committed. `end`, `start`, `stable` None: not known, `error` says why. `owned` None:
+    nobody can say now who owns it (a rebalance is under way), else whether a member does. Offsets are absolute.
+    """
+
+    group: str = ""
+    topic: str = ""
+    partition: int = 0
+    committed: int | None = None
+    end: int | None = None
+    start: int | None = None
+    stable: int | None = None
+    owned: bool | None = None
+    member_id: str | None = None
+    client_id: str | None = None
+    host: str | None = None
+    error: str | None = None
+
+
+class Lag(Value):
+    """What a sample says. `lag` is None where nothing is committed or the end is not known. `unread` is the
+    distance from the log start where nothing is committed (E69), `lost` the offsets that retention took before they
+    were read, `beyond` how far the commit is past the end: the topic was truncated or recreated (E68)."""
+
+    sample: Sample = field(factory=Sample)
+    lag: int | None = None
+    unread: int | None = None
+    lost: int = 0
+    beyond: int = 0
+    status: str = OK
+
+
+class Total(Value):
+    """A topic of a group, or a whole group. `lag` adds up what is known and is None when nothing is."""
+
+    group: str = ""
+    topic: str | None = None
+    topics: int = 0
+    partitions: int = 0
+    lag: int | None = None
+    unread: int = 0
+    lost: int = 0
+    beyond: int = 0
+    no_commit: int = 0
+    unknown: int = 0
+    status: str = OK
+    members: int = 0
+    hosts: list[str] = field(factory=list)
+
+
+def measure(sample: Sample, threshold: int = 0) -> Lag:
+    """The lag of one partition and the status that one sample can honestly tell. Up to `threshold` is OK."""
+    if sample.error is not None or sample.end is None:
+        return Lag(sample=sample, status=UNKNOWN)
+    start = sample.start if sample.start is not None else 0
+    if sample.committed is None:
+        return Lag(sample=sample, unread=max(sample.end - start, 0), status=NO_COMMIT)
+    behind = sample.end - sample.committed
+    lag, beyond, lost = max(behind, 0), max(-behind, 0), max(start - sample.committed, 0)
+    return Lag(sample=sample, lag=lag, lost=lost, beyond=beyond, status=_status(lag, lost, sample.owned, threshold))
+
+
+def _status(lag: int, lost: int, owned: bool | None, threshold: int) -> str:
+    if lost:
+        return LOSING_DATA
+    if lag and owned is False:
+        return ORPHANED
+    return BEHIND if lag > threshold else OK
+
+
+def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
+    """The sum of partitions of a group, or of one topic of it."""
+    out = Total(group=group, topic=topic)
+    topics, members, hosts = set(), set(), set()
+    known: list[int] = []
+    for row in rows:
+        sample = row.sample
+        topics.add(sample.topic)
+        out.partitions += 1
+        out.lost += row.lost
+        out.beyond += row.beyond
+        out.unread += row.unread or 0
+        out.no_commit += row.status == NO_COMMIT
+        out.unknown += row.status == UNKNOWN
+        out.status = worst(out.status, row.status)
+        if row.lag is not None:
+            known.append(row.lag)
+        if sample.member_id is not None:
+            members.add(sample.member_id)
+            hosts.add(sample.host or "")
+    out.topics, out.members, out.hosts = len(topics), len(members), sorted(hosts)
+    out.lag = sum(known) if known else None
+    return out
+
+
+def by_topic(rows: Iterable[Lag]) -> list[Total]:
+    """Totals per group and topic, in the order of their first partition."""
+    parts: dict[tuple[str, str], list[Lag]] = {}
+    for row in rows:
+        parts.setdefault((row.sample.group, row.sample.topic), []).append(row)
+    return [total(some, group, topic) for (group, topic), some in parts.items()]
+
+
+def worst(one: str, other: str) -> str:
+    """The more severe of two statuses."""
+    return max(one, other, key=SEVERITY.index)
+
+
+def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -> str | None:
+    """What the numbers do not say by themselves; None when they do."""
+    said = []
+    if error is not None:
+        said.append(error)
+    if lost:
+        said.append(f"{lost} lost by retention")
+    if beyond:
+        said.append(f"committed {beyond} beyond end")
+    if unread:
+        said.append(f"{unread} from log start")
+    return "; ".join(said) or None
+
+
+def over(totals: Iterable[Total], most: int) -> list[str]:
+    """Why "no group is more than `most` behind" does not hold, a sentence each; [] when it holds. A partition
+    without a commit but with records was not read, so it counts with what it holds."""
+    why = []
+    for row in totals:
+        lag = row.lag or 0
+        if lag > most:
+            why.append(f"{row.group} is {lag} behind, over {most}")
+        elif lag + row.unread > most:
+            plural = "s" if row.no_commit != 1 else ""
+            why.append(
+                f"{row.group} committed nothing on {row.no_commit} partition{plural} that hold {row.unread} offsets, "
+                f"over {most}"
+            )
+    return why

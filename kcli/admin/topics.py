@@ -1,0 +1,240 @@
+"""Topics: listed and described from one answer of the metadata, created and deleted at the controller (C18, C19)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, may_try_again
+from kcli.admin.offsets import TopicMissing
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
+from kcli.proto.schema import NO_ID
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    from kcli.model import Broker, Cluster
+    from kcli.proto.schema import Request
+
+    R = TypeVar("R")
+
+
+class Partition(Value):
+    """One partition as the metadata has it. `leader` is -1 when nobody leads it."""
+
+    topic: str = ""
+    partition: int = 0
+    leader: int = -1
+    leader_epoch: int = -1
+    replicas: list[int] = field(factory=list)
+    isr: list[int] = field(factory=list)
+    offline: list[int] = field(factory=list)
+
+
+class Topic(Value):
+    """One topic. `topic_id` is Kafka's base64 form, "" from brokers before 2.8 (KIP-516)."""
+
+    topic: str = ""
+    topic_id: str = ""
+    internal: bool = False
+    partitions: list[Partition] = field(factory=list)
+
+    @property
+    def replication_factor(self) -> int:
+        return max((len(p.replicas) for p in self.partitions), default=0)
+
+    @property
+    def under_replicated(self) -> int:
+        return sum(len(p.isr) < len(p.replicas) for p in self.partitions)
+
+    @property
+    def leaderless(self) -> int:
+        return sum(p.leader < 0 for p in self.partitions)
+
+
+class NewTopic(Value):
+    """What to create. -1 partitions or replicas mean the broker's default (KIP-464)."""
+
+    topic: str = ""
+    partitions: int = -1
+    replication_factor: int = -1
+    configs: dict[str, str] = field(factory=dict)
+
+
+class Created(Value):
+    """What was created, or would be. Numbers are -1 when the broker did not say."""
+
+    topic: str = ""
+    topic_id: str = ""
+    partitions: int = -1
+    replication_factor: int = -1
+    configs: dict[str, str] = field(factory=dict)
+
+
+async def describe_topics(
+    cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = True
+) -> dict[str, Topic | KcliError]:
+    """The named topics, or all; a name nobody knows carries TopicMissing, and is never created by asking (C3).
+    Without `internal`, Kafka's own topics are left out of "all" (C20)."""
+    asked = None if names is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(names)]
+    if asked == []:
+        return {}
+    broker = await cluster.anyone()
+    answer = await broker.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+    found = {row.name: _topic(row) for row in answer.topics if row.name and (names or internal or not row.is_internal)}
+    return dict(sorted(found.items()))
+
+
+def _topic(row: MetadataResponseTopic) -> Topic | KcliError:
+    code, name = codes.of(row.error_code), row.name or ""
+    if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
+        return TopicMissing(name)
+    if code and not row.partitions:
+        return BrokerError(code, name)
+    partitions = [
+        Partition(
+            topic=name,
+            partition=p.partition_index,
+            leader=p.leader_id,
+            leader_epoch=p.leader_epoch,
+            replicas=p.replica_nodes,
+            isr=p.isr_nodes,
+            offline=p.offline_replicas,
+        )
+        for p in sorted(row.partitions, key=lambda p: p.partition_index)
+    ]
+    return Topic(topic=name, topic_id=id_text(row.topic_id), internal=row.is_internal, partitions=partitions)
+
+
+def id_text(topic_id: bytes) -> str:
+    """A topic id as Kafka prints it: URL-safe base64 without padding; "" for none."""
+    from binascii import b2a_base64
+
+    if topic_id == NO_ID:
+        return ""
+    return b2a_base64(topic_id, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
+
+
+async def create_topics(
+    cluster: Cluster, topics: Iterable[NewTopic], *, dry_run: bool = False, patience: float = PATIENCE
+) -> dict[str, Created | KcliError]:
+    """Creates topics, or with `dry_run` lets the broker check that it would. A topic that exists carries
+    BrokerError TOPIC_ALREADY_EXISTS."""
+    from kcli.proto.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+
+    wanted = [
+        CreatableTopic(
+            name=new.topic,
+            num_partitions=new.partitions,
+            replication_factor=new.replication_factor,
+            configs=[CreatableTopicConfig(name=key, value=value) for key, value in new.configs.items()],
+        )
+        for new in topics
+    ]
+    request = CreateTopicsRequest(topics=wanted, timeout_ms=30_000, validate_only=dry_run)
+    answer = await ask_controller(
+        cluster, request, lambda answer: [row.error_code for row in answer.topics], patience=patience
+    )
+    done: dict[str, Created | KcliError] = {}
+    for row in answer.topics:
+        if row.error_code:
+            done[row.name] = BrokerError(codes.of(row.error_code), row.name, _sentence(row.error_message))
+            continue
+        done[row.name] = Created(
+            topic=row.name,
+            topic_id=id_text(row.topic_id),
+            partitions=row.num_partitions,
+            replication_factor=row.replication_factor,
+            configs={c.name: c.value or "" for c in row.configs or () if c.config_source == 1},
+        )
+    return done
+
+
+async def delete_topics(
+    cluster: Cluster, names: Iterable[str], *, patience: float = PATIENCE
+) -> dict[str, bool | KcliError]:
+    """Deletes topics by name. True where it will be gone; TopicMissing where there was none."""
+    from kcli.proto.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+
+    wanted = list(dict.fromkeys(names))
+    by_id = (await (await cluster.anyone()).versions()).get(20, (0, 0))[1] >= 6
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=name) for name in wanted] if by_id else [], topic_names=wanted, timeout_ms=30_000
+    )
+    answer = await ask_controller(
+        cluster, request, lambda answer: [row.error_code for row in answer.responses], patience=patience
+    )
+    done: dict[str, bool | KcliError] = {}
+    for row in answer.responses:
+        code, name = codes.of(row.error_code), row.name or ""
+        if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
+            done[name] = TopicMissing(name)
+        else:
+            done[name] = BrokerError(code, name, _sentence(row.error_message)) if code else True
+    return done
+
+
+async def ask_controller(
+    cluster: Cluster, request: Request[R], error_codes: Callable[[R], list[int]], *, patience: float = PATIENCE
+) -> R:
+    """Asks the controller, and asks again where the controller is by then when it moved (C18). A broken connection
+    after the request was sent is not asked again: the broker may have done it."""
+    loop = asyncio.get_running_loop()
+    give_up, pause = loop.time() + patience, FIRST_PAUSE
+    while True:
+        late = loop.time() + pause > give_up
+        try:
+            broker = await cluster.controller()
+            answer = await broker.ask(request)
+            if late or codes.NOT_CONTROLLER.number not in error_codes(answer):
+                return answer
+        except ConnectError as error:
+            if late or error.sent or not may_try_again(error):
+                raise
+        await cluster.refresh([])
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, LAST_PAUSE)
+
+
+async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool = False, timeout: float = 30.0) -> None:
+    """Returns when every broker knows these topics with a leader for each partition, or, with `gone`, when none knows
+    them any more (C19). `timeout` is in seconds; raises DeadlineExceeded, saying what is still missing."""
+    loop = asyncio.get_running_loop()
+    give_up, pause = loop.time() + timeout, FIRST_PAUSE
+    left = list(dict.fromkeys(names))
+    while left:
+        brokers = [await cluster.node(node.id) for node in await cluster.nodes()]
+        answers = await asyncio.gather(*(_seen(broker, left) for broker in brokers))
+        left = [name for name in left if not all((name not in seen) if gone else seen.get(name) for seen in answers)]
+        if not left:
+            break
+        if loop.time() + pause > give_up:
+            what = "still there" if gone else "not ready on every broker"
+            raise DeadlineExceeded(f"{', '.join(left)}: {what} after {timeout:g} s; it may well be soon", sent=True)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, LAST_PAUSE)
+    await cluster.refresh(list(dict.fromkeys(names)) if not gone else [])
+
+
+async def _seen(broker: Broker, names: list[str]) -> dict[str, bool]:
+    """The topics that this broker knows, with True where all partitions are led. A broker that cannot be asked now
+    is not waited for: whoever it is away from learns nothing from it."""
+    asked = [MetadataRequestTopic(name=name) for name in names]
+    try:
+        answer = await broker.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+    except ConnectError:
+        return dict.fromkeys(names, True)
+    return {
+        row.name: bool(row.partitions) and all(p.leader_id >= 0 for p in row.partitions)
+        for row in answer.topics
+        if row.name and row.error_code != codes.UNKNOWN_TOPIC_OR_PARTITION.number
+    }
+
+
+def _sentence(message: str | None) -> str | None:
+    """A broker's own words, which end with a full stop or not."""
+    return message.strip().rstrip(".") if message else None

@@ -1,0 +1,51 @@
+"""Tables for people: the only place that imports Rich for rows. Cells are Text, never markup (reliability.md 3.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kcli.cli.escape import visible
+from kcli.cli.render import Document, cell, right
+
+if TYPE_CHECKING:
+    from kcli.cli.shapes import Row, Section
+
+COLOURS = {
+    "OK": "green",
+    "NO COMMIT": "yellow",
+    "BEHIND": "yellow",
+    "UNKNOWN": "magenta",
+    "ORPHANED": "red",
+    "LOSING DATA": "bold red",
+    "failed": "red",
+    "refused": "red",
+}
+
+
+def draw(document: Document, stream: TextIO) -> None:
+    """Print the document's tables on a terminal."""
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    for section in document.shape.sections:
+        if section.table and document.section(section):
+            console.print(table_of(section, document.section(section)))
+
+
+def table_of(section: Section, rows: list[Row]) -> Table:
+    """One section as a Rich table."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    columns = [column for column in section.columns if column.table]
+    for column in columns:
+        table.add_column(Text(column.title), justify="right" if right(column) else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_text(column.name, row.get(column.name)) for column in columns))
+    return table
+
+
+def _text(name: str, value: object) -> Text:
+    shown = visible(cell(value))
+    return Text(shown, style=COLOURS.get(shown, "") if name in ("status", "result") else "")

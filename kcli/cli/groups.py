@@ -1,0 +1,261 @@
+"""`kcli groups`: list, describe, members, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.gather import bad, good
+from kcli.admin.groups import Described, GroupInUse, GroupMissing, Member, delete_groups, find_groups, list_groups, who
+from kcli.admin.offsets import committed_offsets
+from kcli.admin.snapshot import take
+from kcli.cli.admin import (
+    DRY_RUN,
+    EXECUTE,
+    FORMAT,
+    ISOLATION,
+    JSON,
+    Format,
+    Isolation,
+    answer,
+    confirm,
+    missing,
+    plural,
+)
+from kcli.cli.connection import Connection
+from kcli.cli.typed import HELP, SETTINGS, Group, connected
+from kcli.errors import KcliError, UsageError
+
+if TYPE_CHECKING:
+    from kcli.cli.render import Document
+    from kcli.cli.shapes import Row
+    from kcli.model import Cluster
+
+app = typer.Typer(cls=Group, help="Consumer groups: list, describe, members, delete.", **SETTINGS)
+
+LIST = """List groups of all types: classic, consumer (KIP-848), share, streams.
+
+Examples:
+
+  kcli groups list
+
+  kcli groups list --state Empty --format plain | cut -f1
+"""
+DESCRIBE = """Print each partition of groups with committed, end, lag, member and host; and the groups.
+
+Examples:
+
+  kcli groups describe billing
+
+  kcli groups describe billing -J | jq .members
+"""
+MEMBERS = """Print the members of groups, where they run and what they own.
+
+Example:
+
+  kcli groups members billing
+"""
+DELETE = """Delete groups that have no members, and their committed offsets.
+
+Examples:
+
+  kcli groups delete billing --dry-run     what would happen
+
+  kcli groups delete billing --execute
+"""
+GROUPS = typer.Argument(..., metavar="GROUP...", show_default=False)
+
+
+@app.command(name="list", help=LIST, short_help="List groups of all types.", context_settings=HELP)
+@connected
+def list_(
+    connection: Connection,
+    types: list[str] = typer.Option(None, "--type", help="Only this type: classic, consumer, share, streams."),  # noqa: B008
+    states: list[str] = typer.Option(None, "--state", help="Only this state: Stable, Empty, …"),  # noqa: B008
+    format: Format = FORMAT,
+    json: bool = JSON,
+) -> int:
+    async def work(cluster: Cluster, document: Document) -> None:
+        listed, failed = await list_groups(cluster)
+        for node_id, error in failed.items():
+            document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
+        wanted_types, wanted_states = ({word.lower() for word in some or ()} for some in (types, states))
+        document.rows["groups"] = [
+            {
+                "group": row.group,
+                "type": row.type,
+                "state": row.state,
+                "protocol": row.protocol,
+                "coordinator": row.coordinator,
+            }
+            for row in listed
+            if (not wanted_types or (row.type or "") in wanted_types)
+            and (not wanted_states or (row.state or "").lower() in wanted_states)
+        ]
+
+    return answer(connection, "groups.list", format, json, work)
+
+
+@app.command(help=DESCRIBE, short_help="Partitions, lag and owners of groups.", context_settings=HELP)
+@connected
+def describe(
+    connection: Connection,
+    groups: list[str] = GROUPS,
+    isolation: Isolation = ISOLATION,
+    format: Format = FORMAT,
+    json: bool = JSON,
+) -> int:
+    from kcli.cli.lag import measure, partition_row, problems
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        shot = await take(cluster, groups, isolation=isolation)
+        await problems(cluster, shot, document)
+        measured = [measure(one) for one in shot.groups]
+        document.rows["groups"] = [
+            {
+                "group": total.group,
+                "type": one.described.type,
+                "state": one.described.state or None,
+                "assignor": one.described.assignor or None,
+                "coordinator": one.described.coordinator,
+                "epoch": one.described.epoch,
+                "members": total.members,
+                "lag": total.lag,
+                "status": total.status,
+            }
+            for one, _, total in measured
+        ]
+        document.rows["partitions"] = [partition_row(row) for _, some, _ in measured for row in some]
+        document.rows["members"] = [
+            member_row(one.described.group, member) for one, _, _ in measured for member in one.described.members
+        ]
+        for one, _, _ in measured:
+            idle = [who(member) for member in one.described.members if not member.assignment]
+            if idle and one.described.owners_known:
+                _remark(connection, f"{one.described.group}: {plural(len(idle), 'member')} without a partition: ", idle)
+
+    return answer(connection, "groups.describe", format, json, work)
+
+
+@app.command(help=MEMBERS, short_help="Members of groups and what they own.", context_settings=HELP)
+@connected
+def members(connection: Connection, groups: list[str] = GROUPS, format: Format = FORMAT, json: bool = JSON) -> int:
+    async def work(cluster: Cluster, document: Document) -> None:
+        found = await _found(cluster, groups, document)
+        document.rows["members"] = [
+            member_row(group.group, member) for group in found.values() for member in group.members
+        ]
+        for group in found.values():
+            if group.type in ("share", "streams"):
+                document.fail(
+                    KcliError(f"{group.group}: members of {group.type} groups are not shown, only listed"), group.group
+                )
+            elif not group.members:
+                _remark(connection, f"{group.group}: no members ({group.state})", [])
+
+    return answer(connection, "groups.members", format, json, work)
+
+
+@app.command(help=DELETE, short_help="Delete groups without members.", context_settings=HELP)
+@connected
+def delete(
+    connection: Connection,
+    groups: list[str] = GROUPS,
+    execute: bool = EXECUTE,
+    dry_run: bool = DRY_RUN,
+    if_exists: bool = typer.Option(False, "--if-exists", help="A group that does not exist is no failure."),
+    format: Format = FORMAT,
+    json: bool = JSON,
+) -> int:
+    if execute and dry_run:
+        raise UsageError("--execute and --dry-run exclude each other")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        coordinators = Coordinators(cluster)
+        rows = document.rows["groups"] = await _plan(cluster, coordinators, groups, if_exists, document)
+        ready = [row["group"] for row in rows if row["result"] == "would delete"]
+        if dry_run or not ready:
+            return None
+        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
+        if not confirm(connection, document, "json" if json else format, execute, phrase):
+            document.rows.clear()
+            return 1
+        done = await delete_groups(coordinators, ready)
+        for row in rows:
+            result = done.get(row["group"])
+            if result is True:
+                row["result"] = "deleted"
+            elif isinstance(result, GroupMissing) and if_exists:
+                row["result"] = "absent"
+            elif isinstance(result, KcliError):
+                _failed(row, result, document)
+        return None
+
+    return answer(connection, "groups.delete", format, json, work)
+
+
+async def _plan(
+    cluster: Cluster, coordinators: Coordinators, groups: list[str], if_exists: bool, document: Document
+) -> list[Row]:
+    """A row per group: whether it can go, and what goes with it."""
+    found, _ = await find_groups(coordinators, groups)
+    commits = await committed_offsets(coordinators, good(found))
+    rows: list[Row] = []
+    for name in dict.fromkeys(groups):
+        group, offsets = found[name], commits.get(name)
+        row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
+        row["error"] = None
+        rows.append(row)
+        if isinstance(group, GroupMissing) and if_exists:
+            row["result"] = "absent"
+        elif isinstance(group, KcliError):
+            _failed(row, group, document)
+            if isinstance(group, GroupMissing):
+                document.errors.pop()
+                missing(document, name, group, [listed.group for listed in (await list_groups(cluster))[0]])
+        else:
+            row["state"], row["members"] = group.state or None, len(group.members)
+            row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
+            if group.members:
+                _failed(row, GroupInUse(name, [who(member) for member in group.members]), document)
+    return rows
+
+
+def _failed(row: Row, error: KcliError, document: Document) -> None:
+    row["result"] = "refused" if isinstance(error, GroupInUse) else "failed"
+    row["error"] = str(error)
+    document.fail(error, row["group"])
+
+
+async def _found(cluster: Cluster, groups: list[str], document: Document) -> dict[str, Described]:
+    """The groups that exist; the others are errors of the document."""
+    found, _ = await find_groups(Coordinators(cluster), groups)
+    for name, error in bad(found).items():
+        if isinstance(error, GroupMissing):
+            missing(document, name, error, [row.group for row in (await list_groups(cluster))[0]])
+        else:
+            document.fail(error, name)
+    return good(found)
+
+
+def member_row(group: str, member: Member) -> Row:
+    return {
+        "group": group,
+        "member_id": member.member_id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "host": member.host,
+        "partitions": len(member.assignment),
+        "assignment": [f"{at.topic}:{at.partition}" for at in member.assignment],
+        "epoch": member.epoch,
+        "rack": member.rack,
+        "subscribed": member.topics or ([member.regex] if member.regex else []),
+    }
+
+
+def _remark(connection: Connection, sentence: str, names: list[str]) -> None:
+    from kcli.cli.admin import say
+
+    say(connection, sentence + ", ".join(names))

@@ -1,0 +1,181 @@
+"""`kcli lag`: one snapshot of who is how far behind, and the assertion that nobody is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from kcli.admin import lag as engine
+from kcli.admin.groups import GroupMissing, list_groups
+from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
+from kcli.cli.admin import FORMAT, ISOLATION, JSON, Format, Isolation, answer, missing
+from kcli.cli.connection import Connection
+from kcli.cli.main import complain
+from kcli.cli.typed import HELP, SETTINGS, connected
+from kcli.errors import KcliError
+
+if TYPE_CHECKING:
+    from kcli.cli.render import Document
+    from kcli.cli.shapes import Row
+    from kcli.model import Cluster
+
+app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
+
+EXAMPLES = """Print how far groups are behind: all groups, or those named.
+
+Lag is end minus committed, in offsets; committed is read before end. "–" means nothing was committed.
+ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
+
+Examples:
+
+  kcli lag                                 all groups, the worst first
+
+  kcli lag billing                         by topic
+
+  kcli lag billing -p                      by partition, with member and host
+
+  kcli lag billing --max-lag 1000 -q       exit code 3 when it is more
+
+  kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'
+"""
+
+
+@app.command(name="lag", help=EXAMPLES, context_settings=HELP)
+@connected
+def lag(
+    connection: Connection,
+    groups: list[str] = typer.Argument(None, metavar="[GROUP...]", show_default=False),  # noqa: B008
+    partitions: bool = typer.Option(False, "-p", "--partitions", help="Short for --by partition."),
+    by: Literal["group", "topic", "partition"] | None = typer.Option(
+        None, "--by", help="A row per group (default for all groups), topic (for named ones) or partition."
+    ),
+    topics: list[str] = typer.Option(None, "-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable."),  # noqa: B008
+    states: list[str] = typer.Option(None, "--state", help="Only groups in this state (Stable, Empty, …)."),  # noqa: B008
+    max_lag: int | None = typer.Option(
+        None, "--max-lag", min=0, metavar="N", help="Exit with 3 when a group is more than N behind."
+    ),
+    isolation: Isolation = ISOLATION,
+    format: Format = FORMAT,
+    json: bool = JSON,
+) -> int:
+    level = "partition" if partitions else by or ("topic" if groups else "group")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        shot = await take(cluster, groups or (), states=states or (), isolation=isolation, topics=topics or ())
+        measured = [measure(one, max_lag or 0) for one in shot.groups]
+        await problems(cluster, shot, document)
+        fill(document, measured, level)
+        if max_lag is None:
+            return None
+        why = engine.over([total for _, _, total in measured], max_lag)
+        for sentence in why:
+            complain(sentence)
+        return 3 if why else None
+
+    name = {"topic": "lag", "group": "lag.group", "partition": "lag.partition"}[level]
+    return answer(connection, name, format, json, work)
+
+
+Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]
+
+
+def measure(shot: GroupSnapshot, threshold: int = 0) -> Measured:
+    """A group's partitions and their sum; all its members count there, also those that own nothing."""
+    rows = [engine.measure(sample, threshold) for sample in shot.samples]
+    total = engine.total(rows, shot.described.group)
+    total.members = len(shot.described.members)
+    total.hosts = sorted({member.host for member in shot.described.members})
+    return shot, rows, total
+
+
+async def problems(cluster: Cluster, shot: Snapshot, document: Document) -> None:
+    """What could not be read, as errors of the document."""
+    names: list[str] | None = None
+    for name, error in shot.failed.items():
+        if isinstance(error, GroupMissing):
+            if names is None:
+                names = [row.group for row in (await list_groups(cluster))[0]]
+            missing(document, name, error, names)
+        else:
+            document.fail(error, name)
+    for node_id, error in shot.brokers.items():
+        document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
+    seen: set[str] = set()
+    for group in shot.groups:
+        for sample in group.samples:
+            if sample.error and sample.error not in seen:
+                seen.add(sample.error)
+                document.fail(KcliError(sample.error), f"{sample.topic} [{sample.partition}]")
+
+
+def fill(document: Document, measured: list[Measured], level: str) -> None:
+    """The rows of every section; groups worst first, and the most lag first among equals."""
+    if level == "group":
+        measured.sort(key=lambda m: (-engine.SEVERITY.index(m[2].status), -(m[2].lag or 0), m[2].group))
+    document.rows["groups"] = [group_row(shot, total) for shot, _, total in measured]
+    rows = [row for _, some, _ in measured for row in some]
+    if level == "partition":
+        document.rows["partitions"] = [partition_row(row) for row in rows]
+    elif level == "topic":
+        document.rows["topics"] = [topic_row(total) for total in engine.by_topic(rows)]
+
+
+def partition_row(row: engine.Lag) -> Row:
+    sample = row.sample
+    return {
+        "group": sample.group,
+        "topic": sample.topic,
+        "partition": sample.partition,
+        "committed": sample.committed,
+        "end": sample.end,
+        "lag": row.lag,
+        "status": row.status,
+        "member_id": sample.member_id,
+        "host": sample.host,
+        "note": engine.note(row.lost, row.beyond, row.unread, sample.error),
+        "client_id": sample.client_id,
+        "start": sample.start,
+        "unread": row.unread,
+        "lost": row.lost,
+        "beyond": row.beyond,
+        "error": sample.error,
+    }
+
+
+def topic_row(total: engine.Total) -> Row:
+    return {
+        "group": total.group,
+        "topic": total.topic,
+        "partitions": total.partitions,
+        **_figures(total),
+    }
+
+
+def group_row(shot: GroupSnapshot, total: engine.Total) -> Row:
+    return {
+        "group": total.group,
+        "type": shot.described.type,
+        "state": shot.described.state or None,
+        "topics": total.topics,
+        "partitions": total.partitions,
+        **_figures(total),
+        "coordinator": shot.described.coordinator,
+    }
+
+
+def _figures(total: engine.Total) -> Row:
+    said = [engine.note(total.lost, total.beyond, total.unread)]
+    said += [f"{total.no_commit} without a commit"] if total.no_commit else []
+    said += [f"{total.unknown} could not be read"] if total.unknown else []
+    return {
+        "lag": total.lag,
+        "status": total.status,
+        "members": total.members,
+        "hosts": total.hosts,
+        "note": "; ".join(filter(None, said)) or None,
+        "unread": total.unread if total.no_commit else None,
+        "lost": total.lost,
+        "beyond": total.beyond,
+        "no_commit": total.no_commit,
+    }

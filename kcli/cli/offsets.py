@@ -1,0 +1,151 @@
+"""`kcli offsets`: where logs start and end, by time too, and where a group stands."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import typer
+
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.gather import bad, good
+from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, committed_offsets, list_offsets
+from kcli.admin.topics import Topic, describe_topics
+from kcli.cli.admin import FORMAT, ISOLATION, JSON, Format, Isolation, answer, missing
+from kcli.cli.connection import Connection
+from kcli.cli.typed import HELP, SETTINGS, connected
+from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.admin.offsets import Committed
+    from kcli.cli.render import Document
+    from kcli.cli.shapes import Row
+    from kcli.model import Cluster
+
+    Answers = dict[TopicPartition, LogOffset | KcliError]
+
+app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
+
+EXAMPLES = """Print start, stable and end offset of each partition.
+
+Examples:
+
+  kcli offsets orders
+
+  kcli offsets orders --at -1h            the offset an hour ago
+
+  kcli offsets orders -g billing -J       with the group's commits and lag
+"""
+
+
+@app.command(name="offsets", help=EXAMPLES, context_settings=HELP)
+@connected
+def offsets(
+    connection: Connection,
+    topics: list[str] = typer.Argument(..., metavar="TOPIC...", show_default=False),  # noqa: B008
+    at: str | None = typer.Option(
+        None, "--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now."
+    ),
+    group: str | None = typer.Option(None, "-g", "--group", metavar="GROUP", help="Also what this group committed."),
+    isolation: Isolation = ISOLATION,
+    format: Format = FORMAT,
+    json: bool = JSON,
+) -> int:
+    moment = _moment(at)
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        found = await describe_topics(cluster, topics)
+        for name, error in bad(found).items():
+            if isinstance(error, TopicMissing):
+                missing(document, name, error, await describe_topics(cluster, internal=False))
+            else:
+                document.fail(error, name)
+        committed = await _committed(cluster, group, document)
+        document.rows["partitions"] = await rows(cluster, good(found), moment, committed, isolation)
+        for row in document.rows["partitions"]:
+            if row["error"]:
+                document.fail(KcliError(row["error"]), f"{row['topic']} [{row['partition']}]")
+
+    return answer(connection, "offsets", format, json, work)
+
+
+async def rows(
+    cluster: Cluster,
+    topics: dict[str, Topic],
+    moment: int | None,
+    committed: dict[TopicPartition, Committed | KcliError] | None,
+    isolation: str,
+) -> list[Row]:
+    """A row for each partition; commits were read before, so lag is not negative by construction."""
+    leaders = {TopicPartition(t.topic, p.partition): p.leader for t in topics.values() for p in t.partitions}
+    parts = list(leaders)
+    await cluster.refresh(list(topics))
+    end, stable, start = await asyncio.gather(
+        list_offsets(cluster, LATEST, parts),
+        list_offsets(cluster, LATEST, parts, isolation="read_committed"),
+        list_offsets(cluster, EARLIEST, parts),
+    )
+    timed: Answers = await list_offsets(cluster, moment, parts) if moment is not None else {}
+    made = []
+    for at in parts:
+        first, limit, last = _offset(start[at]), _offset(stable[at]), _offset(end[at])
+        problems = [one[at] for one in (start, stable, end, timed) if isinstance(one.get(at), KcliError)]
+        then = timed.get(at)
+        where = committed.get(at) if committed is not None else None
+        position = (
+            where.offset if where is not None and not isinstance(where, KcliError) and where.offset >= 0 else None
+        )
+        until = limit if isolation == "read_committed" else last
+        made.append(
+            {
+                "topic": at.topic,
+                "partition": at.partition,
+                "start": first,
+                "stable": limit,
+                "end": last,
+                "span": last - first if last is not None and first is not None else None,
+                "leader": leaders[at] if leaders[at] >= 0 else None,
+                "error": str(problems[0]) if problems else None,
+                "at_offset": (then.offset if then.offset >= 0 else last) if isinstance(then, LogOffset) else None,
+                "at_timestamp": then.timestamp if isinstance(then, LogOffset) and then.timestamp >= 0 else None,
+                "committed": position,
+                "lag": max(until - position, 0) if position is not None and until is not None else None,
+            }
+        )
+    return made
+
+
+def _offset(answer: LogOffset | KcliError) -> int | None:
+    return answer.offset if isinstance(answer, LogOffset) else None
+
+
+async def _committed(
+    cluster: Cluster, group: str | None, document: Document
+) -> dict[TopicPartition, Committed | KcliError] | None:
+    if group is None:
+        return None
+    from kcli.admin.groups import find_groups
+
+    coordinators = Coordinators(cluster)
+    described, _ = await find_groups(coordinators, [group])
+    problem = described[group]
+    found = None if isinstance(problem, KcliError) else (await committed_offsets(coordinators, [group]))[group]
+    for error in (problem, found):
+        if isinstance(error, KcliError):
+            document.fail(error, group)
+            return None
+    return found  # type: ignore[return-value]  # an error was returned above
+
+
+def _moment(text: str | None) -> int | None:
+    """Milliseconds of `--at`. Raises UsageError."""
+    if text is None:
+        return None
+    from kcli.cli.offset_grammar import read_time
+
+    moment = read_time(text.removeprefix("@"), int(time.time() * 1000))
+    if moment is None:
+        raise UsageError(f"--at {text}: expected a time: ISO 8601, epoch seconds or milliseconds, -1h, now")
+    return moment

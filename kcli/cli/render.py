@@ -1,0 +1,198 @@
+"""Rows to text: `--format table|json|ndjson|yaml|csv|tsv|plain`, the same rows in each, also when something failed.
+
+Rich is imported for a table on a terminal and nothing else; a piped table has no colour and no box drawing.
+Control bytes of names and values are shown, not sent, on a terminal (reliability.md 3.4); a pipe gets them.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.errors import BrokerError, KcliError
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+    from kcli.cli.shapes import Column, Row, Section, Shape
+
+FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
+NOTHING = "–"
+"""What a table shows where there is no value; 0 is a value."""
+
+
+class Document(Value):
+    """The answer of a command: rows by section, and what went wrong beside them."""
+
+    shape: Shape = None  # type: ignore[assignment]  # always given
+    rows: dict[str, list[Row]] = field(factory=dict)
+    errors: list[Row] = field(factory=list)
+
+    def fail(self, error: KcliError, about: str = "") -> None:
+        """Put an error next to the rows."""
+        name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
+        self.errors.append({"about": about, "error": name, "message": str(error)})
+
+    def section(self, section: Section) -> list[Row]:
+        return self.rows.get(section.name, [])
+
+
+def render(document: Document, format: str, terminal: bool = False) -> str:
+    """The whole text, with its last line end; "" where there is nothing to say. `terminal` is whether somebody reads
+    it there. Raises KeyError for a format that is none."""
+    text = {
+        "table": _table,
+        "json": _json,
+        "ndjson": _ndjson,
+        "yaml": _yaml,
+        "csv": _csv,
+        "tsv": _tsv,
+        "plain": _plain,
+    }[format](document)
+    if not terminal:
+        return text
+    from kcli.cli.escape import visible
+
+    return visible(text, keep="\n\t\r" if format == "csv" else "\n\t")
+
+
+def write(document: Document, format: str, out: TextIO | None = None) -> None:
+    """Print the document. Raises BrokenPipeError when the reader left."""
+    stream = sys.stdout if out is None else out
+    terminal = stream.isatty()
+    if format == "table" and terminal:
+        from kcli.cli.drawn import draw
+
+        draw(document, stream)
+        return
+    text = render(document, format, terminal)
+    binary = getattr(stream, "buffer", None)
+    if binary is None:
+        stream.write(text)
+    else:
+        stream.flush()
+        binary.write(text.encode("utf-8", "backslashreplace"))
+    stream.flush()
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it: one line, numbers as they are, so that they can be copied and sorted."""
+    if value is None or value in ([], {}, ""):
+        return NOTHING
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={'(hidden)' if shown is None else shown}" for key, shown in value.items())
+    return _flat(value).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def _flat(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    if isinstance(value, dict):
+        return ",".join(f"{key}={'' if shown is None else shown}" for key, shown in value.items())
+    return str(value)
+
+
+def right(column: Column) -> bool:
+    return column.kind == "integer"
+
+
+def _table(document: Document) -> str:
+    parts = [_one_table(s, document.section(s)) for s in document.shape.sections if s.table and document.section(s)]
+    return "\n".join(parts)
+
+
+def _one_table(section: Section, rows: list[Row]) -> str:
+    columns = [column for column in section.columns if column.table]
+    lines = [[column.title for column in columns]] + [[cell(row.get(c.name)) for c in columns] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "".join(
+        "  ".join(
+            text.rjust(width) if right(column) else text.ljust(width)
+            for text, width, column in zip(line, widths, columns, strict=True)
+        ).rstrip()
+        + "\n"
+        for line in lines
+    )
+
+
+def whole(document: Document) -> dict[str, Any]:
+    """The JSON document: schema, ok, each section, errors."""
+    return {
+        "schema": document.shape.id,
+        "ok": not document.errors,
+        **{section.name: document.section(section) for section in document.shape.sections},
+        "errors": document.errors,
+    }
+
+
+def _json(document: Document) -> str:
+    from json import dumps
+
+    return dumps(whole(document), ensure_ascii=False, indent=2) + "\n"
+
+
+def _ndjson(document: Document) -> str:
+    from json import dumps
+
+    main = document.section(document.shape.main)
+    lines = [dumps(row, ensure_ascii=False, separators=(",", ":")) for row in main]
+    lines += [dumps({"error": error}, ensure_ascii=False, separators=(",", ":")) for error in document.errors]
+    return "".join(line + "\n" for line in lines)
+
+
+def _yaml(document: Document) -> str:
+    """YAML 1.2 whose scalars are JSON's, so that nothing needs guessing."""
+    out = []
+    for name, value in whole(document).items():
+        if not isinstance(value, list):
+            out.append(f"{name}: {_scalar(value)}")
+            continue
+        out.append(f"{name}:" if value else f"{name}: []")
+        for row in value:
+            lead = "  - "
+            for key, one in row.items():
+                out.append(f"{lead}{key}: {_scalar(one)}")
+                lead = "    "
+    return "\n".join(out) + "\n"
+
+
+def _scalar(value: Any) -> str:
+    from json import dumps
+
+    text = dumps(value, ensure_ascii=False)
+    return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c < "\xa0" or c in "\u2028\u2029\ufeff" else c for c in text)
+
+
+def _csv(document: Document) -> str:
+    import csv
+    from io import StringIO
+
+    section = document.shape.main
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.name for column in section.columns])
+    writer.writerows([_flat(row.get(column.name)) for column in section.columns] for row in document.section(section))
+    return out.getvalue()
+
+
+def _tsv(document: Document) -> str:
+    names = "\t".join(column.name for column in document.shape.main.columns)
+    return names + "\n" + _plain(document)
+
+
+def _plain(document: Document) -> str:
+    """Values only, tab between them, for `while read` and `cut`; no value is nothing."""
+    section = document.shape.main
+    return "".join(
+        "\t".join(_unbroken(_flat(row.get(column.name))) for column in section.columns) + "\n"
+        for row in document.section(section)
+    )
+
+
+def _unbroken(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")

@@ -1,0 +1,322 @@
+"""What each command prints, column by column: the contract of `--format`, from which `kcli schema` is made.
+
+A column that is there stays; a new one may be added at the end; anything else raises the version of the shape.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
+
+
+class Column(Frozen):
+    """One column. `kind` is string, integer, boolean, strings, integers or object (string to string)."""
+
+    name: str = ""
+    kind: str = "string"
+    about: str = ""
+    null: bool = False
+    table: bool = True  # False: left out of the table, which people read; every other format has it
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ").upper()
+
+
+class Section(Frozen):
+    """A list of rows of one kind, and its name in the JSON document."""
+
+    name: str = ""
+    columns: tuple[Column, ...] = ()
+    table: bool = True
+
+
+class Shape(Frozen):
+    """All that one command prints, in the order of its tables. The last section drawn as a table is the main one:
+    what row formats (ndjson, csv, tsv, plain) print."""
+
+    name: str = ""
+    version: int = 1
+    about: str = ""
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"kcli.{self.name}/{self.version}"
+
+    @property
+    def main(self) -> Section:
+        return [section for section in self.sections if section.table][-1]
+
+
+def _c(name: str, kind: str, about: str, *, null: bool = False, table: bool = True) -> Column:
+    return Column(name=name, kind=kind, about=about, null=null, table=table)
+
+
+TOPIC = _c("topic", "string", "Name of the topic.")
+PARTITION = _c("partition", "integer", "Number of the partition.")
+GROUP = _c("group", "string", "Name of the group.")
+ERROR = _c("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
+NOTE = _c("note", "string", "What the figures do not say by themselves.", null=True)
+STATUS = _c("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+LAG = _c("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
+UNREAD = _c("unread", "integer", "Offsets from log start where nothing is committed.", null=True, table=False)
+LOST = _c("lost", "integer", "Offsets that retention took before they were read.", table=False)
+BEYOND = _c("beyond", "integer", "How far committed is past the end; 0 unless the topic was recreated.", table=False)
+MEMBERS = _c("members", "integer", "Members that own a partition counted here.")
+HOSTS = _c("hosts", "strings", "Where those members run.")
+NO_COMMITS = _c("no_commit", "integer", "Partitions without a commit.", table=False)
+STATE = _c("state", "string", "State of the group; null when the broker is too old to say.", null=True)
+TYPE = _c("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
+
+_LAG_PARTITION = (
+    GROUP,
+    TOPIC,
+    PARTITION,
+    _c("committed", "integer", "Committed offset; null when nothing is committed.", null=True),
+    _c("end", "integer", "End offset (high watermark, or last stable offset by isolation).", null=True),
+    LAG,
+    STATUS,
+    _c("member_id", "string", "Id of the member that owns the partition.", null=True),
+    _c("client_id", "string", "Client id of that member.", null=True, table=False),
+    _c("host", "string", "Where that member runs.", null=True),
+    NOTE,
+    _c("start", "integer", "Log start offset.", null=True, table=False),
+    UNREAD,
+    LOST,
+    BEYOND,
+    ERROR,
+)
+_LAG_TOPIC = (
+    GROUP,
+    TOPIC,
+    _c("partitions", "integer", "Partitions the group committed or owns."),
+    LAG,
+    STATUS,
+    MEMBERS,
+    HOSTS,
+    NOTE,
+    UNREAD,
+    LOST,
+    BEYOND,
+    NO_COMMITS,
+)
+_LAG_GROUP = (
+    GROUP,
+    TYPE,
+    STATE,
+    _c("topics", "integer", "Topics the group committed or owns."),
+    _c("partitions", "integer", "Partitions the group committed or owns."),
+    LAG,
+    STATUS,
+    MEMBERS,
+    HOSTS,
+    NOTE,
+    UNREAD,
+    LOST,
+    BEYOND,
+    NO_COMMITS,
+    _c("coordinator", "integer", "Id of the coordinating broker.", table=False),
+)
+_TOPIC_FACTS = (
+    TOPIC,
+    _c("partitions", "integer", "Number of partitions."),
+    _c("replicas", "integer", "Replication factor."),
+    _c("under_replicated", "integer", "Partitions with fewer in-sync replicas than replicas."),
+    _c("leaderless", "integer", "Partitions that nobody leads."),
+    _c("internal", "boolean", "True for Kafka's own topics.", table=False),
+    _c("topic_id", "string", "Topic id; null from brokers before 2.8.", null=True, table=False),
+)
+_MEMBER = (
+    GROUP,
+    _c("member_id", "string", "Member id."),
+    _c("instance_id", "string", "Static member id (group.instance.id).", null=True),
+    _c("client_id", "string", "Client id."),
+    _c("host", "string", "Where the member runs."),
+    _c("epoch", "integer", "Member epoch (KIP-848); null for classic members.", null=True, table=False),
+    _c("rack", "string", "Rack.", null=True, table=False),
+    _c("partitions", "integer", "Partitions it owns."),
+    _c("assignment", "strings", "Those partitions, as topic:partition."),
+    _c("subscribed", "strings", "Topics (or the pattern) it subscribed to.", table=False),
+)
+_PLAN_TOPIC = (
+    TOPIC,
+    _c("result", "string", "would delete, deleted, absent, or failed."),
+    _c("partitions", "integer", "Partitions there were.", null=True),
+    _c("offsets", "integer", "Offsets between start and end: about how many records go.", null=True),
+    ERROR,
+)
+_PLAN_GROUP = (
+    GROUP,
+    _c("result", "string", "would delete, deleted, refused, absent, or failed."),
+    STATE,
+    _c("members", "integer", "Members it has.", null=True),
+    _c("partitions", "integer", "Partitions with a committed offset that goes with it.", null=True),
+    ERROR,
+)
+_OFFSETS = (
+    TOPIC,
+    PARTITION,
+    _c("start", "integer", "Log start offset.", null=True),
+    _c("stable", "integer", "Last stable offset: where read_committed ends.", null=True),
+    _c("end", "integer", "High watermark: where read_uncommitted ends.", null=True),
+    _c("span", "integer", "end minus start; records at most, not exactly.", null=True),
+    _c("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True, table=False),
+    ERROR,
+)
+_OFFSETS_AT = (
+    _c("at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True),
+    _c("at_timestamp", "integer", "Timestamp (ms) of the record there; null at the end.", null=True),
+)
+_OFFSETS_GROUP = (
+    _c("committed", "integer", "Committed offset of --group.", null=True),
+    LAG,
+)
+
+SHAPES: tuple[Shape, ...] = (
+    Shape(
+        name="topics.list",
+        about="Topics, one a row.",
+        sections=(Section(name="topics", columns=_TOPIC_FACTS),),
+    ),
+    Shape(
+        name="topics.describe",
+        about="Partitions of topics, and the topics with their own configs.",
+        sections=(
+            Section(
+                name="topics",
+                columns=(
+                    *(c.replace(table=c.name in ("topic", "partitions", "replicas", "topic_id")) for c in _TOPIC_FACTS),
+                    _c("configs", "object", "Configs set on the topic itself; a secret is null."),
+                ),
+            ),
+            Section(
+                name="partitions",
+                columns=(
+                    TOPIC,
+                    PARTITION,
+                    _c("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True),
+                    _c("leader_epoch", "integer", "Leader epoch.", null=True, table=False),
+                    _c("replicas", "integers", "Brokers with a replica, preferred leader first."),
+                    _c("isr", "integers", "Replicas in sync."),
+                    _c("offline", "integers", "Replicas offline.", table=False),
+                    _c("start", "integer", "Log start offset.", null=True),
+                    _c("end", "integer", "High watermark.", null=True),
+                    ERROR,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="topics.create",
+        about="What was created.",
+        sections=(
+            Section(
+                name="topics",
+                columns=(
+                    TOPIC,
+                    _c("result", "string", "created, would create, exists, or failed."),
+                    _c("partitions", "integer", "Number of partitions.", null=True),
+                    _c("replicas", "integer", "Replication factor.", null=True),
+                    _c("configs", "object", "Configs set on the topic itself."),
+                    _c("topic_id", "string", "Topic id.", null=True, table=False),
+                    ERROR,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="topics.delete",
+        about="What was deleted, or would be.",
+        sections=(Section(name="topics", columns=_PLAN_TOPIC),),
+    ),
+    Shape(
+        name="groups.list",
+        about="Groups of all types, one a row.",
+        sections=(
+            Section(
+                name="groups",
+                columns=(
+                    GROUP,
+                    TYPE,
+                    STATE,
+                    _c("protocol", "string", "Protocol type, such as consumer or connect."),
+                    _c("coordinator", "integer", "Id of the coordinating broker."),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="groups.describe",
+        about="Partitions of groups with lag and owner, the groups, and their members.",
+        sections=(
+            Section(
+                name="groups",
+                columns=(
+                    GROUP,
+                    TYPE,
+                    STATE,
+                    _c("assignor", "string", "How partitions are assigned.", null=True),
+                    _c("coordinator", "integer", "Id of the coordinating broker."),
+                    _c("epoch", "integer", "Group epoch (KIP-848).", null=True, table=False),
+                    _c("members", "integer", "Members."),
+                    LAG,
+                    STATUS,
+                ),
+            ),
+            Section(name="partitions", columns=_LAG_PARTITION),
+            Section(name="members", columns=_MEMBER, table=False),
+        ),
+    ),
+    Shape(
+        name="groups.members",
+        about="Members of groups and what they own.",
+        sections=(Section(name="members", columns=_MEMBER),),
+    ),
+    Shape(
+        name="groups.delete",
+        about="What was deleted, or would be.",
+        sections=(Section(name="groups", columns=_PLAN_GROUP),),
+    ),
+    Shape(
+        name="lag",
+        about="Lag by group and topic, and the groups. Named groups without --by.",
+        sections=(
+            Section(name="topics", columns=_LAG_TOPIC),
+            Section(name="groups", columns=_LAG_GROUP, table=False),
+        ),
+    ),
+    Shape(
+        name="lag.group",
+        about="Lag by group.",
+        sections=(Section(name="groups", columns=_LAG_GROUP),),
+    ),
+    Shape(
+        name="lag.partition",
+        about="Lag by partition, and the groups.",
+        sections=(
+            Section(name="partitions", columns=_LAG_PARTITION),
+            Section(name="groups", columns=_LAG_GROUP, table=False),
+        ),
+    ),
+    Shape(
+        name="offsets",
+        about="Where logs start and end.",
+        sections=(Section(name="partitions", columns=_OFFSETS + _OFFSETS_AT + _OFFSETS_GROUP),),
+    ),
+)
+"""Every shape, by the words of its command."""
+
+
+def shape(name: str) -> Shape:
+    """The shape of a command. Raises KeyError."""
+    return next((one for one in SHAPES if one.name == name), None) or _unknown(name)
+
+
+def _unknown(name: str) -> Shape:
+    raise KeyError(name)
