@@ -36,11 +36,6 @@ def text_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
-def table_size(capacity: int) -> int:
-    """The table that `new HashMap(capacity)` makes: the next power of two."""
-    return 1 << max(capacity - 1, 0).bit_length()
-
-
 def hash_order(keys: Iterable[K], hashed: Callable[[K], int], capacity: int = 16) -> list[K]:
     """`keys`, given in the order of their insertion, in the order a HashMap yields them. `capacity` is the size of
     its first table."""
