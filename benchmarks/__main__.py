@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--programs", default="", help="comma-separated programs; default all")
     parser.add_argument("--output", default="docs/benchmarks.md", help="'' writes no file")
     given = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # start-up is measured with compiled modules, as people have them
     wanted = [job for job in cases.jobs(given.scale) if given.only in job.label]
     chosen = set(filter(None, given.programs.split(",")))
     with tempfile.TemporaryDirectory(prefix="kcli-bench-") as folder, broker.sandbox() as bootstrap:
