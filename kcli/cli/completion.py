@@ -13,7 +13,7 @@ def script(shell: str) -> str:
     """Typer's completion script of a shell. Raises UsageError for a shell we have none for."""
     if shell not in SHELLS:
         raise UsageError(f"no completion script for {shell}; there is one for {', '.join(SHELLS)}")
-    from typer.completion import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]  # it is imported there
 
     return str(get_completion_script(prog_name="kcli", complete_var="_KCLI_COMPLETE", shell=shell)) + "\n"
 

@@ -41,7 +41,7 @@ class Plan(Selection):
         if values["beginning"]:
             if self.range.start is not None:
                 raise UsageError("--from-beginning and -o both say where to start; take one")
-            self.range.start = Bound("earliest", 0)
+            self.range.start = Bound("earliest")
         self.group = self._group(values["group"])
 
     def _group(self, name: str | None) -> GroupSettings | None:
@@ -119,7 +119,7 @@ class Reading:
                 batch.first = following
         if self.sink.buffer and not await self.sink.flush():
             return
-        self._uncommitted[at] = OffsetAndEpoch(position, -1, "")
+        self._uncommitted[at] = OffsetAndEpoch(position, fetched.batches[-1].leader_epoch if fetched.batches else -1)
         if fetched.error is not None:
             raise finished(fetched.error, at, position)
 
@@ -164,8 +164,8 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
         await reading.consumer.subscribe(plan.topics)
         return
     places = await plan.places(client.cluster)
-    end = plan.range.stop or (Bound("latest", 0) if plan.to_end else None)
-    span = await plan.span(client.cluster, places, plan.range.start or Bound("earliest", 0), end)
+    end = plan.range.stop or (Bound("latest") if plan.to_end else None)
+    span = await plan.span(client.cluster, places, plan.range.start or Bound("earliest"), end)
     reading.consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
     ends = {at: stop for at, (_, stop) in span.items() if stop is not None}
     if ends:
@@ -183,5 +183,3 @@ def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
         complain(f"interrupted: {reading.written} records written")
         return INTERRUPTED
     return 0
-
-

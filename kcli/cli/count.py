@@ -17,6 +17,7 @@ from kcli.model import TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
+    from kcli.cli.shapes import Row
     from kcli.client import Client
 
 
@@ -52,7 +53,7 @@ async def _count(plan: Plan, stop: Stop) -> int:
 async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     places = await plan.places(client.cluster)
     span = await plan.span(
-        client.cluster, places, plan.range.start or Bound("earliest", 0), plan.range.stop or Bound("latest", 0)
+        client.cluster, places, plan.range.start or Bound("earliest"), plan.range.stop or Bound("latest")
     )
     counts = dict.fromkeys(places, 0)
     ends = {at: stop for at, (start, stop) in span.items() if stop is not None and start < stop}
@@ -85,8 +86,9 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
             for topic in plan.topics:
                 sys.stdout.write(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")
     else:
-        from kcli.cli.render import Table, write
+        from kcli.cli.render import Document, write
+        from kcli.cli.shapes import shape
 
-        rows = [(at.topic, at.partition, number) for at, number in counts.items()]
-        write(Table("count", ("topic", "partition", "count"), rows), plan.format)
+        rows: list[Row] = [{"topic": at.topic, "partition": at.partition, "count": n} for at, n in counts.items()]
+        write(Document(shape=shape("count"), rows={"partitions": rows}), plan.format)
     sys.stdout.flush()

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     """partition, timestamp in ms, key, value, headers: what `Producer.send_records` takes."""
 
 _OURS = frozenset(("topic", "partition", "offset", "timestamp", "timestamp_type", "key", "value", "headers"))
-_KCATS = frozenset(
-    ("topic", "partition", "offset", "tstype", "ts", "broker", "headers", "key", "payload")
-    + ("key_error", "payload_error", "key_schema_id", "value_schema_id")
+_KCATS = frozenset(("topic", "partition", "offset", "tstype", "ts", "broker", "headers", "key", "payload")) | frozenset(
+    ("key_error", "payload_error", "key_schema_id", "value_schema_id")
 )
-_scan = JSONDecoder().scan_once
+_read = JSONDecoder().raw_decode
 
 
 class BadLine(KcliError):
@@ -39,13 +38,13 @@ class BadLine(KcliError):
 def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
     """One line's record. `kcat` None accepts both kinds. Raises BadLine."""
     try:
-        text = line.decode()
-        found, end = _scan(text.strip(" \t\r\n"), 0)
-        if end != len(text.strip(" \t\r\n")):
+        text = line.decode().strip(" \t\r\n")
+        found, end = _read(text)
+        if end != len(text):
             raise BadLine(number, "more follows after the JSON object")
     except UnicodeDecodeError:
-        raise BadLine(number, "is not UTF-8 (bytes that are no text are written as {\"base64\": …})") from None
-    except (ValueError, StopIteration, RecursionError):
+        raise BadLine(number, 'is not UTF-8 (bytes that are no text are written as {"base64": …})') from None
+    except (ValueError, RecursionError):
         raise BadLine(number, "is not JSON") from None
     if not isinstance(found, dict):
         raise BadLine(number, "is not a JSON object")

@@ -56,4 +56,6 @@ def _as_json(code: int) -> str:
 def _fill() -> None:
     for first, stop in _HIDDEN:
         for code in range(first, stop):
-            _TABLE[code] = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+            _TABLE[code] = (
+                f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+            )

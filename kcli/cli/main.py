@@ -89,7 +89,7 @@ def complain(sentence: str) -> None:
         sys.stderr.write(f"kcli: {visible(sentence)}\n")
         sys.stderr.flush()
     except OSError:
-        sys.stderr = None  # type: ignore[assignment]  # nobody listens any more: the exit code still tells
+        sys.stderr = None  # nobody listens any more: the exit code still tells
 
 
 def _silence_stdout() -> None:

@@ -50,7 +50,7 @@ def _parse(text: str, now: int) -> Range:
         return Range(start=bound) if text[0] == "s" else Range(stop=bound)
     if text.startswith("@"):
         return _times(text, now)
-    left, colon, right = text.partition(":")
+    left, _, right = text.partition(":")
     if right.startswith("@"):
         return Range(_point(left, text) if left else None, Bound("time", _time(right[1:], now, text)))
     start = _point(left, text) if left else None

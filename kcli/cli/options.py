@@ -88,7 +88,12 @@ PRODUCE = Command(
         ),
         NULLS,
         Option(
-            name="partition", flags=("-p", "--partition"), kind="int", least=-1, metavar="N", help="-1: by key (default)."
+            name="partition",
+            flags=("-p", "--partition"),
+            kind="int",
+            least=-1,
+            metavar="N",
+            help="-1: by key (default).",
         ),
         Option(
             name="compression",
@@ -141,7 +146,13 @@ TAIL = Command(
         Option(
             name="last", flags=("-n", "-c", "--lines"), kind="int", least=0, metavar="N", help="How many (default 10)."
         ),
-        Option(name="offset", flags=("-o", "--offset"), multiple=True, metavar="OFFSET", help="Only of this range, such as @-1h."),
+        Option(
+            name="offset",
+            flags=("-o", "--offset"),
+            multiple=True,
+            metavar="OFFSET",
+            help="Only of this range, such as @-1h.",
+        ),
         Option(name="no_follow", flags=("--no-follow", "-e"), kind="flag", help="Stop after the last N."),
         *PRINTING,
         ISOLATION,
@@ -157,7 +168,13 @@ TALLY = Command(
         *CONNECTION,
         TOPIC,
         PARTITIONS,
-        Option(name="offset", flags=("-o", "--offset"), multiple=True, metavar="OFFSET", help="Only of this range, such as @-1h:now."),
+        Option(
+            name="offset",
+            flags=("-o", "--offset"),
+            multiple=True,
+            metavar="OFFSET",
+            help="Only of this range, such as @-1h:now.",
+        ),
         Option(
             name="format",
             flags=("--format",),

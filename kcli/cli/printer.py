@@ -37,7 +37,7 @@ class Printer:
             return template.compile_template(values["template"], null=self._null, terminal=self._terminal)
         if key_delimiter is not None:
             return template.keyed(key_delimiter, self._delimiter, null=self._null, terminal=self._terminal)
-        return template.compile_template("%s", null=self._null, terminal=True) + (self._delimiter,)
+        return (*template.compile_template("%s", null=self._null, terminal=True), self._delimiter)
 
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""

@@ -290,4 +290,3 @@ def _say(sentence: str) -> None:
     from kcli.cli.main import complain
 
     complain(sentence)
-

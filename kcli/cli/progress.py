@@ -37,8 +37,15 @@ class Progress:
 
     def _draw(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn, TransferSpeedColumn
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
 
         counts: list[Any] = [DownloadColumn(), TransferSpeedColumn()] if self._bytes else [MofNCompleteColumn()]
         words = TextColumn("{task.description}", markup=False)

@@ -11,6 +11,7 @@ from kcli.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 CLIENT, PRODUCER, CONSUMER, GROUP = "client", "producer", "consumer", "group"
 EVERYWHERE = (CLIENT, PRODUCER, CONSUMER)
@@ -108,10 +109,10 @@ class Properties:
 
     def __init__(self) -> None:
         self.bootstrap: str | None = None
-        self.client: dict[str, object] = {}
-        self.producer: dict[str, object] = {}
-        self.consumer: dict[str, object] = {}
-        self.group: dict[str, object] = {}
+        self.client: dict[str, Any] = {}
+        self.producer: dict[str, Any] = {}
+        self.consumer: dict[str, Any] = {}
+        self.group: dict[str, Any] = {}
 
     def put(self, key: str, text: str, where: str) -> None:
         """Understand one property; a later one wins. `where` opens the UsageError."""
@@ -121,8 +122,10 @@ class Properties:
         if key.startswith(_SECURE):
             if key == "security.protocol" and text.upper() == "PLAINTEXT":
                 return
-            raise UsageError(f"{where}: {key}={text if key == 'security.protocol' else '…'}: "
-                             "TLS and SASL are not supported yet; only security.protocol=PLAINTEXT is")
+            raise UsageError(
+                f"{where}: {key}={text if key == 'security.protocol' else '…'}: "
+                "TLS and SASL are not supported yet; only security.protocol=PLAINTEXT is"
+            )
         known = KNOWN.get(key)
         if known is None:
             raise UsageError(f"{where}: no property is named {key}{_nearest(key)}")
@@ -198,7 +201,6 @@ def _convert(key: str, text: str, unit: object, where: str) -> object:
 
 
 def _nearest(key: str) -> str:
-    from difflib import get_close_matches
+    from kcli.cli.nearest import did_you_mean
 
-    close = get_close_matches(key, [*KNOWN, *SERVERS], n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return did_you_mean(key, [*KNOWN, *SERVERS])

@@ -309,6 +309,16 @@ SHAPES: tuple[Shape, ...] = (
         about="Where logs start and end.",
         sections=(Section(name="partitions", columns=_OFFSETS + _OFFSETS_AT + _OFFSETS_GROUP),),
     ),
+    Shape(
+        name="count",
+        about="Records there are, exactly.",
+        sections=(
+            Section(
+                name="partitions",
+                columns=(TOPIC, PARTITION, _c("count", "integer", "Records a consumer would see.")),
+            ),
+        ),
+    ),
 )
 """Every shape, by the words of its command."""
 

@@ -67,7 +67,7 @@ async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) 
     """Print the last N by time; returns where each partition's following goes on."""
     places = await plan.places(client.cluster)
     span = await plan.span(
-        client.cluster, places, plan.range.start or Bound("earliest", 0), plan.range.stop or Bound("latest", 0)
+        client.cluster, places, plan.range.start or Bound("earliest"), plan.range.stop or Bound("latest")
     )
     ends = {at: stop or 0 for at, (_, stop) in span.items()}
     held: Last = []
@@ -78,11 +78,7 @@ async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) 
         # compaction and aborted transactions make offsets a bound of the count, not the count.
         starts = {at: max(span[at][0], stop - back) for at, stop in look.items()}
         seen = await _collect(plan, client, starts, look, held)
-        look = {
-            at: starts[at]
-            for at in look
-            if starts[at] > span[at][0] and seen.get(at, 0) < plan.last
-        }
+        look = {at: starts[at] for at in look if starts[at] > span[at][0] and seen.get(at, 0) < plan.last}
         back *= WIDEN
     for _, offset, topic, partition, _, batch in sorted(held, key=lambda one: one[:4]):
         first, stop = batch.first, batch.stop
@@ -130,7 +126,9 @@ async def _follow(
         consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
         while sink.open and not stop.asked:
             got = await stop.unless(consumer.poll(None))
-            batches = [(batch.base_timestamp, one.topic, one.partition, batch) for one in got or () for batch in one.batches]
+            batches = [
+                (batch.base_timestamp, one.topic, one.partition, batch) for one in got or () for batch in one.batches
+            ]
             for _, topic, partition, batch in sorted(batches, key=lambda entry: entry[:3]):
                 printer.put(sink.buffer, batch, topic, partition)
             if sink.buffer:

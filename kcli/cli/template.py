@@ -104,7 +104,7 @@ def _shown(token: str) -> Convert:
         plain = _headers("%k=%v,", b"NULL", True)
         return lambda headers: plain(headers)[:-1]
     if token == "R":
-        return lambda value: visible_bytes(int(value).to_bytes(4, "big", signed=True) if isinstance(value, int) else value)
+        return lambda value: visible_bytes(value.to_bytes(4, "big", signed=True) if isinstance(value, int) else value)
     return lambda value: visible_bytes(value.encode() if isinstance(value, str) else value)
 
 

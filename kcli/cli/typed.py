@@ -87,7 +87,7 @@ def command_of(command: Command) -> Any:
     """A hot command as Typer's, from the same table the quick parser reads."""
 
     def call(**values: Any) -> int:
-        return run(command, values)
+        return run(command, command.defaults() | {name: value for name, value in values.items() if value is not None})
 
     description = f"{command.description}\n\nArguments: {command.words}" if command.words else command.description
     app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
@@ -135,7 +135,7 @@ def _words(metavar: str) -> inspect.Parameter:
 def _parameter(option: Option) -> inspect.Parameter:
     kind: Any = {"flag": bool, "int": int, "text": str}[option.kind]
     if option.choices:
-        kind = Literal[option.choices]  # type: ignore[valid-type]
+        kind = Literal[option.choices]
     if option.multiple:
         kind = list[kind]
     elif option.kind != "flag":
@@ -172,7 +172,7 @@ def dispatch(argv: list[str]) -> int:
     import os
 
     if "_KCLI_COMPLETE" in os.environ:
-        from typer.completion import completion_init
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # it is imported there
 
         completion_init()
     try:

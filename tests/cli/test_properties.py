@@ -1,0 +1,80 @@
+"""-X and -F: Java's and librdkafka's names, and a mistyped one is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.properties import KNOWN, read_properties
+from kcli.errors import UsageError
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+
+
+def test_java_and_librdkafka_names_mean_the_same() -> None:
+    java = read_properties(None, ["linger.ms=50", "batch.size=10", "acks=all", "compression.type=lz4"])
+    theirs = read_properties(
+        None, ["queue.buffering.max.ms=50", "batch.size=10", "request.required.acks=-1", "compression.codec=lz4"]
+    )
+    assert java.producer == theirs.producer == {"linger": 0.05, "batch_size": 10, "acks": -1, "compression": "lz4"}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
+    kinds = {
+        "client": ClientSettings,
+        "producer": ProducerSettings,
+        "consumer": ConsumerSettings,
+        "group": GroupSettings,
+    }
+    settings, field, _ = KNOWN[name]
+    for one in settings:
+        assert field in {f.name for f in kinds[one].__fields__}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("linger.mss=5", "no property is named linger.mss; did you mean linger.ms"),
+        ("linger.ms", "expected KEY=VALUE"),
+        ("linger.ms=soon", "linger.ms is a number"),
+        ("linger.ms=1e99", "out of range"),
+        ("acks=2", "acks is one of"),
+        ("check.crcs=yes", "true or false"),
+        ("security.protocol=SSL", "TLS and SASL are not supported yet"),
+        ("sasl.password=hunter2", "TLS and SASL are not supported yet"),
+        ("partition.assignment.strategy=best", "no assignor"),
+    ],
+)
+def test_a_wrong_property_is_a_usage_error(given: str, says: str) -> None:
+    with pytest.raises(UsageError, match="-X") as caught:
+        read_properties(None, [given])
+    assert says in str(caught.value)
+
+
+def test_a_secret_is_not_in_the_error() -> None:
+    with pytest.raises(UsageError) as caught:
+        read_properties(None, ["sasl.password=hunter2"])
+    assert "password=…" in str(caught.value)
+
+
+def test_a_properties_file_as_java_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(
+        "# comment\n! comment\n\nbootstrap.servers=a:1,\\\n  b:2\n client.id : me\nkey.serializer=x.Y\n"
+        "security.protocol=PLAINTEXT\nlinger.ms=5\n"
+    )
+    found = read_properties(str(file), ["linger.ms=7"])
+    assert (found.bootstrap, found.client, found.producer) == ("a:1,b:2", {"client_id": "me"}, {"linger": 0.007})
+
+
+def test_a_wrong_line_of_a_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("client.id=x\nnonsense.key=1\n")
+    with pytest.raises(UsageError, match=r"client.properties:2: no property is named nonsense.key"):
+        read_properties(str(file), [])
+
+
+def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        read_properties(str(tmp_path / "absent"), [])

@@ -1,0 +1,68 @@
+"""-f: kcat's tokens, our modifiers, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kcli.cli.template import compile_template, keyed
+from kcli.errors import UsageError
+
+
+def shown(text: str, value: Any, **options: Any) -> bytes:
+    """What the only token of a template makes of a value."""
+    (item,) = compile_template(text, **options)
+    assert not isinstance(item, bytes)
+    assert item[1] is not None
+    return item[1](value)
+
+
+def test_plain_tokens_need_no_conversion_so_the_core_runs_them() -> None:
+    assert compile_template("%s%v%S%V%R%k%K%T%h%t%p%o") == tuple((token, None) for token in "ssSSRkKThtpo")
+
+
+def test_literals_and_escapes() -> None:
+    assert compile_template(r"a%%b\n\t\r\x41\0\\%sé") == (b"a%b\n\t\rA\0\\", ("s", None), "é".encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "out"),
+    [
+        ("%s{hex}", b"\x00\xff", b"00ff"),
+        ("%v{base64}", b"\x00\xff", b"AP8="),
+        ("%k{hex}", None, b""),
+        ("%T{iso}", 1_700_000_000_123, b"2023-11-14T22:13:20.123Z"),
+        ("%T{iso}", -1, b""),
+        ("%T{strftime[%Y]}", 1_700_000_000_123, b"2023"),
+        ("%h{%k=%v;}", [("a", b"1"), ("a", None)], b"a=1;a=;"),
+        ("%h{%k:%v{hex} }", [("a", b"\xff")], b"a:ff "),
+        ("%h{%k=%v;}", [], b""),
+    ],
+)
+def test_modifiers(text: str, value: Any, out: bytes) -> None:
+    assert shown(text, value) == out
+
+
+def test_null_prints_as_asked() -> None:
+    assert shown("%s", None, null=b"NULL") == b"NULL"
+    assert shown("%s", b"", null=b"NULL") == b""
+    assert shown("%s{hex}", None, null=b"NULL") == b"NULL"
+
+
+@pytest.mark.parametrize(
+    "text", ["%", "%x", "%s{nope}", "%s{hex", "%T{hex}", "%o{iso}", "%h{%o}", "%h{%x}", r"\xg1", r"\x1"]
+)
+def test_what_is_no_template_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="-f"):
+        compile_template(text)
+
+
+@pytest.mark.parametrize("token", ["%s", "%k"])
+def test_on_a_terminal_hostile_bytes_are_shown(token: str) -> None:
+    got = shown(token, b"\x1b]52;c;x\x07\xc2\x9b\xe2\x80\xae\xff\n", terminal=True)
+    assert got == rb"\x1b]52;c;x\x07\x9b\u202e\xff" + b"\n"
+
+
+def test_keyed_is_key_delimiter_value_delimiter() -> None:
+    assert keyed(b":", b"\n") == (("k", None), b":", ("s", None), b"\n")
