@@ -1,7 +1,7 @@
 """How a message is declared: once per API, for every version.
 
 A field says in which versions it exists, where it may be null, and its tag, in Kafka's own version strings
-("0+", "3-5"). `compile.py` turns a declaration into straight-line encode and decode functions per version.
+("0+", "3-5"). `encoding.py` and `decoding.py` turn a declaration into straight-line functions per version.
 Annotations are wire types: Int8 … Int64, UInt16, UInt32, Float64, bool, str, bytes, Uuid, Records, list[T], a Struct.
 """
 
@@ -108,7 +108,8 @@ class StructType(ValueType):
         if "versions" in options:
             cls.versions = Versions(options["versions"])
             cls.flexible = Versions(options.get("flexible", "none"))
-            cls.codecs = {}
+            cls.encoders = {}
+            cls.decoders = {}
         return cls
 
 
@@ -121,21 +122,22 @@ class Message(Struct):
 
     versions: ClassVar[Versions]
     flexible: ClassVar[Versions]
-    codecs: ClassVar[dict[int, Any]]
+    encoders: ClassVar[dict[int, Any]]
+    decoders: ClassVar[dict[int, Any]]
 
     def encode(self, version: int) -> list[Buffer]:
         """The body as buffers to be written one after the other; record bytes are not copied.
         Raises EncodeError when `version` cannot say what the message says."""
-        from kcli.proto.compile import codec
+        from kcli.proto.encoding import encoder
 
-        return codec(type(self), version).encode(self)
+        return encoder(type(self), version)(self)
 
     @classmethod
     def decode(cls, version: int, data: Buffer) -> Self:
         """The message in `data`; `Records` and nothing else are views into it. Raises DecodeError."""
-        from kcli.proto.compile import codec
+        from kcli.proto.decoding import decoder
 
-        return codec(cls, version).decode(data)  # type: ignore[no-any-return]
+        return decoder(cls, version)(data)  # type: ignore[no-any-return]
 
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections import deque
 from struct import Struct as Layout
 
 from kcli.errors import DecodeError
-from kcli.proto.compile import uvarint
 from kcli.proto.messages import api_name, request_type
+from kcli.proto.runtime import uvarint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

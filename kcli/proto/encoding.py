@@ -1,0 +1,121 @@
+"""The encoder of a message at a version: the source of `w_X(o, out)` for everything in it."""
+
+from __future__ import annotations
+
+import struct
+
+from kcli.errors import EncodeError
+from kcli.proto.compile import FIXED, Compiler, runs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.proto.compile import Wire
+    from kcli.proto.schema import Buffer, Message, Struct
+    from kcli.values import Field
+
+
+def encoder(message: type[Message], version: int) -> Callable[[Any], list[Buffer]]:
+    """The function that encodes `message` at `version`, compiled on first use. Raises EncodeError outside its range."""
+    found = message.encoders.get(version)
+    if found is None:
+        found = message.encoders[version] = Writer(message, version).function()
+    return found
+
+
+class Writer(Compiler):
+    """Writes the source of the encoder: `w_X(o, out)` appends the buffers of an X."""
+
+    def function(self) -> Callable[[Any], list[Buffer]]:
+        write, label = self.compiled("w"), self.label
+
+        def encode(value: Any) -> list[Buffer]:
+            out: list[Buffer] = []
+            try:
+                write(value, out.append)
+            except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as broken:
+                raise EncodeError(f"{label} cannot carry this value: {broken}") from broken
+            return out
+
+        return encode
+
+    def _emit(
+        self, struct: type[Struct], present: list[tuple[Field, Wire]], tagged: list[tuple[Field, Wire]],
+        absent: list[Field],
+    ) -> None:  # fmt: skip
+        emit = self.lines.append
+        emit(f"def w_{struct.__name__}(o, out):")
+        for f in absent:
+            if not f.extra.ignorable:
+                key = f"d_{struct.__name__}_{f.name}"
+                self.names[key] = f.make_default()
+                emit(f" if o.{f.name} != {key}: absent({struct.__name__!r}, {f.name!r}, o.{f.name}, {self.version})")
+        for run in runs(present):
+            f, wire = run[0]
+            if wire.kind in FIXED:
+                layout = ">" + "".join(FIXED[wire.kind] for _, wire in run)
+                emit(f" out({self._packer(layout)}({', '.join('o.' + f.name for f, _ in run)}))")
+            else:
+                self._write(wire, f"o.{f.name}", self._nullable(f), " ")
+        if self.flexible:
+            self._write_tags(struct, tagged)
+        elif not present:
+            emit(" return")
+
+    def _write(self, wire: Wire, value: str, nullable: bool, indent: str) -> None:
+        """Emit the code that appends one variable-size value."""
+        emit = self.lines.append
+        kind = wire.kind
+        if kind in FIXED:
+            emit(f"{indent}out({self._packer('>' + FIXED[kind])}({value}))")
+        elif kind == "struct":
+            assert wire.struct is not None
+            if nullable:
+                emit(f"{indent}if {value} is None: out(b'\\xff')")
+                emit(f"{indent}else: out(b'\\x01'); w_{wire.struct.__name__}({value}, out)")
+            else:
+                emit(f"{indent}w_{wire.struct.__name__}({value}, out)")
+        else:
+            emit(f"{indent}x = {value}")
+            null = "b'\\x00'" if self.flexible else ("b'\\xff\\xff'" if kind == "str" else "b'\\xff\\xff\\xff\\xff'")
+            if nullable:
+                emit(f"{indent}if x is None: out({null})")
+                emit(f"{indent}else:")
+                indent += " "
+            size = "str16" if kind == "str" else "len32"
+            if kind == "str":
+                emit(f"{indent}x = x.encode()")
+            emit(f"{indent}out({'compact' if self.flexible else size}(len(x)))")
+            if kind != "list":
+                emit(f"{indent}out(x)")
+                return
+            assert wire.element is not None
+            if wire.element.kind in FIXED:
+                emit(f"{indent}out(pack(f'>{{len(x)}}{FIXED[wire.element.kind]}', *x))" if wire.element.kind != "Uuid"
+                     else f"{indent}out(uuids(x))")  # fmt: skip
+            else:
+                name = f"e{len(indent)}"
+                emit(f"{indent}for {name} in x:")
+                self._write(wire.element, name, False, indent + " ")
+
+    def _write_tags(self, struct: type[Struct], tagged: list[tuple[Field, Wire]]) -> None:
+        emit = self.lines.append
+        if not tagged:
+            emit(" out(b'\\x00')")
+            return
+        emit(" tags = []")
+        for f, wire in tagged:
+            key = f"d_{struct.__name__}_{f.name}"
+            self.names[key] = f.make_default()
+            emit(f" if o.{f.name} != {key}:")
+            emit("  part = []; outer = out; out = part.append")
+            self._write(wire, f"o.{f.name}", self._nullable(f), "  ")
+            emit(f"  out = outer; tags.append(({f.extra.tag}, b''.join(part)))")
+        emit(" write_tags(tags, out)")
+
+    def _packer(self, layout: str) -> str:
+        name = "p" + layout[1:].replace("?", "B_")
+        self.names.setdefault(name, struct.Struct(layout).pack)
+        return name
