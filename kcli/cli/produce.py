@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.cli.report import Report
     from kcli.producer.producer import BatchOutcome, Producer
 
+PATIENCE = 0.5  # seconds of silence after Ctrl-C
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds that the first Ctrl-C gives what was already accepted
 
 
@@ -250,7 +251,10 @@ async def _send(sending: Sending, stop: Stop) -> int:
     except (KcliError, OSError) as raised:
         problem = raised
     if stop.asked or problem is not None:
-        await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
+        left = await sending.producer.flush(PATIENCE)
+        if left:
+            _say(f"waiting for the answers to {left} records; Ctrl-C again stops at once")
+            await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
     return _verdict(sending, stop, problem or sending.error)
 
 
