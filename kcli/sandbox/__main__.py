@@ -1,0 +1,65 @@
+"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS] …`: the sandbox as a process of
+its own. Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, or with `--exit-with-stdin` when stdin ends."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from kcli.errors import KcliError
+from kcli.sandbox.sandbox import Sandbox
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def _arguments() -> Namespace:
+    from argparse import ArgumentParser
+    from pathlib import Path
+
+    parser = ArgumentParser(prog="python -m kcli.sandbox", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--brokers", type=int, default=1)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS")
+    parser.add_argument("--no-auto-create", action="store_true")
+    parser.add_argument("--anywhere", action="store_true", help="allow a host that is not loopback")
+    parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends (stop with the parent)")
+    return parser.parse_args()
+
+
+async def _serve(arguments: Namespace) -> None:
+    import signal
+
+    topics = {}
+    for text in arguments.topic:
+        name, _, count = text.partition(":")
+        topics[name] = int(count or 1)
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    sandbox = Sandbox(
+        arguments.brokers, arguments.host, arguments.port, arguments.data, topics, not arguments.no_auto_create,
+        anywhere=arguments.anywhere,
+    )  # fmt: skip
+    async with sandbox:
+        print(f'{{"bootstrap":"{sandbox.bootstrap}"}}', flush=True)
+        if arguments.exit_with_stdin:
+            loop.add_reader(sys.stdin.fileno(), lambda: sys.stdin.buffer.raw.read(4096) or ended.set())  # type: ignore[attr-defined]
+        await ended.wait()
+
+
+def main() -> int:
+    try:
+        asyncio.run(_serve(_arguments()))
+    except (KcliError, OSError, ValueError) as wrong:
+        print(f"kcli: {wrong}", file=sys.stderr)
+        return getattr(wrong, "exit_code", 1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""What the sandbox answers, one file per API. The table is all that is advertised; what is not in it is not spoken."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.messages.api_versions import ApiVersion
+
+# API key: (file, lowest, highest version advertised). Produce says 0 and refuses 0-2, as Kafka 4 does: librdkafka
+# takes a broker without Produce 0 for one that cannot decompress.
+ANSWERS: dict[int, tuple[str, int, int]] = {
+    0: ("produce", 0, 13),
+    1: ("fetch", 4, 18),
+    2: ("list_offsets", 1, 11),
+    3: ("metadata", 0, 13),
+    8: ("offset_commit", 2, 10),
+    9: ("offset_fetch", 1, 10),
+    10: ("find_coordinator", 0, 6),
+    11: ("join_group", 0, 9),
+    12: ("heartbeat", 0, 4),
+    13: ("leave_group", 0, 5),
+    14: ("sync_group", 0, 5),
+    15: ("describe_groups", 0, 6),
+    16: ("list_groups", 0, 5),
+    18: ("api_versions", 0, 4),
+    19: ("create_topics", 2, 7),
+    20: ("delete_topics", 1, 6),
+    21: ("delete_records", 0, 2),
+    22: ("init_producer_id", 0, 5),
+    23: ("offset_for_leader_epoch", 2, 4),
+    32: ("describe_configs", 1, 4),
+    37: ("create_partitions", 0, 3),
+    42: ("delete_groups", 0, 2),
+    44: ("incremental_alter_configs", 0, 1),
+    47: ("offset_delete", 0, 0),
+    60: ("describe_cluster", 0, 2),
+    75: ("describe_topic_partitions", 0, 0),
+}
+
+
+def versions_answered() -> list[ApiVersion]:
+    """The table as ApiVersions says it."""
+    from kcli.proto.messages.api_versions import ApiVersion
+
+    return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in ANSWERS.items()]

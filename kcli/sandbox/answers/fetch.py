@@ -1,0 +1,152 @@
+"""Fetch 4-18. 7 adds sessions, 9 leader epochs, 12 diverging epochs, 13 topic ids, 16 the leader hint (KIP-951).
+Waits until min_bytes are there, something is wrong, or max_wait has passed. Records are slices of the log."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.fetch import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
+from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
+from kcli.sandbox.batches import corrupted
+from kcli.sandbox.fetch_sessions import opened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.fetch_sessions import Key
+    from kcli.sandbox.topics import Partition
+
+
+class _Target:
+    """A partition that is asked for: found, or what is wrong with it."""
+
+    __slots__ = ("asked", "error", "key", "name", "partition")
+
+    def __init__(self, call: Call, key: Key, asked: FetchPartition) -> None:
+        self.key = key
+        self.asked = asked
+        self.name = key[0]
+        self.partition: Partition | None = None
+        self.error: BrokerError | None = None
+        try:
+            self.name = name_of(call, key[0], key[1])
+            self.partition = led_here(call, 1, self.name, key[2], asked.current_leader_epoch)
+        except BrokerError as wrong:
+            self.error = wrong
+
+
+async def answer(call: Call, request: FetchRequest) -> FetchResponse:
+    try:
+        scripted = call.sandbox.faults.code(1, call.broker.node_id) if not request.topics else None
+        if scripted is not None:
+            raise BrokerError(scripted)
+        session, incremental = opened(call.broker, request) if call.version >= 7 else (None, False)
+    except BrokerError as refused:
+        return FetchResponse(error_code=refused.code.number)
+    wanted = session.partitions if session is not None else _named(request)
+    targets = [_Target(call, key, asked) for key, asked in wanted.items()]
+    await _wait(call, targets, request.min_bytes, request.max_wait_ms / 1000)
+    leaders: set[int] = set()
+    topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
+    left = request.max_bytes
+    for target in targets:
+        row = _row(call, target, left, oversize=left == request.max_bytes, leaders=leaders)
+        left -= len(row.records or b"")
+        if session is None or session.is_news(target.key, row) or not incremental:
+            name, topic_id, _ = target.key
+            topic = topics.setdefault((name, topic_id), FetchableTopicResponse(topic=name, topic_id=topic_id))
+            topic.partitions.append(row)
+    response = FetchResponse(session_id=session.id if session is not None else 0, responses=list(topics.values()))
+    if call.version >= 16:
+        response.node_endpoints = [
+            NodeEndpoint(node_id=one.node_id, host=call.sandbox.advertised, port=one.port)
+            for one in endpoints(call, leaders)
+        ]
+    return response
+
+
+def _named(request: FetchRequest) -> dict[Key, FetchPartition]:
+    return {(t.topic, t.topic_id, p.partition): p for t in request.topics for p in t.partitions}
+
+
+async def _wait(call: Call, targets: list[_Target], min_bytes: int, seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not _ready(call, targets, min_bytes):
+        left = deadline - loop.time()
+        if left <= 0:
+            return
+        waiter: asyncio.Future[None] = loop.create_future()
+        for target in targets:
+            if target.partition is not None:
+                target.partition.waiting.add(waiter)
+        try:
+            await asyncio.wait([waiter], timeout=left)
+        finally:
+            for target in targets:
+                if target.partition is not None:
+                    target.partition.waiting.discard(waiter)
+
+
+def _ready(call: Call, targets: list[_Target], min_bytes: int) -> bool:
+    found = 0
+    for target in targets:
+        partition, offset = target.partition, target.asked.fetch_offset
+        if partition is None or target.error is not None or partition.leader != call.broker.node_id:
+            return True
+        if not partition.log.start <= offset <= partition.log.end or _diverging(partition, target.asked) is not None:
+            return True
+        found += partition.log.ahead(offset)
+    return found >= min_bytes
+
+
+def _row(call: Call, target: _Target, left: int, *, oversize: bool, leaders: set[int]) -> PartitionData:
+    partition, asked = target.partition, target.asked
+    row = PartitionData(partition_index=asked.partition, high_watermark=-1, records=b"")
+    try:
+        if partition is None or target.error is not None:
+            raise target.error or BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+        if partition.leader != call.broker.node_id:
+            raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
+        log = partition.log
+        if call.sandbox.topics.by_name.get(target.name) is not partition.topic:
+            raise BrokerError(codes.UNKNOWN_TOPIC_ID if call.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
+        row.high_watermark = row.last_stable_offset = log.end
+        row.log_start_offset = log.start
+        diverging = _diverging(partition, asked)
+        if diverging is not None:
+            row.diverging_epoch = diverging
+            return row
+        records = log.read(asked.fetch_offset, min(asked.partition_max_bytes, left), oversize=oversize)
+        if records:
+            row.records = records
+            if call.sandbox.faults.take("corrupt", 1, call.broker.node_id, target.name, asked.partition):
+                row.records = corrupted(records)
+    except BrokerError as wrong:
+        row.error_code = wrong.code.number
+        hint = hinted(call, target.name, asked.partition) if wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
+        if hint is not None and call.version >= 12:
+            row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
+            leaders.add(hint[0])
+    return row
+
+
+def _diverging(partition: Partition, asked: FetchPartition) -> EpochEndOffset | None:
+    """Where the reader's history parts from ours (KIP-595), None when it does not."""
+    if asked.last_fetched_epoch < 0:
+        return None
+    epoch, end = partition.log.epoch_end(asked.last_fetched_epoch, partition.leader_epoch)
+    if epoch >= 0 and (epoch < asked.last_fetched_epoch or end < asked.fetch_offset):
+        return EpochEndOffset(epoch=epoch, end_offset=end)
+    return None

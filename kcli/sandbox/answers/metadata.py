@@ -1,0 +1,86 @@
+"""Metadata 0-13. Version 0 says "all topics" with an empty list, later ones with null; 10 adds topic ids; 12 lets a
+client ask by id alone. Auto creation happens when the request and the sandbox both allow it (below 4: always asked)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kcli.proto.schema import NO_ID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.topics import Topic
+
+
+async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
+    sandbox = call.sandbox
+    everything = request.topics is None or (call.version == 0 and not request.topics)
+    if everything:
+        asked = [MetadataRequestTopic(name=name) for name in sandbox.topics.by_name]
+    else:
+        asked = request.topics or []
+    rows = [_topic(call, one, request.allow_auto_topic_creation and not everything) for one in asked]
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(node_id=one.node_id, host=sandbox.advertised, port=one.port)
+            for one in sandbox.living()
+        ],
+        cluster_id=sandbox.cluster_id,
+        controller_id=sandbox.controller_id,
+        topics=[row for row in rows if row is not None],
+    )
+
+
+def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataResponseTopic | None:
+    sandbox, name = call.sandbox, asked.name
+    if not name and asked.topic_id != NO_ID:
+        found = sandbox.topics.by_id.get(asked.topic_id)
+        if found is None:
+            return MetadataResponseTopic(
+                error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
+            )  # fmt: skip
+        name = found.name
+    name = name or ""
+    if sandbox.faults.take("absent", 3, call.broker.node_id, name):
+        return None
+    code = sandbox.faults.code(3, call.broker.node_id, name)
+    if code is not None:
+        return MetadataResponseTopic(error_code=code.number, name=name)
+    try:
+        topic = sandbox.find_or_create(name) if create else sandbox.topics.by_name.get(name)
+        if topic is None:
+            sandbox.topics.check_name(name)
+            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    except BrokerError as refused:
+        return MetadataResponseTopic(error_code=refused.code.number, name=name)
+    return MetadataResponseTopic(
+        name=topic.name, topic_id=topic.id, is_internal=topic.internal, partitions=partitions(call, topic)
+    )
+
+
+def partitions(call: Call, topic: Topic) -> list[MetadataResponsePartition]:
+    living = {one.node_id for one in call.sandbox.living()}
+    rows = []
+    for one in topic.partitions:
+        led = one.leader in living
+        rows.append(
+            MetadataResponsePartition(
+                error_code=0 if led else codes.LEADER_NOT_AVAILABLE.number,
+                partition_index=one.index,
+                leader_id=one.leader if led else -1,
+                leader_epoch=one.leader_epoch,
+                replica_nodes=one.replicas,
+                isr_nodes=[node for node in one.replicas if node in living],
+                offline_replicas=[node for node in one.replicas if node not in living],
+            )
+        )
+    return rows

@@ -1,0 +1,57 @@
+"""What the per-partition APIs share: finding a partition that this broker leads."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.schema import NO_ID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.sandbox.broker import Call, SandboxBroker
+    from kcli.sandbox.topics import Partition
+
+
+def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Partition:
+    """The partition, if this broker leads it in this epoch (-1: any). Raises BrokerError: a scripted one,
+    UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH."""
+    scripted = call.sandbox.faults.code(api, call.broker.node_id, name, index)
+    if scripted is not None:
+        raise BrokerError(scripted)
+    partition = call.sandbox.topics.partition(name, index)
+    if partition.leader != call.broker.node_id:
+        raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
+    if epoch >= 0 and epoch != partition.leader_epoch:
+        raise BrokerError(
+            codes.FENCED_LEADER_EPOCH if epoch < partition.leader_epoch else codes.UNKNOWN_LEADER_EPOCH
+        )  # fmt: skip
+    return partition
+
+
+def name_of(call: Call, name: str, topic_id: bytes) -> str:
+    """The topic's name, which newer versions ask for by id. Raises BrokerError UNKNOWN_TOPIC_ID."""
+    if topic_id == NO_ID:
+        return name
+    topic = call.sandbox.topics.by_id.get(topic_id)
+    if topic is None:
+        raise BrokerError(codes.UNKNOWN_TOPIC_ID)
+    return topic.name
+
+
+def hinted(call: Call, name: str, index: int) -> tuple[int, int] | None:
+    """(leader, leader epoch) to tell whoever asked the wrong broker (KIP-951), None when there is no hint to give."""
+    topic = call.sandbox.topics.by_name.get(name)
+    if topic is None or index >= len(topic.partitions):
+        return None
+    partition = topic.partitions[index]
+    if not partition.hints or partition.leader < 0 or partition.leader == call.broker.node_id:
+        return None
+    return partition.leader, partition.leader_epoch
+
+
+def endpoints(call: Call, leaders: Iterable[int]) -> list[SandboxBroker]:
+    """The living brokers among `leaders`."""
+    wanted = set(leaders)
+    return [one for one in call.sandbox.living() if one.node_id in wanted]

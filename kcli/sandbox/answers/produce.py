@@ -1,0 +1,84 @@
+"""Produce 3-13 (0 is advertised, 0-2 are cut off). 8 adds messages to errors, 10 the leader hint (KIP-951), 13 topic
+ids. acks=0 has no answer; an error then ends the connection, as in Kafka."""
+
+from __future__ import annotations
+
+import time
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.produce import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
+from kcli.sandbox.batches import accept
+from kcli.sandbox.broker import CloseConnection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ProduceRequest) -> ProduceResponse | None:
+    leaders: set[int] = set()
+    topics = [_topic(call, request, one, leaders) for one in request.topic_data]
+    if request.acks == 0:
+        if any(partition.error_code for topic in topics for partition in topic.partition_responses):
+            raise CloseConnection
+        return None
+    response = ProduceResponse(responses=topics)
+    if call.version >= 10:
+        response.node_endpoints = [
+            NodeEndpoint(node_id=one.node_id, host=call.sandbox.advertised, port=one.port)
+            for one in endpoints(call, leaders)
+        ]
+    return response
+
+
+def _topic(call: Call, request: ProduceRequest, asked: TopicProduceData, leaders: set[int]) -> TopicProduceResponse:
+    rows = []
+    for one in asked.partition_data:
+        name = asked.name
+        try:
+            if request.acks not in (-1, 0, 1):
+                raise BrokerError(codes.INVALID_REQUIRED_ACKS)
+            name = name_of(call, asked.name, asked.topic_id)
+            rows.append(_append(call, name, one))
+        except BrokerError as refused:
+            row = PartitionProduceResponse(
+                index=one.index, error_code=refused.code.number, base_offset=-1, error_message=str(refused)
+            )
+            hint = hinted(call, name, one.index) if refused.code is codes.NOT_LEADER_OR_FOLLOWER else None
+            if hint is not None and call.version >= 10:
+                row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
+                leaders.add(hint[0])
+            rows.append(row)
+    return TopicProduceResponse(name=asked.name, topic_id=asked.topic_id, partition_responses=rows)
+
+
+def _append(call: Call, name: str, asked: PartitionProduceData) -> PartitionProduceResponse:
+    partition = led_here(call, 0, name, asked.index)
+    log, topic = partition.log, partition.topic
+    header = accept(asked.records, topic.number("max.message.bytes"))
+    assert asked.records is not None
+    stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
+    append_time = int(time.time() * 1000) if topic.config("message.timestamp.type") == "LogAppendTime" else None
+    if stored is None:
+        call.sandbox.make_room(partition, header.size)
+        stored = log.append(header, asked.records, partition.leader_epoch, append_time)
+        if header.producer_id >= 0:
+            partition.producers.note(header)
+        partition.wake()
+    return PartitionProduceResponse(
+        index=asked.index,
+        base_offset=stored,
+        log_append_time_ms=-1 if append_time is None else append_time,
+        log_start_offset=log.start,
+    )

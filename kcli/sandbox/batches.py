@@ -1,0 +1,107 @@
+"""What a broker looks at in a produced batch: the 61 bytes in front of the records, and the checksum. Never a record."""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+
+from kcli import codes
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.schema import Buffer
+
+LAYOUT = Layout(">qiibIhiqqqhii")
+SIZE = 61
+CHECKED_FROM = 21  # the CRC covers attributes and all that follows
+LOG_APPEND_TIME, TRANSACTIONAL, CONTROL = 0x08, 0x10, 0x20
+_CRC = Layout(">I")
+
+
+class Header:
+    """The header of a record batch v2, as its bytes say it (engine.md F.1)."""
+
+    __slots__ = (
+        "attributes", "base_offset", "base_sequence", "base_timestamp", "count", "crc", "last_offset_delta",
+        "leader_epoch", "length", "magic", "max_timestamp", "producer_epoch", "producer_id",
+    )  # fmt: skip
+
+    def __init__(self, data: Buffer, at: int = 0) -> None:
+        (
+            self.base_offset, self.length, self.leader_epoch, self.magic, self.crc, self.attributes,
+            self.last_offset_delta, self.base_timestamp, self.max_timestamp, self.producer_id, self.producer_epoch,
+            self.base_sequence, self.count,
+        ) = LAYOUT.unpack_from(data, at)  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole batch."""
+        return self.length + 12
+
+    def pack(self) -> bytes:
+        """The 61 bytes again."""
+        return LAYOUT.pack(
+            self.base_offset, self.length, self.leader_epoch, self.magic, self.crc, self.attributes,
+            self.last_offset_delta, self.base_timestamp, self.max_timestamp, self.producer_id, self.producer_epoch,
+            self.base_sequence, self.count,
+        )  # fmt: skip
+
+    def stamp_append_time(self, now: int, body: Buffer) -> None:
+        """Make `now` (ms) the timestamp of every record: LogAppendTime. Inside the CRC, so that is made again."""
+        self.attributes |= LOG_APPEND_TIME
+        self.max_timestamp = now
+        self.crc = checksum(body, checksum(self.pack()[CHECKED_FROM:]))
+
+
+def checksum(data: Buffer, start: int = 0) -> int:
+    """CRC-32C."""
+    from crc32c import crc32c
+
+    return int(crc32c(data, start))
+
+
+def accept(records: Buffer | None, largest: int) -> Header:
+    """The header of a produced batch that may be appended. `largest` is max.message.bytes.
+    Raises BrokerError as Kafka would answer: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TXN_STATE."""
+    if records is None or len(records) == 0:
+        raise BrokerError(codes.INVALID_RECORD, message="the partition has no batch")
+    if len(records) < 17 or (records[16] == 2 and len(records) < SIZE):
+        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"{len(records)} bytes are no record batch")
+    if records[16] != 2:
+        raise BrokerError(codes.INVALID_RECORD, message=f"magic {records[16]}: only record batch version 2 is accepted")
+    header = Header(records)
+    if header.size > len(records) or header.length < SIZE - 12:
+        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"the batch says {header.size} bytes, there are {len(records)}")
+    if header.size < len(records):
+        raise BrokerError(codes.INVALID_RECORD, message="more than one batch for a partition")
+    if len(records) > largest:
+        raise BrokerError(
+            codes.MESSAGE_TOO_LARGE, message=f"a batch of {len(records)} bytes, max.message.bytes is {largest}"
+        )
+    if checksum(memoryview(records)[CHECKED_FROM:]) != header.crc:
+        raise BrokerError(codes.CORRUPT_MESSAGE, message="the batch fails its checksum")
+    _judge(header)
+    return header
+
+
+def _judge(header: Header) -> None:
+    if header.count <= 0 or header.count != header.last_offset_delta + 1:
+        raise BrokerError(
+            codes.INVALID_RECORD, message=f"{header.count} records, last offset delta {header.last_offset_delta}"
+        )
+    if header.attributes & 7 > 4:
+        raise BrokerError(codes.INVALID_RECORD, message=f"codec {header.attributes & 7} does not exist")
+    if header.attributes & CONTROL:
+        raise BrokerError(codes.INVALID_RECORD, message="clients may not write control batches")
+    if header.attributes & TRANSACTIONAL:
+        raise BrokerError(codes.INVALID_TXN_STATE, message="the sandbox has no transactions")
+    if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
+        raise BrokerError(codes.INVALID_RECORD, message="a producer id without epoch and sequence")
+
+
+def corrupted(records: Buffer) -> bytes:
+    """A copy whose first batch fails its checksum (a scripted fault)."""
+    copy = bytearray(records)
+    if len(copy) >= CHECKED_FROM:
+        _CRC.pack_into(copy, 17, _CRC.unpack_from(copy, 17)[0] ^ 0xFFFFFFFF)
+    return bytes(copy)

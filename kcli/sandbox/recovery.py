@@ -1,0 +1,136 @@
+"""What outlives the process: a locked directory with one journal and the partitions' segment files.
+
+The journal is JSON, one fact a line, appended with write() before the answer goes out: topics, committed offsets,
+producer ids, log starts. Like the segments it survives kill -9, not a power cut; it is rewritten, with fsync, at start.
+A torn last line is dropped. Producers' sequences need no journal: the batches themselves carry them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from kcli.errors import UsageError
+from kcli.sandbox.segment import FileStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from kcli.sandbox.segment import Store
+
+
+class State:
+    """All facts of a journal, the later ones in place of the earlier."""
+
+    def __init__(self) -> None:
+        self.cluster_id = ""
+        self.producer_id = 0
+        self.topics: dict[str, dict[str, Any]] = {}  # by id in hex
+        self.groups: dict[str, str] = {}  # protocol type by name
+        self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
+
+    def note(self, kind: str, facts: dict[str, Any]) -> None:
+        if kind == "cluster":
+            self.cluster_id = facts["id"]
+        elif kind == "producer":
+            self.producer_id = facts["next"]
+        elif kind == "topic":
+            self.topics[facts["id"]] = facts
+        elif kind == "deleted":
+            gone = self.topics.pop(facts["id"], None)
+            if gone is not None:
+                self.offsets = {key: kept for key, kept in self.offsets.items() if key[1] != gone["name"]}
+        elif kind == "start" and facts["id"] in self.topics:
+            self.topics[facts["id"]]["partitions"][facts["partition"]][2] = facts["start"]
+        elif kind == "group":
+            self.groups[facts["group"]] = facts["type"]
+        elif kind == "offset":
+            key = (facts["group"], facts["topic"], facts["partition"])
+            if facts["offset"] is None:
+                self.offsets.pop(key, None)
+            else:
+                self.offsets[key] = facts
+        elif kind == "group deleted":
+            self.groups.pop(facts["group"], None)
+            self.offsets = {key: kept for key, kept in self.offsets.items() if key[0] != facts["group"]}
+
+    def lines(self) -> list[tuple[str, dict[str, Any]]]:
+        """The shortest journal that says the same."""
+        said: list[tuple[str, dict[str, Any]]] = [("cluster", {"id": self.cluster_id})]
+        said.append(("producer", {"next": self.producer_id}))
+        said += [("topic", facts) for facts in self.topics.values()]
+        said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
+        said += [("offset", facts) for facts in self.offsets.values()]
+        return said
+
+
+class DataDirectory:
+    """The directory, held with a lock until `close`. Raises UsageError when another sandbox holds it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = folder.resolve()
+        self._lock = self._locked()
+        self._journal = -1
+
+    def _locked(self) -> int:
+        import fcntl
+
+        held = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as taken:
+            os.close(held)
+            raise UsageError(f"{self.folder} is in use by another sandbox") from taken
+        os.chmod(self.folder, 0o700)
+        return held
+
+    def recover(self) -> State:
+        """The state as of the last acknowledged change; the journal is then rewritten to say only that."""
+        state, path = State(), self.folder / "journal"
+        if path.exists():
+            lines = path.read_bytes().split(b"\n")
+            for number, line in enumerate(lines[:-1], 1):  # what follows the last newline was never acknowledged
+                try:
+                    kind, facts = json.loads(line)
+                except ValueError as broken:
+                    raise UsageError(f"{path}, line {number} is not a journal line") from broken
+                state.note(kind, facts)
+        fresh = self.folder / "journal.new"
+        fresh.unlink(missing_ok=True)
+        out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._write(out, b"".join(_line(kind, facts) for kind, facts in state.lines()))
+        os.fsync(out)
+        os.replace(fresh, path)
+        self._journal = out
+        return state
+
+    def note(self, kind: str, facts: dict[str, Any]) -> None:
+        """Write a fact down before it is acknowledged. Raises OSError."""
+        self._write(self._journal, _line(kind, facts))
+
+    @staticmethod
+    def _write(out: int, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(out, left) :]
+
+    def store(self, topic: str, topic_id: bytes, partition: int) -> Store:
+        """Where a partition's segments are. The topic's name was judged before (a legal name is no path)."""
+        return FileStore(self.folder / "topics" / f"{topic}-{topic_id.hex()}" / str(partition))
+
+    def close(self) -> None:
+        """Flush to the disk and let go of the lock."""
+        if self._journal >= 0:
+            os.fsync(self._journal)
+            os.close(self._journal)
+            self._journal = -1
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _line(kind: str, facts: dict[str, Any]) -> bytes:
+    return json.dumps([kind, facts], separators=(",", ":")).encode() + b"\n"

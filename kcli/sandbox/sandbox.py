@@ -1,0 +1,246 @@
+"""The sandbox: an embedded Kafka cluster in one process, for trying things out and for tests. Not a production broker.
+
+In memory it ends with the process. With `data` it lives in a directory: every acknowledged record, topic, committed
+offset and producer sequence survives the death of the process (kill -9), because it was handed to the operating system
+with write() before it was acknowledged. fsync happens only at a clean close: a power cut may lose the last seconds.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import b2a_base64, crc32
+
+from kcli import codes
+from kcli.errors import BrokerError, UsageError
+from kcli.sandbox.broker import SandboxBroker
+from kcli.sandbox.faults import Faults
+from kcli.sandbox.segment import MemoryStore
+from kcli.sandbox.topics import Topics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any, Self
+
+    from kcli.sandbox.groups import Groups
+    from kcli.sandbox.recovery import DataDirectory, State
+    from kcli.sandbox.segment import Store
+    from kcli.sandbox.topics import Partition, Topic
+
+FIRST_NODE = 1
+FIRST_PRODUCER_ID = 1000
+
+
+class Sandbox:
+    """`async with Sandbox(topics={"t": 3}) as sandbox:` then connect to `sandbox.bootstrap`.
+
+    `brokers` listen on `host` at `port`, `port`+1 … (0: free ones). `data` is a directory (None: memory only, at most
+    `memory` bytes of records, then producing fails with POLICY_VIOLATION). `topics` are made if they do not exist yet;
+    unknown ones are made on demand with `auto_create`, with `partitions` partitions. `anywhere` allows a host that is
+    not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds.
+    Raises UsageError for a host that is not loopback or a directory in use, OSError for a port that is taken.
+    """
+
+    def __init__(
+        self,
+        brokers: int = 1,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        data: Path | None = None,
+        topics: dict[str, int] | None = None,
+        auto_create: bool = True,
+        *,
+        partitions: int = 1,
+        memory: int = 4 * 1024**3,
+        rebalance_delay: float = 0.05,
+        anywhere: bool = False,
+        advertised: str | None = None,
+    ) -> None:
+        if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
+            raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
+        if brokers < 1:
+            raise UsageError("a sandbox has at least one broker")
+        self.advertised = advertised or host
+        self.auto_create = auto_create
+        self.default_partitions = partitions
+        self.rebalance_delay = rebalance_delay
+        self.brokers = [
+            SandboxBroker(self, FIRST_NODE + n, host, port + n if port else 0) for n in range(brokers)
+        ]  # fmt: skip
+        self.faults = Faults(self)
+        self.coordinators: dict[str, int] = {}  # groups whose coordinator was moved (a fault)
+        self.seen: dict[int, int] = {}  # how many requests of each API key came
+        self.cluster_id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
+        self._wanted = dict(topics or {})
+        self._memory = memory
+        self._bytes = 0
+        self._next_producer = FIRST_PRODUCER_ID
+        self._next_session = 0
+        self._failures: list[Exception] = []
+        self._folder = data
+        self._directory: DataDirectory | None = None
+        self._groups: Groups | None = None
+        self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
+
+    @property
+    def groups(self) -> Groups:
+        """The group coordinator, imported when the first group comes."""
+        if self._groups is None:
+            from kcli.sandbox.groups import Groups
+
+            self._groups = Groups(self)
+        return self._groups
+
+    # -- life -------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Recover what was on disk, then listen."""
+        if self._folder is not None:
+            from kcli.sandbox.recovery import DataDirectory
+
+            self._directory = DataDirectory(self._folder)
+            self._recover(self._directory.recover())
+        for name, count in self._wanted.items():
+            if name not in self.topics.by_name:
+                self.topics.create(name, count)
+        try:
+            for one in self.brokers:
+                await one.start()
+        except OSError:
+            await self.close()
+            raise
+
+    def _recover(self, state: State) -> None:
+        self._next_producer = max(self._next_producer, state.producer_id)
+        for facts in state.topics.values():
+            self.topics.restore(facts)
+        if state.groups or state.offsets:
+            self.groups.restore(state)
+        if state.cluster_id:
+            self.cluster_id = state.cluster_id
+        else:
+            self.note("cluster", {"id": self.cluster_id})
+
+    async def close(self) -> None:
+        """Stop listening, flush to the disk, let the directory go. Raises the first failure of a request, if one was
+        a bug of the sandbox."""
+        for one in self.brokers:
+            await one.stop()
+        if self._groups is not None:
+            self._groups.close()
+        self.topics.close()
+        if self._directory is not None:
+            self._directory.close()
+            self._directory = None
+        if self._failures:
+            raise self._failures[0]
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def failed(self, bug: Exception) -> None:
+        """A request met a bug of ours; `close` tells."""
+        self._failures.append(bug)
+
+    # -- the cluster ------------------------------------------------------------------------------------------------
+
+    @property
+    def bootstrap(self) -> str:
+        """host:port of every broker, with commas."""
+        return ",".join(f"{self._literal}:{one.port}" for one in self.brokers)
+
+    @property
+    def _literal(self) -> str:
+        return f"[{self.advertised}]" if ":" in self.advertised else self.advertised
+
+    def living(self) -> list[SandboxBroker]:
+        return [one for one in self.brokers if one.alive]
+
+    @property
+    def controller_id(self) -> int:
+        living = self.living()
+        return living[0].node_id if living else -1
+
+    def coordinator(self, group: str) -> SandboxBroker | None:
+        """The living broker that coordinates a group, None when none lives or the appointed one is down."""
+        living = self.living()
+        moved = self.coordinators.get(group)
+        if moved is not None:
+            return next((one for one in living if one.node_id == moved), None)
+        return living[crc32(group.encode()) % len(living)] if living else None
+
+    async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
+        """Let a broker die. With `elect` the next living replica (or any living broker) leads its partitions."""
+        broker = self._broker(node_id)
+        await broker.stop()
+        living = [one.node_id for one in self.living()]
+        for topic in self.topics.by_name.values():
+            for partition in topic.partitions:
+                if partition.leader == node_id and elect and living:
+                    heirs = [node for node in partition.replicas if node in living] or living
+                    self.faults.move_leader(topic.name, partition.index, heirs[0])
+                partition.wake()
+
+    async def start_broker(self, node_id: int) -> None:
+        await self._broker(node_id).start()
+
+    def _broker(self, node_id: int) -> SandboxBroker:
+        for one in self.brokers:
+            if one.node_id == node_id:
+                return one
+        raise UsageError(f"there is no broker {node_id}; there are {', '.join(str(b.node_id) for b in self.brokers)}")
+
+    # -- what the answers share ---------------------------------------------------------------------------------------
+
+    def note(self, kind: str, facts: dict[str, Any]) -> None:
+        """Write a fact to the journal, if there is one. Raises BrokerError KAFKA_STORAGE_ERROR."""
+        if self._directory is None:
+            return
+        try:
+            self._directory.note(kind, facts)
+        except OSError as refused:
+            raise BrokerError(codes.KAFKA_STORAGE_ERROR, message=f"the disk refused: {refused}") from refused
+
+    def _store(self, topic: str, topic_id: bytes, partition: int) -> Store:
+        return MemoryStore() if self._directory is None else self._directory.store(topic, topic_id, partition)
+
+    def find_or_create(self, name: str) -> Topic | None:
+        """The topic, made now if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
+        found = self.topics.by_name.get(name)
+        if found is None and self.auto_create:
+            found = self.topics.create(name, self.default_partitions)
+        return found
+
+    def make_room(self, partition: Partition, size: int) -> None:
+        """Before `size` bytes are appended: delete what retention.bytes says. Raises BrokerError POLICY_VIOLATION when
+        the sandbox's memory would be exceeded."""
+        limit = partition.topic.number("retention.bytes")
+        if limit >= 0:
+            partition.log.keep_bytes(max(limit - size, 0))
+        if self._directory is not None:
+            return
+        self._bytes += size
+        if self._bytes > self._memory:
+            logs = (p.log for topic in self.topics.by_name.values() for p in topic.partitions)
+            self._bytes = sum(log.size for log in logs) + size
+            if self._bytes > self._memory:
+                self._bytes -= size
+                raise BrokerError(
+                    codes.POLICY_VIOLATION,
+                    message=f"the sandbox's memory of {self._memory} bytes is full: delete topics or records, "
+                    "set retention.bytes, or keep the data on disk",
+                )
+
+    def next_producer_id(self) -> int:
+        given = self._next_producer
+        self._next_producer += 1
+        self.note("producer", {"next": self._next_producer})
+        return given
+
+    def next_session_id(self) -> int:
+        self._next_session = self._next_session % 0x7FFFFFFF + 1
+        return self._next_session
