@@ -220,7 +220,7 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
 
 
 async def find_groups(
-    coordinators: Coordinators, names: Iterable[str]
+    coordinators: Coordinators, names: Iterable[str], *, patience: float = PATIENCE
 ) -> tuple[dict[str, Described | KcliError], dict[int, KcliError]]:
     """The named groups, or all groups when no name is given; and the brokers that did not list theirs."""
     wanted = list(dict.fromkeys(names))
@@ -230,7 +230,7 @@ async def find_groups(
     else:
         listed, failed = await list_groups(coordinators.cluster)
         coordinators.known |= {row.group: row.coordinator for row in listed}
-    described = await describe_groups(coordinators, listed)
+    described = await describe_groups(coordinators, listed, patience=patience)
     if any(isinstance(answer, GroupMissing) for answer in described.values()):
         described |= await _kinds_that_are_only_listed(coordinators, described)
     return described, failed

@@ -54,7 +54,7 @@ async def take(
     """A snapshot of the named groups, or of all. `states` keeps groups in these states, whatever their case;
     `topics` keeps only these topics. `isolation` says which end counts: high watermark or last stable offset."""
     coordinators = Coordinators(cluster)
-    found, brokers = await find_groups(coordinators, groups)
+    found, brokers = await find_groups(coordinators, groups, patience=patience)
     wanted_states = {state.lower() for state in states}
     described = {
         name: group

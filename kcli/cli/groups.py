@@ -37,43 +37,42 @@ app = typer.Typer(cls=Group, help="Consumer groups: list, describe, members, del
 
 LIST = """List groups of all types: classic, consumer (KIP-848), share, streams.
 
+\b
 Examples:
-
   kcli groups list
-
   kcli groups list --state Empty --format plain | cut -f1
 """
 DESCRIBE = """Print each partition of groups with committed, end, lag, member and host; and the groups.
 
+\b
 Examples:
-
   kcli groups describe billing
-
   kcli groups describe billing -J | jq .members
 """
 MEMBERS = """Print the members of groups, where they run and what they own.
 
+\b
 Example:
-
   kcli groups members billing
 """
 DELETE = """Delete groups that have no members, and their committed offsets.
 
+\b
 Examples:
-
   kcli groups delete billing --dry-run     what would happen
-
   kcli groups delete billing --execute
 """
-GROUPS = typer.Argument(..., metavar="GROUP...", show_default=False)
+TYPES = typer.Option(None, "--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
+STATES = typer.Option(None, "--state", metavar="STATE", help="Only this state: Stable, Empty, …")
+GROUPS = typer.Argument(..., metavar="GROUP", show_default=False)
 
 
 @app.command(name="list", help=LIST, short_help="List groups of all types.", context_settings=HELP)
 @connected
 def list_(
     connection: Connection,
-    types: list[str] = typer.Option(None, "--type", help="Only this type: classic, consumer, share, streams."),  # noqa: B008
-    states: list[str] = typer.Option(None, "--state", help="Only this state: Stable, Empty, …"),  # noqa: B008
+    types: list[str] = TYPES,
+    states: list[str] = STATES,
     format: Format = FORMAT,
     json: bool = JSON,
 ) -> int:

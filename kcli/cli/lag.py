@@ -27,31 +27,30 @@ EXAMPLES = """Print how far groups are behind: all groups, or those named.
 Lag is end minus committed, in offsets; committed is read before end. "–" means nothing was committed.
 ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
 
+\b
 Examples:
-
   kcli lag                                 all groups, the worst first
-
   kcli lag billing                         by topic
-
   kcli lag billing -p                      by partition, with member and host
-
   kcli lag billing --max-lag 1000 -q       exit code 3 when it is more
-
   kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'
 """
+GROUPS = typer.Argument(None, metavar="GROUP", show_default=False)
+TOPICS = typer.Option(None, "-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
+STATES = typer.Option(None, "--state", metavar="STATE", help="Only groups in this state (Stable, Empty, …).")
 
 
 @app.command(name="lag", help=EXAMPLES, context_settings=HELP)
 @connected
 def lag(
     connection: Connection,
-    groups: list[str] = typer.Argument(None, metavar="[GROUP...]", show_default=False),  # noqa: B008
+    groups: list[str] = GROUPS,
     partitions: bool = typer.Option(False, "-p", "--partitions", help="Short for --by partition."),
     by: Literal["group", "topic", "partition"] | None = typer.Option(
         None, "--by", help="A row per group (default for all groups), topic (for named ones) or partition."
     ),
-    topics: list[str] = typer.Option(None, "-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable."),  # noqa: B008
-    states: list[str] = typer.Option(None, "--state", help="Only groups in this state (Stable, Empty, …)."),  # noqa: B008
+    topics: list[str] = TOPICS,
+    states: list[str] = STATES,
     max_lag: int | None = typer.Option(
         None, "--max-lag", min=0, metavar="N", help="Exit with 3 when a group is more than N behind."
     ),

@@ -30,21 +30,20 @@ app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
 
 EXAMPLES = """Print start, stable and end offset of each partition.
 
+\b
 Examples:
-
   kcli offsets orders
-
   kcli offsets orders --at -1h            the offset an hour ago
-
   kcli offsets orders -g billing -J       with the group's commits and lag
 """
+TOPICS = typer.Argument(..., metavar="TOPIC", show_default=False)
 
 
 @app.command(name="offsets", help=EXAMPLES, context_settings=HELP)
 @connected
 def offsets(
     connection: Connection,
-    topics: list[str] = typer.Argument(..., metavar="TOPIC...", show_default=False),  # noqa: B008
+    topics: list[str] = TOPICS,
     at: str | None = typer.Option(
         None, "--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now."
     ),

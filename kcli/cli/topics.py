@@ -29,39 +29,35 @@ app = typer.Typer(cls=Group, help="Topics: list, describe, create, delete.", **S
 
 LIST = """List topics. Kafka's own are hidden unless --internal.
 
+\b
 Examples:
-
   kcli topics list
-
   kcli topics list --match 'orders.*' --format plain | cut -f1
 """
 DESCRIBE = """Print partitions with leader, replicas and offsets, and the topics with the configs set on them.
 
+\b
 Examples:
-
   kcli topics describe orders
-
   kcli topics describe orders -J | jq '.topics[].configs'
 """
 CREATE = """Create topics. Partitions and replicas default to what the broker is configured with.
 
+\b
 Examples:
-
   kcli topics create orders
-
   kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
-
   kcli topics create orders -p 12 --dry-run      the broker checks, nothing is made
 """
 DELETE = """Delete topics and all their records.
 
+\b
 Examples:
-
   kcli topics delete orders --dry-run      what would be lost
-
   kcli topics delete orders --execute
 """
-TOPICS = typer.Argument(..., metavar="TOPIC...", show_default=False)
+TOPICS = typer.Argument(..., metavar="TOPIC", show_default=False)
+CONFIGS = typer.Option(None, "--config", metavar="KEY=VALUE", help="A topic config. Repeatable.")
 INTERNAL = typer.Option(False, "--internal", help="Kafka's own topics too.")
 WAIT = typer.Option(True, "--wait/--no-wait", help="Wait until every broker knows.")
 TIMEOUT = typer.Option(30.0, "--timeout", min=0.0, metavar="SECONDS", help="How long --wait waits; then exit 4.")
@@ -138,7 +134,7 @@ def create(
     replicas: int = typer.Option(
         -1, "-r", "--replication-factor", min=-1, metavar="N", help="-1: the broker's default."
     ),
-    config: list[str] = typer.Option(None, "--config", metavar="KEY=VALUE", help="A topic config. Repeatable."),  # noqa: B008
+    config: list[str] = CONFIGS,
     if_not_exists: bool = typer.Option(False, "--if-not-exists", help="A topic that exists is no failure."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Let the broker check, create nothing."),
     wait: bool = WAIT,

@@ -1,0 +1,104 @@
+"""What lag means, as tables of samples: no cluster, no clock."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcli.admin.lag import (
+    BEHIND,
+    LOSING_DATA,
+    NO_COMMIT,
+    OK,
+    ORPHANED,
+    SEVERITY,
+    UNKNOWN,
+    Sample,
+    by_topic,
+    measure,
+    note,
+    over,
+    total,
+    worst,
+)
+
+
+def sample(
+    committed: int | None, end: int | None, *, start: int = 0, owned: bool | None = True, topic: str = "t"
+) -> Sample:
+    return Sample(group="g", topic=topic, committed=committed, end=end, start=start, owned=owned)
+
+
+@pytest.mark.parametrize(
+    ("given", "lag", "status"),
+    [
+        (sample(100, 100), 0, OK),
+        (sample(90, 100), 10, BEHIND),
+        (sample(90, 100, owned=False), 10, ORPHANED),
+        (sample(100, 100, owned=False), 0, OK),
+        (sample(None, 100), None, NO_COMMIT),
+        (sample(None, 100, owned=False), None, NO_COMMIT),
+        (sample(5, 100, start=50), 95, LOSING_DATA),
+        (sample(5, 100, start=50, owned=False), 95, LOSING_DATA),
+        (sample(120, 100), 0, OK),
+        (Sample(committed=1, end=9, owned=True, error="broker 2 is down"), None, UNKNOWN),
+        (sample(1, None), None, UNKNOWN),
+    ],
+)
+def test_E68_one_sample_tells_lag_and_status(given: Sample, lag: int | None, status: str) -> None:
+    row = measure(given)
+    assert (row.lag, row.status) == (lag, status)
+
+
+def test_E68_committed_beyond_the_end_is_clamped_and_said() -> None:
+    row = measure(sample(120, 100))
+    assert (row.lag, row.beyond) == (0, 20)
+    assert note(row.lost, row.beyond, row.unread) == "committed 20 beyond end"
+
+
+def test_E69_without_a_commit_the_distance_from_log_start_is_a_figure_of_its_own() -> None:
+    row = measure(sample(None, 100, start=30))
+    assert (row.lag, row.unread) == (None, 70)
+
+
+def test_E69_what_retention_took_is_counted() -> None:
+    row = measure(sample(5, 100, start=50))
+    assert note(row.lost, row.beyond, row.unread) == "45 lost by retention"
+
+
+def test_E71_during_a_rebalance_nobody_is_called_orphaned() -> None:
+    assert measure(sample(90, 100, owned=None)).status == BEHIND
+
+
+def test_lag_up_to_the_threshold_is_ok_but_never_orphaned_lag() -> None:
+    assert measure(sample(90, 100), threshold=10).status == OK
+    assert measure(sample(89, 100), threshold=10).status == BEHIND
+    assert measure(sample(90, 100, owned=False), threshold=10).status == ORPHANED
+
+
+def test_a_group_is_as_bad_as_its_worst_partition_whatever_the_order() -> None:
+    for one in SEVERITY:
+        for other in SEVERITY:
+            assert worst(one, other) == worst(other, one) == SEVERITY[max(SEVERITY.index(one), SEVERITY.index(other))]
+
+
+def test_totals_add_what_is_known_and_count_what_is_not() -> None:
+    rows = [measure(s) for s in (sample(90, 100), sample(None, 50), sample(1, None, topic="u"))]
+    whole = total(rows, "g")
+    assert (whole.lag, whole.no_commit, whole.unknown, whole.unread) == (10, 1, 1, 50)
+    assert (whole.partitions, whole.topics, whole.status) == (3, 2, BEHIND)
+    assert [(t.topic, t.lag) for t in by_topic(rows)] == [("t", 10), ("u", None)]
+
+
+def test_a_sum_of_nothing_known_is_not_zero() -> None:
+    assert total([measure(sample(None, 5))], "g").lag is None
+
+
+def test_the_assertion_counts_partitions_that_were_never_read() -> None:
+    behind = total([measure(sample(0, 11))], "a")
+    unread = total([measure(sample(None, 11))], "b")
+    empty = total([measure(sample(None, 0))], "c")
+    assert over([behind, unread, empty], 10) == [
+        "a is 11 behind, over 10",
+        "b committed nothing on 1 partition that hold 11 offsets, over 10",
+    ]
+    assert over([behind, unread, empty], 11) == []

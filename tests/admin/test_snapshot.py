@@ -1,0 +1,119 @@
+"""A snapshot of many groups: the order of sampling, the number of requests, and what fails beside what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcli.admin.groups import GroupMissing
+from kcli.admin.lag import LOSING_DATA, NO_COMMIT, ORPHANED, measure
+from kcli.admin.snapshot import take
+from kcli.proto.messages import consumer_group_describe as new
+from tests.admin.tiny import Tiny, member
+
+
+@pytest.fixture
+def tiny() -> Tiny:
+    tiny = Tiny(brokers=3)
+    tiny.topic("orders", (0, 95, 100), (50, 100, 100), (0, 100, 100))
+    tiny.topic("mail", (0, 7, 7))
+    tiny.group("billing", members=[member("app", ("orders", [0, 1]), ("mail", [0]))], orders=[90, 5, 60])
+    tiny.group("idle", state="Empty", mail=[7])
+    return tiny
+
+
+async def test_E68_committed_is_read_before_end(tiny: Tiny) -> None:
+    await take(tiny, ["billing"])
+    names = [type(request).__name__ for _, request in tiny.asked]
+    assert names.index("OffsetFetchRequest") < names.index("ListOffsetsRequest")
+
+
+async def test_E68_the_end_is_the_last_stable_offset_under_read_committed(tiny: Tiny) -> None:
+    for isolation, lag in (("read_uncommitted", 10), ("read_committed", 5)):
+        shot = await take(tiny, ["billing"], isolation=isolation)
+        first = shot.groups[0].samples[1]
+        assert (first.topic, first.partition) == ("orders", 0)
+        assert measure(first).lag == lag
+
+
+async def test_E69_E71_every_kind_of_partition_is_there(tiny: Tiny) -> None:
+    shot = await take(tiny)
+    rows = {(s.group, s.topic, s.partition): measure(s) for g in shot.groups for s in g.samples}
+    assert rows["billing", "orders", 1].status == LOSING_DATA
+    assert rows["billing", "orders", 1].lost == 45
+    assert rows["billing", "orders", 2].status == ORPHANED
+    assert rows["billing", "mail", 0].status == NO_COMMIT
+    assert rows["billing", "mail", 0].sample.host == "10.0.0.1"
+    assert rows["idle", "mail", 0].lag == 0
+    assert not shot.failed
+
+
+async def test_requests_grow_with_coordinators_and_leaders_not_with_groups_and_topics() -> None:
+    tiny = Tiny(brokers=3)
+    for n in range(50):
+        tiny.topic(f"t{n}", *[(0, 9, 9)] * 6)
+    for n in range(200):
+        tiny.group(f"g{n}", **{f"t{n % 50}": [1] * 6, f"t{(n + 1) % 50}": [2] * 6})
+    shot = await take(tiny)
+    assert sum(len(group.samples) for group in shot.groups) == 200 * 12
+    asked = tiny.count()
+    assert asked["FindCoordinator"] == 0, "who lists a group coordinates it"
+    assert asked["ListGroups"] == asked["OffsetFetch"] == asked["DescribeGroups"] == 3
+    assert asked["ListOffsets"] == 6, "ends and starts, once per leader"
+
+
+async def test_named_groups_are_looked_up_in_one_request(tiny: Tiny) -> None:
+    await take(tiny, ["billing", "idle"])
+    assert tiny.count()["FindCoordinator"] == 1
+    assert tiny.count()["ListGroups"] == 0
+
+
+async def test_a_group_nobody_knows_does_not_stop_the_others(tiny: Tiny) -> None:
+    shot = await take(tiny, ["billing", "biling"])
+    assert [group.described.group for group in shot.groups] == ["billing"]
+    assert isinstance(shot.failed["biling"], GroupMissing)
+
+
+async def test_C17_a_dead_broker_costs_its_own_rows_only(tiny: Tiny) -> None:
+    assert tiny.coordinator_id("billing") != 2
+    tiny.down = {2}
+    shot = await take(tiny, ["billing"], patience=0.1)
+    by_error = {s.partition: s.error for s in shot.groups[0].samples if s.topic == "orders"}
+    assert by_error[0] is None
+    assert by_error[1] == "broker 2 is down"
+    assert by_error[2] is None
+    assert [s.committed for s in shot.groups[0].samples if s.topic == "orders"] == [90, 5, 60]
+
+
+async def test_C15_a_coordinator_that_moved_is_looked_up_again(tiny: Tiny) -> None:
+    tiny.once = {"OffsetFetch": [16], "DescribeGroups": [16]}
+    shot = await take(tiny, ["billing"])
+    assert len(shot.groups[0].samples) == 4
+    assert tiny.count()["FindCoordinator"] == 3
+
+
+async def test_C14_a_leader_that_moved_is_looked_up_again(tiny: Tiny) -> None:
+    tiny.once = {"ListOffsets": [6]}
+    shot = await take(tiny, ["idle"])
+    assert shot.groups[0].samples[0].error is None
+    assert tiny.moved
+
+
+async def test_a_commit_of_a_deleted_topic_is_an_error_of_its_row_at_once(tiny: Tiny) -> None:
+    tiny.group("old", state="Empty", gone=[3])
+    shot = await take(tiny, ["old"])
+    assert shot.groups[0].samples[0].error == "gone: this topic does not exist"
+
+
+async def test_E71_KIP848_groups_have_lag_and_members_too(tiny: Tiny) -> None:
+    owned = new.Assignment(topic_partitions=[new.TopicPartitions(topic_name="mail", partitions=[0])])
+    row = new.Member(member_id="m", client_id="c", client_host="/h", member_epoch=4, assignment=owned)
+    tiny.group("fresh", type="consumer", members=[row], mail=[2])
+    shot = await take(tiny, ["fresh"])
+    assert shot.groups[0].described.type == "consumer"
+    one = shot.groups[0].samples[0]
+    assert (one.committed, one.end, one.host) == (2, 7, "h")
+
+
+async def test_states_and_topics_choose(tiny: Tiny) -> None:
+    assert [g.described.group for g in (await take(tiny, states=["EMPTY"])).groups] == ["idle"]
+    assert {s.topic for g in (await take(tiny, topics=["mail"])).groups for s in g.samples} == {"mail"}
