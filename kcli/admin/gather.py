@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     A = TypeVar("A")
     Places = dict[int, list[K]]
 
-PATIENCE = 10.0
+PATIENCE = 5.0
 """Seconds for which answers that say "try again" are asked again."""
 
 FIRST_PAUSE, LAST_PAUSE = 0.05, 1.0

@@ -156,9 +156,6 @@ def over(totals: Iterable[Total], most: int) -> list[str]:
         if lag > most:
             why.append(f"{row.group} is {lag} behind, over {most}")
         elif lag + row.unread > most:
-            plural = "s" if row.no_commit != 1 else ""
-            why.append(
-                f"{row.group} committed nothing on {row.no_commit} partition{plural} that hold {row.unread} offsets, "
-                f"over {most}"
-            )
+            unread = f"{row.no_commit} partition{'s' if row.no_commit != 1 else ''} with {row.unread} offsets to read"
+            why.append(f"{row.group} committed nothing on {unread}, over {most}")
     return why

@@ -99,6 +99,6 @@ def test_the_assertion_counts_partitions_that_were_never_read() -> None:
     empty = total([measure(sample(None, 0))], "c")
     assert over([behind, unread, empty], 10) == [
         "a is 11 behind, over 10",
-        "b committed nothing on 1 partition that hold 11 offsets, over 10",
+        "b committed nothing on 1 partition with 11 offsets to read, over 10",
     ]
     assert over([behind, unread, empty], 11) == []

@@ -1,0 +1,87 @@
+"""`kcli groups` as its user sees it."""
+
+from __future__ import annotations
+
+from tests.admin.tiny import member
+from tests.cli.admin_fixture import Line, line
+
+__all__ = ["line"]
+
+
+def test_E71_groups_of_all_types_are_listed_and_filtered(line: Line) -> None:
+    line.tiny.group("fresh", type="consumer")
+    line.tiny.group("shared", type="share")
+    rows = line("groups", "list", "-J").json["groups"]
+    assert [(row["group"], row["type"], row["state"]) for row in rows] == [
+        ("billing", "classic", "Stable"),
+        ("fresh", "consumer", "Stable"),
+        ("idle", "classic", "Empty"),
+        ("shared", "share", "Stable"),
+    ]
+    assert line("group", "ls", "--type", "share", "--format", "plain").out.startswith("shared\tshare\t")
+
+
+def test_describe_shows_lag_owner_and_group(line: Line) -> None:
+    ran = line("groups", "describe", "billing")
+    assert ran.code == 0
+    head, body = ran.out.split("\n\n")
+    assert head.splitlines()[0].split() == [
+        "GROUP",
+        "TYPE",
+        "STATE",
+        "ASSIGNOR",
+        "COORDINATOR",
+        "MEMBERS",
+        "LAG",
+        "STATUS",
+    ]
+    assert len(body.splitlines()) == 5
+
+
+def test_E71_members_without_a_partition_are_shown_and_said(line: Line) -> None:
+    line.tiny.members["billing"].append(member("spare", host="/10.0.0.2"))
+    ran = line("groups", "describe", "billing", "-J")
+    assert ran.err == "kcli: billing: 1 member without a partition: spare@10.0.0.2\n"
+    assert [(m["client_id"], m["partitions"]) for m in ran.json["members"]] == [("app", 3), ("spare", 0)]
+    assert line("groups", "describe", "billing", "-q").err == ""
+
+
+def test_members_are_listed_with_what_they_own(line: Line) -> None:
+    (row,) = line("groups", "members", "billing", "-J").json["members"]
+    assert row["assignment"] == ["mail:0", "orders:0", "orders:1"]
+    ran = line("groups", "members", "idle")
+    assert (ran.code, ran.err) == (0, "kcli: idle: no members (Empty)\n")
+
+
+def test_delete_without_execute_and_terminal_does_nothing_and_says_so_with_exit_code_2(line: Line) -> None:
+    ran = line("groups", "delete", "idle")
+    assert ran.code == 2
+    assert "nothing was done: add --execute" in ran.err
+    assert "would delete" in ran.out
+    assert "idle" in line.tiny.groups
+
+
+def test_a_dry_run_shows_the_plan_and_is_fine(line: Line) -> None:
+    ran = line("groups", "delete", "idle", "--dry-run", "-J")
+    assert ran.code == 0
+    assert ran.json["groups"] == [
+        {"group": "idle", "result": "would delete", "state": "Empty", "members": 0, "partitions": 1, "error": None}
+    ]
+    assert "idle" in line.tiny.groups
+
+
+def test_E43_a_group_in_use_is_refused_and_the_empty_one_is_deleted(line: Line) -> None:
+    ran = line("groups", "delete", "billing", "idle", "gone", "--execute", "-J")
+    assert ran.code == 1
+    assert [(row["group"], row["result"]) for row in ran.json["groups"]] == [
+        ("billing", "refused"),
+        ("idle", "deleted"),
+        ("gone", "failed"),
+    ]
+    assert "billing: the group has 1 member (app@10.0.0.1): stop them first" in ran.err
+    assert "billing" in line.tiny.groups
+    assert line("groups", "delete", "gone", "--if-exists", "--execute").code == 0
+
+
+def test_execute_and_dry_run_exclude_each_other(line: Line) -> None:
+    assert line("groups", "delete", "idle", "--dry-run", "--execute").code == 2

@@ -1,0 +1,110 @@
+"""`kcli lag` as its user sees it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from kcli.cli import lag as command
+from tests.cli.admin_fixture import Line, line
+
+__all__ = ["line"]
+
+
+def test_lag_of_all_groups_is_a_row_per_group_the_worst_first(line: Line) -> None:
+    ran = line("lag")
+    assert ran.code == 0
+    assert ran.out == (
+        "GROUP    TYPE     STATE   TOPICS  PARTITIONS  LAG  STATUS       MEMBERS  HOSTS     NOTE\n"
+        "billing  classic  Stable       2           4  145  LOSING DATA        1  10.0.0.1  "
+        "45 lost by retention; 7 from log start; 1 without a commit\n"
+        "idle     classic  Empty        1           1    0  OK                 0  –         –\n"
+    )
+
+
+def test_E69_a_partition_without_a_commit_shows_a_dash_and_a_lost_one_its_loss(line: Line) -> None:
+    assert line("lag", "billing", "-p").out == (
+        "GROUP    TOPIC   PARTITION  COMMITTED  END  LAG  STATUS       MEMBER ID  HOST      NOTE\n"
+        "billing  mail            0          –    7    –  NO COMMIT    app-id     10.0.0.1  7 from log start\n"
+        "billing  orders          0         90  100   10  BEHIND       app-id     10.0.0.1  –\n"
+        "billing  orders          1          5  100   95  LOSING DATA  app-id     10.0.0.1  45 lost by retention\n"
+        "billing  orders          2         60  100   40  ORPHANED     –          –         –\n"
+    )
+
+
+def test_named_groups_are_shown_by_topic(line: Line) -> None:
+    rows = line("lag", "billing", "-J").json
+    assert rows["schema"] == "kcli.lag/1"
+    assert rows["ok"] is True
+    assert [(row["topic"], row["lag"], row["no_commit"]) for row in rows["topics"]] == [
+        ("mail", None, 1),
+        ("orders", 145, 0),
+    ]
+    assert rows["groups"][0]["lag"] == 145
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("idle", "--max-lag", "0"), 0, ""),
+        (("billing", "--max-lag", "144"), 3, "kcli: billing is 145 behind, over 144\n"),
+        (
+            ("billing", "--max-lag", "145"),
+            3,
+            "kcli: billing committed nothing on 1 partition with 7 offsets to read, over 145\n",
+        ),
+        (("billing", "--max-lag", "152"), 0, ""),
+        (("billing", "-t", "orders", "--max-lag", "145"), 0, ""),
+    ],
+)
+def test_max_lag_is_an_assertion_with_an_exit_code_of_its_own(
+    line: Line, words: tuple[str, ...], code: int, sentence: str
+) -> None:
+    ran = line("lag", *words)
+    assert (ran.code, ran.err) == (code, sentence)
+
+
+def test_a_mistyped_group_names_the_nearest_and_does_not_stop_the_others(line: Line) -> None:
+    ran = line("lag", "biling", "idle", "-J")
+    assert ran.code == 1
+    assert ran.err == "kcli: biling: this group does not exist; did you mean billing?\n"
+    assert [row["group"] for row in ran.json["topics"]] == ["idle"]
+    assert ran.json["ok"] is False
+    assert ran.json["errors"] == [
+        {
+            "about": "biling",
+            "error": "GroupMissing",
+            "message": "biling: this group does not exist; did you mean billing?",
+        }
+    ]
+
+
+def test_an_assertion_about_a_group_that_is_not_there_does_not_hold_silently(line: Line) -> None:
+    assert line("lag", "nobody", "--max-lag", "5").code == 1
+
+
+def test_C17_a_dead_broker_leaves_the_other_rows_and_exit_code_1(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "take", partial(command.take, patience=0.1))
+    line.tiny.down = {line.tiny.coordinator_id("idle")}
+    ran = line("lag", "--format", "ndjson")
+    assert ran.code == 1
+    assert '"group":"idle"' not in ran.out
+    assert "did not list its groups" in ran.err
+
+
+def test_isolation_moves_the_end(line: Line) -> None:
+    ran = line("lag", "billing", "-p", "-t", "orders", "--isolation", "read_committed", "-J")
+    assert [row["lag"] for row in ran.json["partitions"]] == [5, 95, 40]
+
+
+def test_states_choose_groups(line: Line) -> None:
+    assert [row["group"] for row in line("lag", "--state", "empty", "-J").json["groups"]] == ["idle"]
+
+
+def test_a_mistake_is_one_sentence_and_exit_code_2(line: Line) -> None:
+    for words in (("lag", "--by", "color"), ("lag", "--max-lag", "-1"), ("lag", "--nope")):
+        ran = line(*words)
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1
+        assert ran.out == ""

@@ -1,0 +1,151 @@
+"""Formats, golden: what a script reads today it can read tomorrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.render import FORMATS, Document, render, write
+from kcli.cli.schema import schema_of
+from kcli.cli.shapes import SHAPES, shape
+from kcli.errors import ConnectError
+
+GOLDEN = Path(__file__).parent / "golden"
+EVIL = 'a\x1b]0;x\x07\u202eb\tc\nd,"e" – é'
+
+
+def members(client: str = "app", instance: str | None = None) -> Document:
+    row = {
+        "group": "billing",
+        "member_id": "m-1",
+        "instance_id": instance,
+        "client_id": client,
+        "host": "10.0.0.1",
+        "partitions": 2,
+        "assignment": ["orders:0", "orders:1"],
+        "epoch": None,
+        "rack": None,
+        "subscribed": ["orders"],
+    }
+    return Document(shape=shape("groups.members"), rows={"members": [row]})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_format_is_as_it_was(format: str) -> None:
+    document = members()
+    document.fail(ConnectError("broker 2 is down"), "broker 2")
+    golden = GOLDEN / f"members.{format}"
+    assert render(document, format) == golden.read_text()
+
+
+def test_schemas_are_as_they_were_or_the_version_was_raised() -> None:
+    now = {one.id: schema_of(one) for one in SHAPES}
+    assert now == json.loads((GOLDEN / "schemas.json").read_text())
+
+
+def test_shapes_have_names_of_their_own_and_a_main_section() -> None:
+    assert len({one.name for one in SHAPES}) == len(SHAPES)
+    for one in SHAPES:
+        names = [column.name for column in one.main.columns]
+        assert len(set(names)) == len(names)
+        assert one.main.table
+
+
+def test_piped_tables_have_no_colour_and_no_box() -> None:
+    text = render(members(), "table")
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert not set("│┃┏━─╭\x1b") & set(text)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_R3_4_a_terminal_gets_no_control_byte_that_data_brought(format: str) -> None:
+    text = render(members(EVIL), format, terminal=True)
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "plain"])
+def test_R3_4_a_pipe_gets_the_bytes(format: str) -> None:
+    assert "\x1b]0;x\x07" in render(members(EVIL), format)
+
+
+def test_json_ndjson_and_yaml_keep_every_value() -> None:
+    document = members(EVIL)
+    (row,) = document.rows["members"]
+    assert json.loads(render(document, "json"))["members"] == [row]
+    assert json.loads(render(document, "json", terminal=True))["members"][0]["client_id"] != ""
+    assert json.loads(render(document, "ndjson")) == row
+
+
+def test_csv_is_read_back_by_csv() -> None:
+    (head, row) = csv.reader(io.StringIO(render(members(EVIL), "csv")))
+    assert dict(zip(head, row, strict=True))["client_id"] == EVIL
+
+
+def test_tsv_and_plain_have_one_line_a_row_whatever_the_values() -> None:
+    lines = render(members(EVIL), "tsv").splitlines()
+    assert [len(line.split("\t")) for line in lines] == [10, 10]
+
+
+def test_an_empty_answer_is_a_document_and_no_table() -> None:
+    document = Document(shape=shape("topics.list"), rows={"topics": []})
+    assert render(document, "table") == ""
+    assert json.loads(render(document, "json")) == {
+        "schema": "kcli.topics.list/1",
+        "ok": True,
+        "topics": [],
+        "errors": [],
+    }
+    assert render(document, "csv").count("\n") == 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_table_on_a_terminal_is_drawn_without_markup_or_escapes_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    out = Terminal()
+    write(members("[bold]" + EVIL), "table", out)
+    text = out.getvalue()
+    assert "[bold]a\\x1b]0;x\\x07\\u202eb" in text
+    assert "\x1b]0" not in text
+    assert "\u202e" not in text
+
+
+def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    write(Document(shape=shape("groups.delete"), rows={"groups": [{"group": "g", "result": "failed"}]}), "table", out)
+    assert "\x1b[3" not in out.getvalue()
+
+
+def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
+    program = (
+        "from kcli.cli.render import *; from kcli.cli.shapes import shape;"
+        "write(Document(shape=shape('topics.delete'), rows={'topics': [{'topic': 'é', 'result': 'x'}]}), 'table')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert "é" in done.stdout.decode()
+    assert "–" in done.stdout.decode()
+
+
+def test_a_command_imports_neither_rich_nor_another_command() -> None:
+    program = "import sys, kcli.cli.topics; print(*sorted(m for m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    loaded = set(done.stdout.split())
+    assert not {name for name in loaded if name == "rich" or name.startswith("rich.")}
+    for other in ("kcli.cli.lag", "kcli.cli.groups", "kcli.cli.drawn", "kcli.admin.groups", "kcli.consumer", "json"):
+        assert other not in loaded
