@@ -49,6 +49,6 @@ Options:
   -h, --help     Print this. `kcli COMMAND --help` tells about one command.
 
 The cluster is named by -b HOST:PORT or KCLI_BOOTSTRAP. stdout is data only.
-Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold, 4 timed out,
-5 could not connect or authenticate, 130 interrupted.
+Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
+4 timed out, 5 could not connect or authenticate, 130 interrupted.
 """

@@ -12,7 +12,7 @@ from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
 from kcli.cli.progress import Progress
-from kcli.cli.reading import Selection, finished
+from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
 from kcli.errors import DeadlineExceeded, UsageError
@@ -41,7 +41,7 @@ class Plan(Selection):
         if values["beginning"]:
             if self.range.start is not None:
                 raise UsageError("--from-beginning and -o both say where to start; take one")
-            self.range.start = Bound("earliest")
+            self.range.start = EARLIEST
         self.group = self._group(values["group"])
 
     def _group(self, name: str | None) -> GroupSettings | None:
@@ -164,14 +164,17 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
         await reading.consumer.subscribe(plan.topics)
         return
     places = await plan.places(client.cluster)
-    end = plan.range.stop or (Bound("latest") if plan.to_end else None)
-    span = await plan.span(client.cluster, places, plan.range.start or Bound("earliest"), end)
-    reading.consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
-    ends = {at: stop for at, (_, stop) in span.items() if stop is not None}
-    if ends:
-        reading.consumer.stop_at(ends)
+    start = plan.range.start or EARLIEST
+    end = plan.range.stop or (LATEST if plan.to_end else None)
+    if end is None and start.kind != "offset":
+        reading.consumer.assign(dict.fromkeys(places, start))
+        return
+    span = await plan.span(client.cluster, places, start, end or LATEST)
+    reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
+    if end is not None:
+        reading.consumer.stop_at({at: stop for at, (_, stop) in span.items()})
         if reading.total is None:
-            reading.total = sum(stop - span[at][0] for at, stop in ends.items())
+            reading.total = sum(stop - first for first, stop in span.values())
 
 
 def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:

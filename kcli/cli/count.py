@@ -9,7 +9,7 @@ from __future__ import annotations
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
-from kcli.cli.reading import Selection, finished
+from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
 from kcli.consumer.bounds import Bound
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
@@ -52,11 +52,9 @@ async def _count(plan: Plan, stop: Stop) -> int:
 
 async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     places = await plan.places(client.cluster)
-    span = await plan.span(
-        client.cluster, places, plan.range.start or Bound("earliest"), plan.range.stop or Bound("latest")
-    )
+    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     counts = dict.fromkeys(places, 0)
-    ends = {at: stop for at, (start, stop) in span.items() if stop is not None and start < stop}
+    ends = {at: stop for at, (start, stop) in span.items() if start < stop}
     if not ends:
         return counts
     progress = Progress("count", sum(stop - span[at][0] for at, stop in ends.items()), hidden=plan.connection.quiet)

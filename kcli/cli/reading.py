@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from asyncio import gather
+
 from kcli.cli import text
 from kcli.cli.connection import Connection
 from kcli.cli.offset_grammar import parse_range
+from kcli.consumer.bounds import Bound
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
@@ -12,8 +15,10 @@ from kcli.settings import ConsumerSettings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.consumer.bounds import Bound
     from kcli.model import Cluster
+
+
+EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
 
 class Selection:
@@ -52,18 +57,27 @@ class Selection:
         for at, answer in found.items():
             if isinstance(answer, KcliError):
                 raise answer
-            made[at] = answer if isinstance(answer, int) else answer.offset
+            made[at] = answer.offset
         return made
 
     async def span(
-        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound | None
-    ) -> dict[TopicPartition, tuple[int, int | None]]:
-        """From where to where each partition is read: [start, stop), the stop clamped to the log as it is now."""
-        begin = await self.offsets(cluster, dict.fromkeys(places, start))
-        if stop is None:
-            return {at: (begin[at], None) for at in places}
-        end = await self.offsets(cluster, dict.fromkeys(places, stop))
-        return {at: (begin[at], max(begin[at], end[at])) for at in places}
+        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2)."""
+        wanted = {start: start, stop: stop}
+        if "offset" in (start.kind, stop.kind):
+            # The broker does not check an offset that somebody typed: out of range would mean a reset (E20).
+            wanted |= {EARLIEST: EARLIEST, LATEST: LATEST}
+        found = await gather(*(self.offsets(cluster, dict.fromkeys(places, bound)) for bound in wanted))
+        answers = dict(zip(wanted, found, strict=True))
+        made = {}
+        for at in places:
+            begin, end = answers[start][at], answers[stop][at]
+            if EARLIEST in answers and LATEST in answers:
+                low, high = answers[EARLIEST][at], answers[LATEST][at]
+                begin, end = min(max(begin, low), high), min(max(end, low), high)
+            made[at] = (begin, max(begin, end))
+        return made
 
 
 def finished(error: KcliError, at: TopicPartition, next_offset: int) -> KcliError:

@@ -7,7 +7,7 @@ from heapq import heappushpop
 from kcli.cli.loop import Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
-from kcli.cli.reading import Selection, finished
+from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound
 from kcli.errors import UsageError
@@ -66,10 +66,8 @@ async def _tail(plan: Plan, stop: Stop) -> int:
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
     """Print the last N by time; returns where each partition's following goes on."""
     places = await plan.places(client.cluster)
-    span = await plan.span(
-        client.cluster, places, plan.range.start or Bound("earliest"), plan.range.stop or Bound("latest")
-    )
-    ends = {at: stop or 0 for at, (_, stop) in span.items()}
+    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    ends = {at: stop for at, (_, stop) in span.items()}
     held: Last = []
     look = dict(ends)
     back = max(plan.last, 1)

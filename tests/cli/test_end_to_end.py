@@ -1,0 +1,316 @@
+"""The record commands as processes against the sandbox: the same bytes out, whatever goes in."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.cli.conftest import Shell
+
+
+def lines(count: int, seed: int = 1) -> bytes:
+    rng = random.Random(seed)
+    return b"".join(b"%d %s\n" % (n, b"x" * rng.randrange(200)) for n in range(count))
+
+
+def wait_for(process: subprocess.Popen[bytes], want: bytes, seconds: float = 10) -> bytes:
+    """What a process prints until it has printed so much."""
+    assert process.stdout is not None
+    got = b""
+    until = time.monotonic() + seconds
+    while len(got) < len(want) and time.monotonic() < until:
+        if select.select([process.stdout], [], [], 0.2)[0]:
+            piece = os.read(process.stdout.fileno(), 1 << 16)
+            if not piece:
+                break
+            got += piece
+    return got
+
+
+def end(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    """The exit code and stderr of a process that is about to end."""
+    try:
+        _, err = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return process.returncode, err
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_lines_in_are_the_same_bytes_out(kcli: Shell, codec: str) -> None:
+    topic = kcli.topic()
+    data = lines(5000)
+    kcli.ok("produce", topic, "-z", codec, stdin=data)
+    assert kcli.ok("consume", topic, "-e") == data
+
+
+def test_the_last_line_needs_no_newline_and_empty_lines_are_records(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"a\n\nb")
+    assert kcli.ok("consume", topic, "-e") == b"a\n\nb\n"
+    assert kcli.ok("count", topic) == b"3\n"
+
+
+def test_no_input_is_no_record_and_an_empty_topic_ends_at_once(kcli: Shell) -> None:
+    topic = kcli.topic(3)
+    kcli.ok("produce", topic)
+    assert kcli.ok("consume", topic, "-e") == b""
+    assert kcli.ok("count", topic) == b"0\n"
+    assert kcli.ok("tail", topic, "--no-follow") == b""
+
+
+def test_keyed_lines_come_back_keyed(kcli: Shell) -> None:
+    topic = kcli.topic(4)
+    data = b"".join(b"k%d:v%d\n" % (n % 50, n) for n in range(1000))
+    kcli.ok("produce", topic, "-K", ":", stdin=data)
+    out = kcli.ok("consume", topic, "-e", "-K", ":")
+    assert sorted(out.splitlines()) == sorted(data.splitlines())
+    for key in (b"k1:", b"k7:"):
+        assert [line for line in out.splitlines() if line.startswith(key)] == [
+            line for line in data.splitlines() if line.startswith(key)
+        ]
+
+
+def test_formats_nulls_and_delimiters(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, "-K:", "-Z", "-H", "a=1", "-H", "b", "--timestamp", "1700000000123", stdin=b"k:v\nk:\n")
+    template = r"%t %p %o %k %K %s %S %T %T{iso} %h{%k=%v;} %k{hex}\n"
+    assert kcli.ok("consume", topic, "-e", "-f", template).decode().splitlines() == [
+        f"{topic} 0 0 k 1 v 1 1700000000123 2023-11-14T22:13:20.123Z a=1;b=; 6b",
+        f"{topic} 0 1 k 1  -1 1700000000123 2023-11-14T22:13:20.123Z a=1;b=; 6b",
+    ]
+    assert kcli.ok("consume", topic, "-e", "-Z", "-D", r"\0") == b"v\0NULL\0"
+
+
+@pytest.mark.parametrize(
+    ("options", "out"),
+    [
+        (["-o", "7"], "789"),
+        (["-o", "-2"], "89"),
+        (["-o", "+8"], "89"),
+        (["-o", "2:5"], "234"),
+        (["-o", ":3"], "012"),
+        (["-o", "8:100"], "89"),
+        (["-o", "100"], ""),
+        (["-o", "end"], ""),
+        (["-o", "beginning", "-c", "4"], "0123"),
+        (["-o", "@1700000005:@1700000007"], "56"),
+        (["-o", "s@1700000008000"], "89"),
+        (["-o", "s@1700000001000", "-o", "e@1700000003000"], "12"),
+        (["--from-beginning", "--max-messages", "2"], "01"),
+        (["-c", "0"], ""),
+    ],
+)
+def test_the_offset_grammar_on_a_log(kcli: Shell, options: list[str], out: str) -> None:
+    topic = kcli.topic()
+    envelopes = b"".join(b'{"value":"%d","timestamp":%d}\n' % (n, 1_700_000_000_000 + 1000 * n) for n in range(10))
+    kcli.ok("produce", topic, "--input", "json", stdin=envelopes)
+    assert kcli.ok("consume", topic, "-e", *options).decode().replace("\n", "") == out
+    if options[0] == "-o" and "-c" not in options:
+        assert kcli.ok("count", topic, *options).decode() == f"{len(out)}\n"
+
+
+BYTES = st.one_of(
+    st.none(), st.binary(max_size=12), st.text(max_size=8).map(lambda text: text.encode("utf-8", "ignore"))
+)
+ROW = st.tuples(
+    st.integers(0, 1), st.integers(0, 2**41), BYTES, BYTES, st.lists(st.tuples(st.text('aé"\\\n', max_size=4), BYTES))
+)
+
+
+def envelope(row: tuple[int, int, bytes | None, bytes | None, list[tuple[str, bytes | None]]]) -> bytes:
+    def shown(value: bytes | None) -> object:
+        if value is None:
+            return None
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return {"base64": base64.b64encode(value).decode()}
+
+    partition, timestamp, key, value, headers = row
+    made = {
+        "partition": partition,
+        "timestamp": timestamp,
+        "key": shown(key),
+        "value": shown(value),
+        "headers": [[name, shown(content)] for name, content in headers],
+    }
+    return json.dumps(made).encode() + b"\n"
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(ROW, min_size=1, max_size=200))
+def test_consume_J_into_produce_input_json_reproduces_the_log(kcli: Shell, rows: list[object]) -> None:
+    first, second = kcli.topic(2), kcli.topic(2)
+    kcli.ok("produce", first, "--input", "json", stdin=b"".join(envelope(row) for row in rows))  # type: ignore[arg-type]
+    for partition in ("0", "1"):
+        dumped = kcli.ok("consume", first, "-e", "-J", "-p", partition)
+        kcli.ok("produce", second, "--input", "json", stdin=dumped)
+        again = kcli.ok("consume", second, "-e", "-J", "-p", partition)
+        assert again.replace(second.encode(), first.encode()) == dumped
+        wanted = [row for row in rows if str(row[0]) == partition]  # type: ignore[index]
+        read = [json.loads(line) for line in dumped.splitlines()]
+        assert [(one["timestamp"], one["key"], one["value"], one["headers"]) for one in read] == [
+            (made["timestamp"], made["key"], made["value"], made["headers"])
+            for made in (json.loads(envelope(row)) for row in wanted)  # type: ignore[arg-type]
+        ]
+
+
+def test_tail_merges_partitions_and_topics_by_time(kcli: Shell) -> None:
+    one, two = kcli.topic(2), kcli.topic(1)
+    for topic, start in ((one, 0), (two, 1)):
+        rows = [
+            b'{"value":"%d","timestamp":%d,"partition":%d}\n'
+            % (n, 1_700_000_000_000 + n, n // 2 % (2 if topic == one else 1))
+            for n in range(start, 40, 2)
+        ]
+        kcli.ok("produce", topic, "--input", "json", stdin=b"".join(rows))
+    assert kcli.ok("tail", one, two, "-n", "7", "--no-follow").split() == [b"%d" % n for n in range(33, 40)]
+    assert kcli.ok("tail", one, "-n", "0", "--no-follow") == b""
+    assert len(kcli.ok("tail", one, two, "-n", "100", "--no-follow").split()) == 40
+
+
+def test_tail_follows_what_comes(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"1\n2\n3\n")
+    process = kcli.start("tail", topic, "-n", "2")
+    assert wait_for(process, b"2\n3\n") == b"2\n3\n"
+    kcli.ok("produce", topic, stdin=b"4\n")
+    assert wait_for(process, b"4\n") == b"4\n"
+    process.send_signal(signal.SIGINT)
+    assert end(process) == (0, b"")
+
+
+def test_count_by_partition(kcli: Shell) -> None:
+    topic = kcli.topic(2)
+    kcli.ok("produce", topic, "-p", "1", stdin=b"a\nb\n")
+    assert json.loads(kcli.ok("count", topic, "-J"))["partitions"] == [
+        {"topic": topic, "partition": 0, "count": 0},
+        {"topic": topic, "partition": 1, "count": 2},
+    ]
+
+
+def test_a_follow_ends_with_ctrl_c_and_exit_0(kcli: Shell) -> None:
+    topic = kcli.topic()
+    process = kcli.start("consume", topic)
+    kcli.ok("produce", topic, stdin=b"a\nb\n")
+    assert wait_for(process, b"a\nb\n") == b"a\nb\n"
+    process.send_signal(signal.SIGINT)
+    assert end(process) == (0, b"")
+
+
+def test_a_slow_pipe_is_sent_as_it_comes(kcli: Shell) -> None:
+    topic = kcli.topic()
+    producer, consumer = kcli.start("produce", topic), kcli.start("consume", topic)
+    assert producer.stdin is not None
+    for line in (b"one\n", b"two\n"):
+        producer.stdin.write(line)
+        assert wait_for(consumer, line) == line
+    assert end(producer) == (0, b"")
+    consumer.send_signal(signal.SIGINT)
+    assert end(consumer) == (0, b"")
+
+
+def test_a_reader_that_leaves_is_a_quiet_stop(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=lines(50_000))
+    process = kcli.start("consume", topic)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b"0 ")
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.wait(20) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
+    rng = random.Random(7)
+    for _ in range(4):
+        topic = kcli.topic()
+        process = kcli.start("produce", topic)
+        assert process.stdin is not None
+        fed = 0
+        until = time.monotonic() + 0.3 + rng.random() * 0.5
+        while time.monotonic() < until:
+            process.stdin.write(b"line\n" * 1000)
+            fed += 1000
+        process.send_signal(signal.SIGINT)
+        code, err = end(process)
+        assert code == 130, err
+        words = err.decode().split()
+        read, acked, failed, unknown, unsent = (int(word) for word in words if word.isdigit())
+        assert read == acked + failed + unknown + unsent
+        assert read <= fed
+        assert (failed, unknown) == (0, 0)
+        assert int(kcli.ok("count", topic)) == acked
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "code", "says"),
+    [
+        (["produce", "T", "--input", "json"], b'{"value":1}\n', 1, 'stdin: input line 1: "value" is text'),
+        (["produce", "T", "/no/such"], b"", 1, "/no/such: No such file or directory"),
+        (["produce", "T", "-p", "9"], b"x\n", 1, "partition 9"),
+        (["produce", "no such topic"], b"x\n", 1, "no such topic"),
+        (["produce"], b"", 2, "which topic"),
+        (["consume", "T", "-e", "-p", "5"], b"", 2, "has no partition 5"),
+        (["consume", "absent", "-e"], b"", 1, "absent"),
+        (["consume", "T", "-o", "x"], b"", 2, "-o x: expected beginning"),
+        (["consume", "T", "-f", "%q"], b"", 2, "%q is no token"),
+        (["consume", "T", "-J", "-f", "%s"], b"", 2, "take one"),
+        (["consume", "T", "--timeout-ms", "50"], b"", 4, "no record came for 50 ms"),
+        (["consume", "T", "-b", "127.0.0.1:1", "-e", "-X", "default.api.timeout.ms=300"], b"", 5, "127.0.0.1:1"),
+        (["consume", "T", "-X", "nope=1"], b"", 2, "no property is named nope"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_an_exit_code(
+    kcli: Shell, words: list[str], stdin: bytes, code: int, says: str
+) -> None:
+    topic = kcli.topic()
+    done = kcli(*(topic if word == "T" else word for word in words), stdin=stdin)
+    err = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (code, b""), err
+    assert says in err
+    assert err.startswith("kcli: ")
+    assert "Traceback" not in err
+
+
+def test_a_group_commits_what_was_written_and_goes_on_there(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"1\n2\n3\n4\n5\n")
+    assert kcli.ok("consume", topic, "-g", f"g-{topic}", "-c", "2") == b"1\n2\n"
+    assert kcli.ok("consume", topic, "-g", f"g-{topic}", "-e") == b"3\n4\n5\n"
+    assert kcli.ok("consume", topic, "-g", f"g-{topic}", "-e") == b""
+
+
+def test_on_a_terminal_hostile_bytes_are_shown(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"a\x1b]0;x\x07b\n")
+    for words, shown in (
+        ([], rb"a\x1b]0;x\x07b"),
+        (["-J"], rb'"value":"a\u001b]0;x\u0007b"'),
+        (["--raw"], b"a\x1b]0;x\x07b"),
+    ):
+        master, slave = os.openpty()
+        process = kcli.start("consume", topic, "-e", *words, stdout=slave)
+        code, err = end(process)
+        os.close(slave)
+        got = os.read(master, 4096)
+        os.close(master)
+        assert (code, err) == (0, b"")
+        assert shown in got

@@ -1,0 +1,146 @@
+"""The entry: help, version, completion, exit codes, and what start-up may cost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kcli.cli import main as entry
+from kcli.cli.app import ALIASES, COMMANDS, help_text
+from kcli.cli.completion import script
+from kcli.cli.options import HOT
+from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def kcli(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kcli", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        timeout=30,
+    )
+
+
+def test_help_is_printed_without_typer_and_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert out == help_text()
+    assert all(f"  {name} " in out for name in COMMANDS)
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_the_hot_commands_are_hot() -> None:
+    assert {name for name, (where, _) in COMMANDS.items() if where == "hot"} == set(HOT) == set(entry.HOT)
+    assert all(COMMANDS[name][1] == HOT[name].help for name in HOT)
+
+
+def test_version_says_which_core() -> None:
+    done = kcli("--version")
+    assert done.stdout in ("kcli 0.1.0 (record core: compiled)\n", "kcli 0.1.0 (record core: python)\n")
+
+
+def test_no_command_is_a_usage_error_that_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main([]) == 2
+    assert capsys.readouterr().out == help_text()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    done = kcli(name, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: kcli {name}")
+    assert done.stderr == ""
+
+
+def test_aliases_name_commands() -> None:
+    assert kcli("topic", "ls", "--help").stdout.startswith("Usage: kcli topic")
+    assert "topics" in ALIASES.values()
+
+
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (KcliError("a"), 1),
+        (UsageError("a"), 2),
+        (DeadlineExceeded("a"), 4),
+        (AuthError("a"), 5),
+        (OSError(errno.ENOSPC, "No space left on device"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_an_error_is_one_sentence_and_its_exit_code(
+    problem: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: list[str]) -> int:
+        raise problem
+
+    monkeypatch.setattr(entry, "_dispatch", fail)
+    assert entry.main(["x"]) == code
+    got = capsys.readouterr()
+    assert got.out == ""
+    assert got.err.count("\n") == (0 if code == 130 else 1)
+
+
+def test_an_error_cannot_act_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    entry.complain("topic \x1b]0;x\x07 is unknown")
+    assert capsys.readouterr().err == "kcli: topic \\x1b]0;x\\x07 is unknown\n"
+
+
+@pytest.mark.parametrize(("shell", "file"), [("bash", "kcli.bash"), ("zsh", "_kcli"), ("fish", "kcli.fish")])
+def test_the_checked_in_completion_scripts_are_what_typer_makes(shell: str, file: str) -> None:
+    assert (ROOT / "completions" / file).read_text() == script(shell)
+
+
+def test_completion_of_another_shell_is_a_usage_error() -> None:
+    done = kcli("completion", "csh")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "kcli: no completion script for csh; there is one for bash, zsh, fish\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "some"),
+    [("kcli con", ["consume"]), ("kcli consume --iso", ["--isolation"]), ("kcli produce t --inp", ["--input"])],
+)
+def test_commands_and_options_complete(line: str, some: list[str]) -> None:
+    words = line.split(" ")
+    done = kcli(_KCLI_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1))
+    assert done.stdout.split() == some
+
+
+DEAR = {
+    "typing",
+    "json",
+    "re",
+    "logging",
+    "dataclasses",
+    "uuid",
+    "inspect",
+    "rich",
+    "typer",
+    "importlib.metadata",
+    "ssl",
+}
+WITHOUT_ASYNCIO = "import asyncio, sys; before = set(sys.modules); import {}; print(*(set(sys.modules) - before))"
+
+
+@pytest.mark.parametrize("module", ["produce", "consume", "tail", "count", "main", "quick", "options"])
+def test_the_hot_path_imports_nothing_dear(module: str) -> None:
+    code = WITHOUT_ASYNCIO.format(f"kcli.cli.{module}")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not DEAR & set(done.stdout.split())
+
+
+def test_help_and_the_table_need_no_asyncio() -> None:
+    code = "import sys; from kcli.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not (DEAR | {"asyncio"}) & set(done.stderr.split())
