@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CONSUMER_GROUP_DESCRIBE = 69
 
-REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning"})
+REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
 """States in which a member's assignment is not known yet, so that nothing may be said about who owns a partition."""
 
 

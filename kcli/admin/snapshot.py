@@ -51,10 +51,12 @@ async def take(
     topics: Iterable[str] = (),
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """A snapshot of the named groups, or of all. `states` keeps groups in these states, whatever their case;
+    """A snapshot of the named groups, or of all. Share groups have no
+    committed offsets and are left out. `states` keeps groups in these states, whatever their case;
     `topics` keeps only these topics. `isolation` says which end counts: high watermark or last stable offset."""
     coordinators = Coordinators(cluster)
-    found, brokers = await find_groups(coordinators, groups, patience=patience)
+    named = list(dict.fromkeys(groups))
+    found, brokers = await find_groups(coordinators, named, patience=patience)
     wanted_states = {state.lower() for state in states}
     described = {
         name: group
@@ -63,6 +65,9 @@ async def take(
     }
     commits = await committed_offsets(coordinators, described, patience=patience)
     failed = bad(found) | bad(commits)
+    for name, group in good(found).items():
+        if name in named and group.type == "share":
+            failed[name] = KcliError(f"{name}: a share group commits no offsets, so it has no lag of this kind")
     kept = set(topics)
     committed: dict[str, Commits] = {}
     for name, partitions in good(commits).items():

@@ -86,8 +86,10 @@ def confirm(connection: Connection, document: Document, format: str, execute: bo
     if execute:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        error = UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
+        document.fail(error)
         write(document, format)
-        raise UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
+        raise error
     write(document, "table")
     sys.stderr.write(f"Type {phrase!r} to do this: ")
     sys.stderr.flush()

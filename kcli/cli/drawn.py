@@ -38,7 +38,7 @@ def draw(document: Document, stream: TextIO) -> None:
 def table_of(section: Section, rows: list[Row]) -> Table:
     """One section as a Rich table."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    columns = [column for column in section.columns if column.table]
+    columns = section.drawn(rows)
     for column in columns:
         table.add_column(Text(column.title), justify="right" if right(column) else "left", overflow="fold")
     for row in rows:

@@ -107,7 +107,7 @@ def _table(document: Document) -> str:
 
 
 def _one_table(section: Section, rows: list[Row]) -> str:
-    columns = [column for column in section.columns if column.table]
+    columns = section.drawn(rows)
     lines = [[column.title for column in columns]] + [[cell(row.get(c.name)) for c in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(

@@ -22,6 +22,7 @@ class Column(Frozen):
     about: str = ""
     null: bool = False
     table: bool = True  # False: left out of the table, which people read; every other format has it
+    sparse: bool = False  # left out of a table in which no row has a value
 
     @property
     def title(self) -> str:
@@ -34,6 +35,10 @@ class Section(Frozen):
     name: str = ""
     columns: tuple[Column, ...] = ()
     table: bool = True
+
+    def drawn(self, rows: list[Row]) -> list[Column]:
+        """The columns of a table of these rows."""
+        return [c for c in self.columns if c.table and not (c.sparse and all(row.get(c.name) is None for row in rows))]
 
 
 class Shape(Frozen):
@@ -54,8 +59,8 @@ class Shape(Frozen):
         return [section for section in self.sections if section.table][-1]
 
 
-def _c(name: str, kind: str, about: str, *, null: bool = False, table: bool = True) -> Column:
-    return Column(name=name, kind=kind, about=about, null=null, table=table)
+def _c(name: str, kind: str, about: str, *, null: bool = False, table: bool = True, sparse: bool = False) -> Column:
+    return Column(name=name, kind=kind, about=about, null=null, table=table, sparse=sparse)
 
 
 TOPIC = _c("topic", "string", "Name of the topic.")
@@ -135,7 +140,7 @@ _TOPIC_FACTS = (
 _MEMBER = (
     GROUP,
     _c("member_id", "string", "Member id."),
-    _c("instance_id", "string", "Static member id (group.instance.id).", null=True),
+    _c("instance_id", "string", "Static member id (group.instance.id).", null=True, sparse=True),
     _c("client_id", "string", "Client id."),
     _c("host", "string", "Where the member runs."),
     _c("epoch", "integer", "Member epoch (KIP-848); null for classic members.", null=True, table=False),
@@ -170,12 +175,12 @@ _OFFSETS = (
     ERROR,
 )
 _OFFSETS_AT = (
-    _c("at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True),
-    _c("at_timestamp", "integer", "Timestamp (ms) of the record there; null at the end.", null=True),
+    _c("at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True, sparse=True),
+    _c("at_timestamp", "integer", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
 )
 _OFFSETS_GROUP = (
-    _c("committed", "integer", "Committed offset of --group.", null=True),
-    LAG,
+    _c("committed", "integer", "Committed offset of --group.", null=True, sparse=True),
+    LAG.replace(sparse=True),
 )
 
 SHAPES: tuple[Shape, ...] = (

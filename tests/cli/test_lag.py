@@ -93,6 +93,14 @@ def test_C17_a_dead_broker_leaves_the_other_rows_and_exit_code_1(line: Line, mon
     assert "did not list its groups" in ran.err
 
 
+def test_E71_a_named_share_group_says_why_it_has_no_lag_and_is_left_out_of_all(line: Line) -> None:
+    line.tiny.group("shared", type="share")
+    ran = line("lag", "shared")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "kcli: shared: a share group commits no offsets, so it has no lag of this kind\n"
+    assert line("lag").code == 0
+
+
 def test_isolation_moves_the_end(line: Line) -> None:
     ran = line("lag", "billing", "-p", "-t", "orders", "--isolation", "read_committed", "-J")
     assert [row["lag"] for row in ran.json["partitions"]] == [5, 95, 40]

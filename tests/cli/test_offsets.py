@@ -40,3 +40,11 @@ def test_by_time_too(line: Line) -> None:
 def test_a_mistyped_topic_names_the_nearest(line: Line) -> None:
     ran = line("offsets", "orderz")
     assert (ran.code, ran.err) == (1, "kcli: orderz: this topic does not exist; did you mean orders?\n")
+
+
+def test_the_table_has_only_the_columns_that_were_asked_for(line: Line) -> None:
+    assert line("offsets", "mail").out == (
+        "TOPIC  PARTITION  START  STABLE  END  SPAN\n"
+        "mail           0      0       7    7     7\n"
+    )  # fmt: skip
+    assert "COMMITTED" in line("offsets", "orders", "-g", "billing").out
