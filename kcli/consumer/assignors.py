@@ -46,7 +46,7 @@ def _sorted_members(members: Mapping[str, Subscription]) -> list[str]:
     return sorted(members, key=order)
 
 
-# -- round robin --------------------------------------------------------------------------------------------------------
+# -- round robin ---
 
 
 def _roundrobin(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
@@ -63,7 +63,7 @@ def _roundrobin(layout: Layout, members: Mapping[str, Subscription]) -> Assignme
     return given
 
 
-# -- range --------------------------------------------------------------------------------------------------------------
+# -- range ---
 
 
 class _Range:
@@ -118,8 +118,8 @@ def _range(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
     aware = any(topic.rack_aware for topic in topics)
     if aware:
         _deal_within_racks(topics, given)
-    for topic in topics:
-        topic.deal(given, within_racks=False)
+    for dealt in topics:
+        dealt.deal(given, within_racks=False)
     if aware:
         for partitions in given.values():
             partitions.sort(key=lambda at: (text_order(at.topic), at.partition))
@@ -156,7 +156,7 @@ def _deal_aligned(group: list[_Range], size: int, given: Assignment) -> None:
                 break
 
 
-# -- sticky -------------------------------------------------------------------------------------------------------------
+# -- sticky ---
 
 
 def _sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:

@@ -2,8 +2,9 @@
 
 Two algorithms: this file's for groups in which everybody wants the same topics, `sticky_general`'s for the rest.
 A partition that two members of the same generation claim belongs to neither; else the newest generation wins (E51).
-Two inputs are answered differently from Java, whose answer would be wrong: owned partitions that do not exist are
-ignored, and a member that wants nothing never gets anything.
+Three inputs are answered differently from Java 4.3, whose answer would be wrong: owned partitions that do not exist
+are ignored, a member that wants nothing never gets anything, and a partition goes back to an earlier owner only if
+that one still wants the topic (Java gives it all the same, or ends in a NullPointerException).
 """
 
 from __future__ import annotations

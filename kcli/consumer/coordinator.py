@@ -1,0 +1,66 @@
+"""Asking a group's coordinator: found when needed, forgotten when it turns out to be wrong (C15)."""
+
+from __future__ import annotations
+
+import asyncio
+from random import random
+
+from kcli import codes
+from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
+from kcli.model import Group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from kcli.model import Broker, Cluster
+    from kcli.proto.schema import Request
+
+    R = TypeVar("R")
+
+
+class Coordinator:
+    """The coordinator of one group. `retry_backoff` and `retry_backoff_max` are seconds."""
+
+    def __init__(
+        self, cluster: Cluster, group: str, *, request_timeout: float, retry_backoff: float, retry_backoff_max: float
+    ) -> None:
+        self.group = group
+        self.request_timeout = request_timeout
+        self._cluster = cluster
+        self._of = Group(group)
+        self._backoff = retry_backoff
+        self._backoff_max = retry_backoff_max
+
+    async def ask(self, request: Request[R], *, timeout: float | None = None) -> R:
+        """One question, one answer, no retry. Raises what the look-up and the broker raise."""
+        return await self.ask_version(lambda _: request, 0, timeout=timeout)
+
+    async def ask_version(
+        self, build: Callable[[int], Request[R]], api_key: int, *, timeout: float | None = None
+    ) -> R:
+        """As `ask`, for a request that is built for the highest version the coordinator has of `api_key`."""
+        broker: Broker = await self._cluster.coordinator(self._of)
+        try:
+            highest = (await broker.versions()).get(api_key, (0, 0))[1] if api_key else 0
+            return await broker.ask(build(highest), timeout=timeout)
+        except (ConnectError, DeadlineExceeded):
+            self.moved()
+            raise
+
+    def moved(self) -> None:
+        """Forget who the coordinator is."""
+        self._cluster.coordinator_moved(self._of)
+
+    async def pause(self, attempt: int) -> None:
+        """Wait before attempt number `attempt` + 1: longer each time, never in step with others."""
+        longest = min(self._backoff * 2**attempt, self._backoff_max)
+        await asyncio.sleep(longest * (0.8 + 0.4 * random()))
+
+
+def transient(error: Exception) -> bool:
+    """True when the same question may get an answer later."""
+    if isinstance(error, BrokerError):
+        return error.code.retriable or error.code in (codes.NOT_COORDINATOR, codes.COORDINATOR_NOT_AVAILABLE)
+    return isinstance(error, ConnectError | DeadlineExceeded) and not isinstance(error, AuthError)

@@ -1,0 +1,85 @@
+"""What a member wants to read, and what of it there is now.
+
+The group's leader assigns by what the cluster says at that moment, of all members' topics, also those it does not
+read itself (E49). It asks Metadata directly: replicas' racks and counts come in one answer and nothing is cached.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError, UsageError
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from re import Pattern
+
+    from kcli.model import Cluster
+    from kcli.proto.messages.metadata import MetadataResponse
+
+    Layout = dict[str, list[tuple[str, ...]]]
+
+
+class Interest:
+    """Topics by name, or all that a regular expression matches whole (internal ones never)."""
+
+    def __init__(self, cluster: Cluster, wanted: Sequence[str] | str) -> None:
+        self._cluster = cluster
+        self._pattern: Pattern[str] | None = None
+        self.topics: frozenset[str] = frozenset()
+        if isinstance(wanted, str):
+            import re
+
+            try:
+                self._pattern = re.compile(wanted)
+            except re.error as broken:
+                raise UsageError(f"{wanted!r} is not a regular expression: {broken}") from broken
+        else:
+            self.topics = frozenset(wanted)
+
+    @property
+    def by_pattern(self) -> bool:
+        return self._pattern is not None
+
+    def covers(self, topic: str) -> bool:
+        """True when this is one of the topics wanted."""
+        return topic in self.topics if self._pattern is None else self._pattern.fullmatch(topic) is not None
+
+    async def look(self) -> frozenset[str]:
+        """The topics wanted that exist now, if by pattern; else the ones named."""
+        if self._pattern is None:
+            return self.topics
+        answer = await self._metadata(None)
+        return frozenset(
+            topic.name
+            for topic in answer.topics
+            if topic.name and not topic.error_code and not topic.is_internal and self.covers(topic.name)
+        )
+
+    async def layout(self, topics: Iterable[str], *, with_racks: bool) -> Layout:
+        """Of those that exist: per partition the racks of its replicas, none unless asked for. Raises BrokerError for
+        what only the user can mend (no permission, not a name)."""
+        asked = sorted(set(topics))
+        if not asked:
+            return {}
+        answer = await self._metadata(asked)
+        racks = {broker.node_id: broker.rack for broker in answer.brokers if broker.rack} if with_racks else {}
+        found: Layout = {}
+        for topic in answer.topics:
+            code = codes.of(topic.error_code)
+            if code.name in ("TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION") and topic.name in self.topics:
+                raise BrokerError(code, topic.name or "")
+            if code or topic.name is None or not topic.partitions:
+                continue
+            places: list[tuple[str, ...]] = [()] * (1 + max(one.partition_index for one in topic.partitions))
+            for one in topic.partitions:
+                near = {racks[node] for node in one.replica_nodes if node in racks}
+                places[one.partition_index] = tuple(sorted(near))
+            found[topic.name] = places
+        return found
+
+    async def _metadata(self, topics: Collection[str] | None) -> MetadataResponse:
+        broker = await self._cluster.anyone()
+        named = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
+        return await broker.ask(MetadataRequest(topics=named, allow_auto_topic_creation=False))

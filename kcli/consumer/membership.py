@@ -1,0 +1,246 @@
+"""A classic member's life as a state machine: answers and the time go in, what to do next comes out. No I/O.
+
+    OUT → JOINING → SYNCING → STABLE → (rejoin) JOINING …      AWAY: not polled in time, left until polled again
+`generation` is -1 when the membership is gone: whatever was owned then is lost, not revoked (E53).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli import codes
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from kcli.codes import ErrorCode
+    from kcli.settings import GroupSettings
+
+    class Identity(NamedTuple):
+        """Who asked. An answer to another identity than the present one changes nothing (E41)."""
+
+        generation: int
+        member_id: str
+else:
+    Identity = namedtuple("Identity", "generation member_id")
+
+OUT, JOINING, SYNCING, STABLE, AWAY, FAILED, CLOSED = "out", "joining", "syncing", "stable", "away", "failed", "closed"
+
+PROCEED = "proceed"
+AGAIN = "again"  # ask again at once
+RETRY = "retry"  # ask again after a pause
+FIND = "find"  # find the coordinator, then ask again
+REJOIN = "rejoin"  # a rebalance is on; the generation is still ours
+LOST = "lost"  # the generation is gone, the member id is not
+RESET = "reset"  # both are gone
+FATAL = "fatal"  # nothing will help
+RAISE = "raise"  # the caller's problem, not the membership's
+
+_SHARED = {
+    "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
+    "COORDINATOR_NOT_AVAILABLE": FIND,
+    "NOT_COORDINATOR": FIND,
+    "REBALANCE_IN_PROGRESS": REJOIN,
+    "ILLEGAL_GENERATION": LOST,
+    "UNKNOWN_MEMBER_ID": RESET,
+    "FENCED_INSTANCE_ID": FATAL,
+}
+ANSWERS: dict[str, dict[str, str]] = {
+    "join": _SHARED | {"MEMBER_ID_REQUIRED": AGAIN, "REBALANCE_IN_PROGRESS": RETRY},
+    "sync": _SHARED,
+    "heartbeat": _SHARED,
+    "commit": _SHARED
+    | {
+        "REQUEST_TIMED_OUT": FIND,
+        "UNKNOWN_TOPIC_OR_PARTITION": RETRY,
+        "UNKNOWN_TOPIC_ID": RETRY,
+        "UNSTABLE_OFFSET_COMMIT": RETRY,
+    },
+}
+"""E40, by error name. What is not listed: retried when Kafka calls it retriable, else fatal (RAISE for a commit)."""
+
+
+def judge(api: str, code: ErrorCode) -> str:
+    """What an error code means for the API `api`."""
+    if not code:
+        return PROCEED
+    known = ANSWERS[api].get(code.name)
+    if known is not None:
+        return known
+    if code.retriable:
+        return RETRY
+    return RAISE if api == "commit" else FATAL
+
+
+class Membership:
+    """One member. Times are seconds of any clock that only goes forward."""
+
+    def __init__(self, settings: GroupSettings, now: float) -> None:
+        self._settings = settings
+        self.state = OUT
+        self.member_id = ""
+        self.generation = -1
+        self.reason: str | None = "joining"  # why a (re)join is wanted
+        self.error: BaseException | None = None
+        self._next_heartbeat = now
+        self._session_end = now + settings.session_timeout
+        self._poll_end = now + settings.max_poll_interval
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.generation, self.member_id)
+
+    @property
+    def wants_join(self) -> bool:
+        return self.state == OUT or (self.state == STABLE and self.reason is not None)
+
+    @property
+    def rejoining(self) -> bool:
+        """True from the moment a rebalance is known until its assignment is there."""
+        return self.state in (OUT, JOINING, SYNCING) or self.reason is not None
+
+    # -- what the user does ---
+
+    def polled(self, now: float) -> None:
+        """The user took records: the member is alive, and comes back if it had left for not being so (E47)."""
+        self._poll_end = now + self._settings.max_poll_interval
+        if self.state == AWAY:
+            self.state, self.reason = OUT, "polled again"
+
+    def ask_rejoin(self, reason: str) -> None:
+        """Rebalance when the present one, if any, is over. The first reason stays."""
+        if self.state not in (FAILED, CLOSED):
+            self.reason = self.reason or reason
+
+    def fail(self, error: BaseException) -> None:
+        """The end, for a reason from outside."""
+        if self.state != CLOSED:
+            self.state, self.generation, self.error = FAILED, -1, error
+
+    def close(self) -> None:
+        """Nothing that comes in later changes anything."""
+        if self.state != FAILED:
+            self.state = CLOSED
+
+    # -- joining ---
+
+    def start_join(self) -> None:
+        """A JoinGroup goes out: the coordinator keeps us alive without heartbeats while it holds it."""
+        self.state, self.reason = JOINING, None
+
+    def joined(self, number: int, generation: int, member_id: str, now: float) -> str:
+        """JoinGroup was answered with error `number`."""
+        if self.state != JOINING:
+            return PROCEED
+        code = codes.of(number)
+        step = judge("join", code)
+        if step == PROCEED:
+            self.state = SYNCING
+            self.generation, self.member_id = generation, member_id
+            self._alive(now)
+            return PROCEED
+        if step == AGAIN:
+            self.member_id = member_id
+            return AGAIN
+        return self._apply(step, code)
+
+    def synced(self, number: int, now: float) -> str:
+        """SyncGroup was answered with error `number`."""
+        if self.state != SYNCING:
+            return PROCEED
+        code = codes.of(number)
+        step = judge("sync", code)
+        if step == PROCEED:
+            self.state = STABLE
+            self._alive(now)
+            return PROCEED
+        if step in (REJOIN, RETRY, FIND):  # the assignment of this generation will not come
+            self.state, self.reason = OUT, code.name
+            return step
+        return self._apply(step, code)
+
+    def interrupted(self, reason: str) -> None:
+        """A join or sync was not answered: it starts over, with the same member id and generation."""
+        if self.state in (JOINING, SYNCING):
+            self.state, self.reason = OUT, reason
+
+    # -- staying ---
+
+    def heartbeat(self, number: int, asked: Identity, now: float) -> str:
+        """A heartbeat was answered with error `number`."""
+        if asked != self.identity or self.state not in (STABLE, SYNCING):
+            return PROCEED
+        code = codes.of(number)
+        step = judge("heartbeat", code)
+        if step in (PROCEED, REJOIN):  # either way the coordinator knows us (E46)
+            self._alive(now)
+            if step == REJOIN and self.state == STABLE:
+                self.ask_rejoin("a rebalance is in progress")
+            return PROCEED
+        return self._apply(step, code)
+
+    def committed(self, number: int, asked: Identity) -> str:
+        """A partition of an OffsetCommit was answered with error `number`. A commit that meets the group's own
+        rebalance half-way never starts another one (E52)."""
+        code = codes.of(number)
+        step = judge("commit", code)
+        if asked == self.identity and self.state == STABLE:
+            if step == REJOIN:
+                self.ask_rejoin("a commit met a rebalance")
+            elif step in (LOST, RESET, FATAL):
+                self._apply(step, code)
+        return step
+
+    def heartbeat_sent(self, now: float) -> None:
+        self._next_heartbeat = now + self._settings.heartbeat_interval
+
+    def heartbeat_failed(self, now: float, pause: float) -> None:
+        """No answer: the next one comes sooner, the session's time runs on."""
+        self._next_heartbeat = min(self._next_heartbeat, now + pause)
+
+    def tick(self, now: float) -> str | None:
+        """What time demands: "heartbeat", "expired" (the session is over: all is lost), "away" (the user did not
+        poll: leave), or nothing."""
+        if self.state == STABLE and now >= self._poll_end:
+            self.state, self.generation = AWAY, -1
+            self.reason = None
+            if self._settings.instance_id is None:
+                return "away"
+            return "silent"  # a static member just stops; the session's end will tell the others (E48)
+        if self.generation >= 0 and self.state in (STABLE, SYNCING, OUT) and now >= self._session_end:
+            self._drop("the session expired", forget_id=False)
+            return "expired"
+        if self.state in (STABLE, SYNCING) and now >= self._next_heartbeat:
+            return "heartbeat"
+        return None
+
+    def deadline(self) -> float | None:
+        """When `tick` has something to say next."""
+        if self.state == STABLE:
+            return min(self._next_heartbeat, self._session_end, self._poll_end)
+        if self.state == SYNCING:
+            return min(self._next_heartbeat, self._session_end)
+        return self._session_end if self.state == OUT and self.generation >= 0 else None
+
+    # -- inside ---
+
+    def _alive(self, now: float) -> None:
+        self._next_heartbeat = now + self._settings.heartbeat_interval
+        self._session_end = now + self._settings.session_timeout
+
+    def _drop(self, reason: str, *, forget_id: bool) -> None:
+        self.state, self.generation, self.reason = OUT, -1, reason
+        if forget_id:
+            self.member_id = ""
+
+    def _apply(self, step: str, code: ErrorCode) -> str:
+        if step in (LOST, RESET):
+            self._drop(code.name, forget_id=step == RESET)
+        elif step == FATAL:
+            self.state, self.generation = FAILED, -1
+            self.error = BrokerError(code, self._settings.group)
+        elif self.state == JOINING:
+            self.state, self.reason = OUT, code.name
+        return step
