@@ -174,7 +174,7 @@ async def test_R7_a_stuck_reader_does_not_hold_up_ctrl_c(monkeypatch: pytest.Mon
 
 
 async def test_a_file_gets_the_bytes_at_once(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("wb") as file:  # noqa: ASYNC230
+    with (tmp_path / "out").open("wb") as file:
         sink = Sink(file.fileno())
         sink.buffer += b"a\n"
         assert await sink.flush()

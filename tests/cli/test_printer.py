@@ -1,0 +1,102 @@
+"""Printing whole batches: values, templates, envelopes; on a pipe and on a terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kcli.cli.options import CONSUME
+from kcli.cli.printer import Printer
+from kcli.cli.quick import parse
+from kcli.errors import UsageError
+from kcli.proto import core
+from kcli.proto.batch import Batch, read_batches, seal
+
+ROWS: list[tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]] = [
+    (b"k", b"v", [("a", b"1"), ("a", None)]),
+    (None, b"", []),
+    (b"", None, []),
+    (b"\x1b]0;x\x07", b"\xff\x1b[31m", [("h\u202e", b"\x9b")]),
+]
+
+
+def batch() -> Batch:
+    builder = core.Builder()
+    for number, (key, value, headers) in enumerate(ROWS):
+        builder.append(1_700_000_000_000 + number, key, value, headers)
+    sealed = seal(builder.take(), len(ROWS), 1_700_000_000_000, 1_700_000_000_003)
+    return read_batches(bytes(sealed.data))[0]
+
+
+def values(line: str) -> dict[str, Any]:
+    found = parse(CONSUME, line.split())
+    assert found is not None
+    return found
+
+
+def printed(line: str, limit: int = -1, terminal: bool = False) -> bytes:
+    out = bytearray()
+    Printer(values(line), terminal=terminal).put(out, batch(), "t", 2, limit)
+    return bytes(out)
+
+
+@pytest.mark.parametrize(
+    ("line", "out"),
+    [
+        ("t", b"v\n\n\n\xff\x1b[31m\n"),
+        ("t -Z", b"v\n\nNULL\n\xff\x1b[31m\n"),
+        ("t -D ||", b"v||||||\xff\x1b[31m||"),
+        (r"t -K \t -Z", b"k\tv\nNULL\t\n\tNULL\n\x1b]0;x\x07\t\xff\x1b[31m\n"),
+        (r"t -f %o:%K:%S;", b"0:1:1;1:-1:0;2:0:-1;3:6:6;"),
+        (
+            r"t -f %t/%p/%T/%s{hex}\n",
+            b"t/2/1700000000000/76\nt/2/1700000000001/\nt/2/1700000000002/\nt/2/1700000000003/ff1b5b33316d\n",
+        ),
+    ],
+)
+def test_on_a_pipe_the_bytes_are_the_bytes(line: str, out: bytes) -> None:
+    assert printed(line) == out
+
+
+def test_a_limit_stops_between_records() -> None:
+    assert printed("t", limit=1) == b"v\n"
+    out = bytearray()
+    assert Printer(values("t"), terminal=False).put(out, batch(), "t", 0, 3) == (3, 3)
+    assert Printer(values("t -K:"), terminal=True).put(out, batch(), "t", 0, 3) == (3, 3)
+
+
+def test_envelopes_are_lossless() -> None:
+    read = [json.loads(line) for line in printed("t -J").splitlines()]
+    assert [one["value"] for one in read] == ["v", "", None, {"base64": "/xtbMzFt"}]
+    assert [one["key"] for one in read] == ["k", None, "", "\x1b]0;x\x07"]
+    assert read[0] == {
+        "topic": "t",
+        "partition": 2,
+        "offset": 0,
+        "timestamp": 1_700_000_000_000,
+        "timestamp_type": "create",
+        "key": "k",
+        "value": "v",
+        "headers": [["a", "1"], ["a", None]],
+    }
+
+
+@pytest.mark.parametrize("line", ["t", "t -K:", "t -J", r"t -f %s|%k|%h|%t|%p|%o|%T\n", r"t -f %h{%k=%v;}\n", "t -Z"])
+def test_on_a_terminal_nothing_acts(line: str) -> None:
+    out = printed(line, terminal=True)
+    assert out.decode().replace("\n", "").isprintable()
+    if "-J" in line.split():
+        assert [json.loads(one)["headers"] for one in out.splitlines()][3] == [["h\u202e", {"base64": "mw=="}]]
+
+
+def test_raw_is_raw_on_a_terminal_too() -> None:
+    assert printed("t --raw", terminal=True) == printed("t")
+
+
+@pytest.mark.parametrize("line", ["t -J -f %s", "t -D", "t -f %q"])
+def test_two_ways_to_print_are_one_too_many(line: str) -> None:
+    given: dict[str, Any] = values(line) if line != "t -D" else {**values("t"), "delimiter": ""}
+    with pytest.raises(UsageError):
+        Printer(given, terminal=False)
