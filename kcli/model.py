@@ -65,20 +65,25 @@ class Broker(Protocol):
     @property
     def node_id(self) -> int: ...
 
-    async def ask(self, request: Request[R], *, timeout: float | None = None, lane: str | None = None) -> R:
-        """The broker's answer. `timeout` is in seconds from the moment the request was written (B6); None is the
+    async def ask(
+        self,
+        request: Request[R],
+        *,
+        timeout: float | None = None,
+        lane: str | None = None,
+        max_version: int | None = None,
+    ) -> R:
+        """The broker's answer, at the highest version both speak and at most `max_version` (a request that names
+        topics and has no ids must stay below the topic-id versions, C8). `timeout` is in seconds from the moment the request was written (B6); None is the
         client's request timeout. `lane` None is the request's own (Produce, Fetch, JoinGroup/SyncGroup, the rest).
         Raises ConnectError (`.sent` tells whether the broker may have acted on it), AuthError, UnsupportedVersion,
         DecodeError, DeadlineExceeded, Closed."""
-        ...
 
-    async def tell(self, request: Request[Any]) -> None:
+    async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """Write a request that has no answer (Produce with acks=0)."""
-        ...
 
     async def versions(self) -> dict[int, tuple[int, int]]:
         """API key to (lowest, highest) version as this broker advertises them."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -88,18 +93,15 @@ class Cluster(Protocol):
 
     async def leader(self, at: TopicPartition) -> Broker:
         """Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, ...) when nobody leads it now."""
-        ...
 
     def leader_moved(
         self, at: TopicPartition, leader_id: int = -1, leader_epoch: int = -1, endpoint: Node | None = None
     ) -> None:
         """Forget the leader; with a KIP-951 hint, know the next one at once."""
-        ...
 
     def leader_epoch(self, at: TopicPartition) -> int: ...
     def leader_id(self, at: TopicPartition) -> int:
         """The leader as cached, -1 when unknown: no request is made."""
-        ...
 
     async def coordinator(self, of: Group | Transaction) -> Broker: ...
     def coordinator_moved(self, of: Group | Transaction) -> None: ...
@@ -109,25 +111,20 @@ class Cluster(Protocol):
     async def nodes(self) -> Sequence[Node]: ...
     async def partitions(self, topic: str) -> Sequence[int]:
         """Raises BrokerError UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist."""
-        ...
 
     async def topics(self) -> dict[str, Sequence[int]]:
         """All topics and their partitions, internal ones included."""
-        ...
 
     def is_internal(self, topic: str) -> bool: ...
     def topic_id(self, topic: str) -> bytes:
         """The cached topic id, 16 zero bytes when unknown (KIP-516)."""
-        ...
 
     def topic_name(self, topic_id: bytes) -> str | None: ...
     def has_leader(self, at: TopicPartition) -> bool:
         """As cached; False for a leaderless or unknown partition."""
-        ...
 
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
         """Ask for metadata now: of these topics, or of those in use."""
-        ...
 
     async def close(self) -> None: ...
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from kcli.model import Address
 from kcli.values import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.model import Address
+DEFAULT_PORT = 9092
 
 
 class ClientSettings(Frozen):
@@ -89,3 +88,38 @@ class GroupSettings(Frozen):
     auto_commit_interval: float = 5.0
     block_rebalance_on_poll: bool = True
     rack: str = ""
+
+
+def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Address, ...]:
+    """`host[:port],[v6]:port,…` as addresses; spaces and `PROTOCOL://` in front are tolerated (C1).
+    Raises ValueError with the part that is none."""
+    found: list[Address] = []
+    for part in text.split(","):
+        name = part.strip().rpartition("://")[2]
+        if not name:
+            continue
+        host, port = _split(name, part.strip(), default_port)
+        if Address(host, port) not in found:
+            found.append(Address(host, port))
+    if not found:
+        raise ValueError("there is no address in it; write host:port, several with commas between")
+    return tuple(found)
+
+
+def _split(name: str, shown: str, default_port: int) -> tuple[str, int]:
+    if name.startswith("["):
+        host, closed, rest = name[1:].partition("]")
+        if not closed or (rest and not rest.startswith(":")):
+            raise ValueError(f"{shown} is not an address; write [v6]:port")
+        port = rest[1:]
+    elif name.count(":") > 1:
+        host, port = name, ""
+    else:
+        host, _, port = name.partition(":")
+    if not host or any(c.isspace() or c == "/" for c in host):
+        raise ValueError(f"{shown} is not an address; write host:port")
+    if not port:
+        return host, default_port
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(f"{shown} has no valid port (1-65535)")
+    return host, int(port)

@@ -1,0 +1,1 @@
+"""One broker: connections per lane, handshake, versions, timeouts, throttling. It never retries: callers do."""

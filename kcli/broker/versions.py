@@ -1,0 +1,32 @@
+"""Which version of an API to speak with one broker: the highest both know (B10, B12)."""
+
+from __future__ import annotations
+
+from kcli.errors import UnsupportedVersion
+from kcli.proto.messages import api_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.schema import Request
+
+Ranges = dict[int, tuple[int, int]]
+
+
+def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None = None) -> int:
+    """The version to use. `cap` is the caller's own limit (requests that name topics, not their ids).
+    Our floor is Kafka 4's (KIP-896): Produce 0 is advertised by Kafka 4 and refused, so it is never picked.
+    Raises UnsupportedVersion with both ranges."""
+    ours = kind.versions
+    name = api_name(kind.api_key)
+    if kind.api_key not in offered:
+        raise UnsupportedVersion(f"{peer} does not offer {name}, which kcli needs for this")
+    low, high = offered[kind.api_key]
+    version = min(ours.last, high, ours.last if cap is None else cap)
+    if version < ours.first or version < low:
+        raise UnsupportedVersion(
+            f"{peer} speaks {name} {low}-{high} and kcli speaks {ours.first}-{ours.last}: "
+            f"{'the broker is older than Apache Kafka 2.1' if high < ours.first else 'kcli is too old for it'}"
+        )
+    return version

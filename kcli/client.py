@@ -1,0 +1,54 @@
+"""The one place that wires: broker to cluster, cluster to producer, consumer and admin."""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+from kcli.broker.broker import NetworkBroker
+from kcli.cluster.cluster import NetworkCluster
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from kcli.consumer.consumer import Consumer
+    from kcli.model import Address, Broker, Cluster
+    from kcli.producer.producer import Producer
+    from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+
+_numbers = itertools.count(1)
+
+
+class Client:
+    """One cluster: `async with Client(ClientSettings(bootstrap=parse_bootstrap("localhost"))) as client:`."""
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self.settings = settings
+        client_id = settings.client_id or f"kcli-{os.getpid()}-{next(_numbers)}"
+
+        def connect(address: Address, node_id: int) -> Broker:
+            return NetworkBroker(address, node_id, settings, client_id)
+
+        self.cluster: Cluster = NetworkCluster(connect, settings)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.cluster.close()
+
+    def producer(self, settings: ProducerSettings) -> Producer:
+        """A producer, to be used in an `async with` inside the client's."""
+        from kcli.producer.producer import Producer
+
+        return Producer(self.cluster, settings)
+
+    def consumer(self, settings: ConsumerSettings, group: GroupSettings | None = None) -> Consumer:
+        """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
+        from kcli.consumer.consumer import Consumer
+
+        return Consumer(self.cluster, settings, group)

@@ -1,0 +1,1 @@
+"""Who leads, who coordinates: metadata by need, and how to forget what turned out to be wrong."""
