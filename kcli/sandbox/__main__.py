@@ -1,9 +1,11 @@
-"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS] …`: the sandbox as a process of
-its own. Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, or with `--exit-with-stdin` when stdin ends."""
+"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS]`: the sandbox as a process.
+
+Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, or with `--exit-with-stdin` when stdin ends."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 
 from kcli.errors import KcliError
@@ -48,8 +50,13 @@ async def _serve(arguments: Namespace) -> None:
     async with sandbox:
         print(f'{{"bootstrap":"{sandbox.bootstrap}"}}', flush=True)
         if arguments.exit_with_stdin:
-            loop.add_reader(sys.stdin.fileno(), lambda: sys.stdin.buffer.raw.read(4096) or ended.set())  # type: ignore[attr-defined]
+            loop.add_reader(sys.stdin.fileno(), _read_to_end, ended)
         await ended.wait()
+
+
+def _read_to_end(ended: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 4096):
+        ended.set()
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""What a broker looks at in a produced batch: the 61 bytes in front of the records, and the checksum. Never a record."""
+"""What a broker looks at in a produced batch: the 61 bytes before the records, and the checksum. Never a record."""
 
 from __future__ import annotations
 
@@ -20,6 +20,21 @@ _CRC = Layout(">I")
 
 class Header:
     """The header of a record batch v2, as its bytes say it (engine.md F.1)."""
+
+    if TYPE_CHECKING:
+        base_offset: int
+        length: int
+        leader_epoch: int
+        magic: int
+        crc: int
+        attributes: int
+        last_offset_delta: int
+        base_timestamp: int
+        max_timestamp: int
+        producer_id: int
+        producer_epoch: int
+        base_sequence: int
+        count: int
 
     __slots__ = (
         "attributes", "base_offset", "base_sequence", "base_timestamp", "count", "crc", "last_offset_delta",
@@ -71,7 +86,7 @@ def accept(records: Buffer | None, largest: int) -> Header:
         raise BrokerError(codes.INVALID_RECORD, message=f"magic {records[16]}: only record batch version 2 is accepted")
     header = Header(records)
     if header.size > len(records) or header.length < SIZE - 12:
-        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"the batch says {header.size} bytes, there are {len(records)}")
+        raise BrokerError(codes.CORRUPT_MESSAGE, message=f"a batch of {header.size} bytes in {len(records)}")
     if header.size < len(records):
         raise BrokerError(codes.INVALID_RECORD, message="more than one batch for a partition")
     if len(records) > largest:

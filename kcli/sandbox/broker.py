@@ -175,7 +175,7 @@ class Link(asyncio.BufferedProtocol):
         except asyncio.CancelledError:
             self._transport.abort()
             raise
-        except Exception as bug:  # noqa: BLE001: a bug of ours must fail the test that met it, not one connection
+        except Exception as bug:  # noqa: BLE001 a bug of ours must fail the test that met it, not one connection
             self._broker.sandbox.failed(bug)
             self._transport.abort()
 
@@ -218,7 +218,7 @@ class Link(asyncio.BufferedProtocol):
         if conduct.throttle_ms:
             response.throttle_time_ms = conduct.throttle_ms  # type: ignore[attr-defined]
         asked.correlation_id += conduct.correlation_shift
-        parts = self._session.respond(asked, response) if conduct.raw is None else [conduct.raw]
+        parts: list[Buffer] = [conduct.raw] if conduct.raw is not None else self._session.respond(asked, response)
         if conduct.cut_after is None:
             await self._write(parts)
             return

@@ -53,7 +53,6 @@ class Faults:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._planned: list[_Planned] = []
-        self._stale: dict[int, object] = {}
 
     def clear(self) -> None:
         """Take back everything that has not happened yet."""
@@ -147,7 +146,7 @@ class Faults:
         """Delete the topic and make it again: same name, same partitions, new id (C8)."""
         topics = self._sandbox.topics
         old = topics.by_name[topic]
-        topics.delete(old)
+        self._sandbox.delete_topic(old)
         topics.create(topic, len(old.partitions), configs=old.configs, assignments=[p.replicas for p in old.partitions])
 
     # -- leaders, coordinators, brokers ---------------------------------------------------------------------------
@@ -207,7 +206,9 @@ class Faults:
         """The error ordered for this, used up; None for none."""
         return self._take("error", api, broker, topic, partition)  # type: ignore[return-value]
 
-    def take(self, kind: str, api: int | None, broker: int, topic: str | None = None, partition: int | None = None) -> bool:
+    def take(
+        self, kind: str, api: int | None, broker: int, topic: str | None = None, partition: int | None = None
+    ) -> bool:
         """Whether such a fault was ordered; it is used up."""
         return self._take(kind, api, broker, topic, partition) is not None
 

@@ -215,6 +215,12 @@ class Sandbox:
             found = self.topics.create(name, self.default_partitions)
         return found
 
+    def delete_topic(self, topic: Topic) -> None:
+        """A topic and the positions in it go together."""
+        self.topics.delete(topic)
+        if self._groups is not None:
+            self._groups.topic_deleted(topic.name)
+
     def make_room(self, partition: Partition, size: int) -> None:
         """Before `size` bytes are appended: delete what retention.bytes says. Raises BrokerError POLICY_VIOLATION when
         the sandbox's memory would be exceeded."""

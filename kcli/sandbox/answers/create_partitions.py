@@ -1,0 +1,37 @@
+"""CreatePartitions 0-3."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(results=[_one(call, one, request.validate_only) for one in request.topics])
+
+
+def _one(call: Call, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:
+    try:
+        scripted = call.sandbox.faults.code(37, call.broker.node_id, asked.name)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        topic = call.sandbox.topics.by_name.get(asked.name)
+        if topic is None:
+            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+        assignments = None if asked.assignments is None else [one.broker_ids for one in asked.assignments]
+        call.sandbox.topics.grow(topic, asked.count, assignments, check_only=check_only)
+    except BrokerError as refused:
+        return CreatePartitionsTopicResult(
+            name=asked.name, error_code=refused.code.number, error_message=str(refused)
+        )  # fmt: skip
+    return CreatePartitionsTopicResult(name=asked.name)

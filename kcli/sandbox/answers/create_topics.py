@@ -1,0 +1,77 @@
+"""CreateTopics 2-7. 4 takes -1 for the default counts, 5 answers with the configuration, 7 with the topic id."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kcli.proto.schema import NO_ID
+from kcli.sandbox.configs import TOPIC_CONFIGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.topics import Topic
+
+DYNAMIC_TOPIC, DEFAULT = 1, 5
+
+
+async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsResponse:
+    names = [topic.name for topic in request.topics]
+    rows = []
+    for asked in request.topics:
+        try:
+            scripted = call.sandbox.faults.code(19, call.broker.node_id, asked.name)
+            if scripted is not None:
+                raise BrokerError(scripted)
+            if names.count(asked.name) > 1:
+                raise BrokerError(codes.INVALID_REQUEST, message=f"topic '{asked.name}' is named twice")
+            rows.append(_created(call, asked, request.validate_only))
+        except BrokerError as refused:
+            rows.append(
+                CreatableTopicResult(
+                    name=asked.name, error_code=refused.code.number, error_message=str(refused), configs=None
+                )
+            )
+    return CreateTopicsResponse(topics=rows)
+
+
+def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTopicResult:
+    placed = sorted(asked.assignments, key=lambda one: one.partition_index)
+    if [one.partition_index for one in placed] != list(range(len(placed))):
+        raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
+    if any(config.value is None for config in asked.configs):
+        raise BrokerError(codes.INVALID_CONFIG, message="null value not supported for topic configs")
+    topic = call.sandbox.topics.create(
+        asked.name,
+        asked.num_partitions if asked.num_partitions != -1 else call.sandbox.default_partitions,
+        replication=asked.replication_factor,
+        configs={config.name: config.value or "" for config in asked.configs},
+        assignments=[one.broker_ids for one in placed] or None,
+        check_only=check_only,
+    )
+    count = len(topic.partitions) or len(placed) or max(asked.num_partitions, 1)
+    copies = len(topic.partitions[0].replicas) if topic.partitions else max(asked.replication_factor, 1)
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=NO_ID if check_only else topic.id,
+        error_message=None,
+        num_partitions=count,
+        replication_factor=copies,
+        configs=_configs(topic),
+    )
+
+
+def _configs(topic: Topic) -> list[CreatableTopicConfigs]:
+    return [
+        CreatableTopicConfigs(
+            name=name, value=topic.config(name), config_source=DYNAMIC_TOPIC if name in topic.configs else DEFAULT
+        )
+        for name in TOPIC_CONFIGS
+    ]

@@ -1,0 +1,37 @@
+"""DeleteRecords 0-2. The log start moves to any offset; whole segments before it are freed."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from kcli.sandbox.answers.partitions import led_here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(name=topic.name, partitions=[_one(call, topic.name, p) for p in topic.partitions])
+            for topic in request.topics
+        ]
+    )
+
+
+def _one(call: Call, name: str, asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+    try:
+        partition = led_here(call, 21, name, asked.partition_index)
+        start = call.sandbox.topics.delete_records(partition, asked.offset)
+    except BrokerError as refused:
+        return DeleteRecordsPartitionResult(
+            partition_index=asked.partition_index, low_watermark=-1, error_code=refused.code.number
+        )
+    return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=start)

@@ -1,0 +1,33 @@
+"""DescribeCluster 0-2. 1 adds the endpoint type (controllers have none here), 2 fenced brokers (none either)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.proto.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+BROKERS = 1
+
+
+async def answer(call: Call, request: DescribeClusterRequest) -> DescribeClusterResponse:
+    code = call.sandbox.faults.code(60, call.broker.node_id)
+    if code is None and request.endpoint_type != BROKERS:
+        code = codes.MISMATCHED_ENDPOINT_TYPE
+    if code is not None:
+        return DescribeClusterResponse(error_code=code.number, error_message=code.text)
+    sandbox = call.sandbox
+    return DescribeClusterResponse(
+        cluster_id=sandbox.cluster_id,
+        controller_id=sandbox.controller_id,
+        brokers=[
+            DescribeClusterBroker(broker_id=one.node_id, host=sandbox.advertised, port=one.port)
+            for one in sandbox.living()
+        ],
+    )

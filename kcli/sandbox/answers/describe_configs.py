@@ -1,0 +1,75 @@
+"""DescribeConfigs 1-4. Topics and brokers; 1 adds sources and synonyms, 3 types and documentation (none is given)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, TOPIC, TOPIC_CONFIGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+DYNAMIC_TOPIC, STATIC_BROKER, DEFAULT = 1, 4, 5
+
+
+async def answer(call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(results=[_one(call, request, one) for one in request.resources])
+
+
+def _one(call: Call, request: DescribeConfigsRequest, asked: DescribeConfigsResource) -> DescribeConfigsResult:
+    result = DescribeConfigsResult(
+        resource_type=asked.resource_type, resource_name=asked.resource_name, error_message=None
+    )  # fmt: skip
+    try:
+        scripted = call.sandbox.faults.code(32, call.broker.node_id, asked.resource_name)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        rows = _rows(call, asked)
+    except BrokerError as refused:
+        result.error_code, result.error_message = refused.code.number, str(refused)
+        return result
+    wanted = asked.configuration_keys
+    result.configs = [row for row in rows if wanted is None or row.name in wanted]
+    for row in result.configs:
+        row.synonyms = (
+            [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
+            if request.include_synonyms
+            else []
+        )
+        row.documentation = None
+    return result
+
+
+def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
+    if asked.resource_type == TOPIC:
+        topic = call.sandbox.topics.by_name.get(asked.resource_name)
+        if topic is None:
+            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+        return [
+            DescribeConfigsResourceResult(
+                name=name,
+                value=topic.config(name),
+                config_source=DYNAMIC_TOPIC if name in topic.configs else DEFAULT,
+                config_type=kind,
+            )
+            for name, (kind, _) in TOPIC_CONFIGS.items()
+        ]
+    if asked.resource_type == BROKER:
+        if asked.resource_name not in {"", *(str(one.node_id) for one in call.sandbox.brokers)}:
+            raise BrokerError(codes.INVALID_REQUEST, message=f"there is no broker {asked.resource_name!r}")
+        return [
+            DescribeConfigsResourceResult(
+                name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
+            )
+            for name, (kind, value) in BROKER_CONFIGS.items()
+        ]
+    raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")

@@ -1,0 +1,53 @@
+"""DescribeGroups 0-6. 4 adds static members; below 6 a group that does not exist is "Dead", from 6 on it is
+GROUP_ID_NOT_FOUND."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.describe_groups import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from kcli.sandbox.group import STABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(groups=[_one(call, name) for name in request.groups])
+
+
+def _one(call: Call, name: str) -> DescribedGroup:
+    try:
+        call.sandbox.groups.coordinated(call, 15, name)
+    except BrokerError as refused:
+        return DescribedGroup(group_id=name, error_code=refused.code.number)
+    group = call.sandbox.groups.find(name)
+    if group is None:
+        missing = DescribedGroup(group_id=name, group_state="Dead")
+        if call.version >= 6:
+            missing.error_code, missing.error_message = codes.GROUP_ID_NOT_FOUND.number, f"group {name} not found"
+        return missing
+    stable = group.state == STABLE
+    return DescribedGroup(
+        group_id=name,
+        group_state=group.state,
+        protocol_type=group.protocol_type,
+        protocol_data=(group.protocol or "") if stable else "",
+        members=[
+            DescribedGroupMember(
+                member_id=member.id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.host,
+                member_metadata=member.metadata(group.protocol) if stable else b"",
+                member_assignment=member.assignment if stable else b"",
+            )
+            for member in group.members.values()
+        ],
+    )

@@ -1,0 +1,67 @@
+"""DescribeTopicPartitions 0. Topics in name order, page by page: a cursor says where the next page begins."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.proto.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from kcli.sandbox.answers.metadata import partitions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+MOST_ROWS = 2000
+
+
+async def answer(call: Call, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    names = sorted({one.name for one in request.topics} or set(call.sandbox.topics.by_name))
+    cursor, left = request.cursor, min(max(request.response_partition_limit, 1), MOST_ROWS)
+    response = DescribeTopicPartitionsResponse()
+    for name in names:
+        if cursor is not None and name < cursor.topic_name:
+            continue
+        first = cursor.partition_index if cursor is not None and name == cursor.topic_name else 0
+        topic = call.sandbox.topics.by_name.get(name)
+        if topic is not None and left <= 0:
+            response.next_cursor = Cursor(topic_name=name, partition_index=first)
+            break
+        row, rows_left = _topic(call, name, first, left)
+        response.topics.append(row)
+        if topic is not None and first + len(row.partitions) < len(topic.partitions):
+            response.next_cursor = Cursor(topic_name=name, partition_index=first + len(row.partitions))
+            break
+        left = rows_left
+    return response
+
+
+def _topic(call: Call, name: str, first: int, limit: int) -> tuple[DescribeTopicPartitionsResponseTopic, int]:
+    topic = call.sandbox.topics.by_name.get(name)
+    code = call.sandbox.faults.code(75, call.broker.node_id, name)
+    if topic is None or code is not None:
+        code = code or codes.UNKNOWN_TOPIC_OR_PARTITION
+        return DescribeTopicPartitionsResponseTopic(name=name, error_code=code.number), limit
+    rows = partitions(call, topic)[first : first + limit]
+    found = DescribeTopicPartitionsResponseTopic(
+        name=name,
+        topic_id=topic.id,
+        is_internal=topic.internal,
+        partitions=[
+            DescribeTopicPartitionsResponsePartition(
+                error_code=one.error_code,
+                partition_index=one.partition_index,
+                leader_id=one.leader_id,
+                leader_epoch=one.leader_epoch,
+                replica_nodes=one.replica_nodes,
+                isr_nodes=one.isr_nodes,
+                offline_replicas=one.offline_replicas,
+            )
+            for one in rows
+        ],
+    )
+    return found, limit - len(rows)

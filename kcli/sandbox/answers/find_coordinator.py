@@ -1,0 +1,35 @@
+"""FindCoordinator 0-6. 1 adds the key type, 4 asks for many keys at once. Only groups (type 0) have coordinators here:
+no transactions, no share groups."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    if call.version >= 4:
+        return FindCoordinatorResponse(coordinators=[_one(call, request, key) for key in request.coordinator_keys])
+    one = _one(call, request, request.key)
+    return FindCoordinatorResponse(
+        error_code=one.error_code, error_message=one.error_message, node_id=one.node_id, host=one.host, port=one.port
+    )
+
+
+def _one(call: Call, request: FindCoordinatorRequest, key: str) -> Coordinator:
+    code = call.sandbox.faults.code(10, call.broker.node_id)
+    if code is None and request.key_type != 0:
+        code = codes.INVALID_REQUEST
+    broker = call.sandbox.coordinator(key)
+    if code is None and broker is None:
+        code = codes.COORDINATOR_NOT_AVAILABLE
+    if code is not None or broker is None:
+        code = code or codes.COORDINATOR_NOT_AVAILABLE
+        return Coordinator(key=key, node_id=-1, port=-1, error_code=code.number, error_message=code.text)
+    return Coordinator(
+        key=key, node_id=broker.node_id, host=call.sandbox.advertised, port=broker.port, error_message=None
+    )  # fmt: skip

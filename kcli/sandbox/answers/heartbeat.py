@@ -1,0 +1,24 @@
+"""Heartbeat 0-4. 3 adds static members."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kcli.sandbox.group import PREPARING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
+    try:
+        call.sandbox.groups.coordinated(call, 12, request.group_id)
+        group = call.sandbox.groups.existing(request.group_id)
+        group.beat(group.member_of(request.member_id, request.group_instance_id, request.generation_id))
+        if group.state == PREPARING:
+            raise BrokerError(codes.REBALANCE_IN_PROGRESS)
+    except BrokerError as refused:
+        return HeartbeatResponse(error_code=refused.code.number)
+    return HeartbeatResponse()

@@ -1,0 +1,44 @@
+"""IncrementalAlterConfigs 0-1. Topics only; a broker of the sandbox has nothing to change."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.incremental_alter_configs import (
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from kcli.sandbox.configs import TOPIC, altered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: IncrementalAlterConfigsRequest) -> IncrementalAlterConfigsResponse:
+    return IncrementalAlterConfigsResponse(
+        responses=[_one(call, one, request.validate_only) for one in request.resources]
+    )
+
+
+def _one(call: Call, asked: AlterConfigsResource, check_only: bool) -> AlterConfigsResourceResponse:
+    row = AlterConfigsResourceResponse(
+        resource_type=asked.resource_type, resource_name=asked.resource_name, error_message=None
+    )  # fmt: skip
+    try:
+        scripted = call.sandbox.faults.code(44, call.broker.node_id, asked.resource_name)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        if asked.resource_type != TOPIC:
+            raise BrokerError(codes.INVALID_REQUEST, message="the sandbox has only topic configs to change")
+        topic = call.sandbox.topics.by_name.get(asked.resource_name)
+        if topic is None:
+            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+        configs = altered(topic.configs, [(one.name, one.config_operation, one.value) for one in asked.configs])
+        if not check_only:
+            call.sandbox.topics.configure(topic, configs)
+    except BrokerError as refused:
+        row.error_code, row.error_message = refused.code.number, str(refused)
+    return row

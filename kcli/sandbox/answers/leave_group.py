@@ -1,0 +1,31 @@
+"""LeaveGroup 0-5. 3 lets several members be removed at once, static ones by their instance id."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.group import ClassicGroup
+
+
+async def answer(call: Call, request: LeaveGroupRequest) -> LeaveGroupResponse:
+    try:
+        call.sandbox.groups.coordinated(call, 13, request.group_id)
+        group = call.sandbox.groups.existing(request.group_id)
+        if call.version < 3:
+            group.leave(request.member_id, None)
+    except BrokerError as refused:
+        return LeaveGroupResponse(error_code=refused.code.number)
+    return LeaveGroupResponse(members=[_one(group, one) for one in request.members])
+
+
+def _one(group: ClassicGroup, asked: MemberIdentity) -> MemberResponse:
+    response = MemberResponse(member_id=asked.member_id, group_instance_id=asked.group_instance_id)
+    try:
+        group.leave(asked.member_id, asked.group_instance_id)
+    except BrokerError as refused:
+        response.error_code = refused.code.number
+    return response

@@ -1,0 +1,27 @@
+"""ListGroups 0-5. 4 adds states and their filter, 5 types: all groups here are classic."""
+
+from __future__ import annotations
+
+from kcli.proto.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
+    code = call.sandbox.faults.code(16, call.broker.node_id)
+    if code is not None:
+        return ListGroupsResponse(error_code=code.number)
+    states = {state.lower() for state in request.states_filter}
+    if request.types_filter and "classic" not in {kind.lower() for kind in request.types_filter}:
+        return ListGroupsResponse()
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(
+                group_id=group.name, protocol_type=group.protocol_type, group_state=group.state, group_type="classic"
+            )
+            for group in call.sandbox.groups.here(call)
+            if not states or group.state.lower() in states
+        ]
+    )

@@ -1,0 +1,56 @@
+"""OffsetCommit 2-10. 6 adds leader epochs, 7 static members, 10 topic ids. Committed offsets do not expire here."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from kcli.sandbox.answers.partitions import name_of
+from kcli.sandbox.groups import Committed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: OffsetCommitRequest) -> OffsetCommitResponse:
+    refused: BrokerError | None = None
+    groups = call.sandbox.groups
+    try:
+        groups.coordinated(call, 8, request.group_id)
+        groups.may_commit(
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+        )
+    except BrokerError as wrong:
+        refused = wrong
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[_one(call, request.group_id, topic, one, refused) for one in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _one(
+    call: Call, group: str, topic: OffsetCommitRequestTopic, asked: OffsetCommitRequestPartition,
+    refused: BrokerError | None,
+) -> OffsetCommitResponsePartition:  # fmt: skip
+    code = 0
+    try:
+        if refused is not None:
+            raise refused
+        committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
+        call.sandbox.groups.commit(group, name_of(call, topic.name, topic.topic_id), asked.partition_index, committed)
+    except BrokerError as wrong:
+        code = wrong.code.number
+    return OffsetCommitResponsePartition(partition_index=asked.partition_index, error_code=code)

@@ -1,0 +1,103 @@
+"""OffsetFetch 1-10. 2 lets null mean all positions, 5 adds leader epochs, 8 asks for many groups at once, 10 uses topic
+ids. A position that does not exist is -1 and no error."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from kcli.proto.schema import NO_ID
+from kcli.sandbox.answers.partitions import name_of
+from kcli.sandbox.groups import NOTHING, Committed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    if call.version >= 8:
+        return OffsetFetchResponse(groups=[_group(call, one) for one in request.groups])
+    topics = None
+    if request.topics is not None:
+        topics = [OffsetFetchRequestTopics(name=t.name, partition_indexes=t.partition_indexes) for t in request.topics]
+    one = _group(call, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics))
+    return OffsetFetchResponse(
+        error_code=one.error_code,
+        topics=[
+            OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetFetchResponsePartition(
+                        partition_index=p.partition_index, committed_offset=p.committed_offset, metadata=p.metadata,
+                        committed_leader_epoch=p.committed_leader_epoch, error_code=one.error_code or p.error_code,
+                    )
+                    for p in topic.partitions
+                ],
+            )
+            for topic in one.topics or _refused(topics or [], 0)
+        ],
+    )  # fmt: skip
+
+
+def _group(call: Call, asked: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+    groups = call.sandbox.groups
+    try:
+        groups.coordinated(call, 9, asked.group_id)
+    except BrokerError as refused:
+        return OffsetFetchResponseGroup(group_id=asked.group_id, error_code=refused.code.number)
+    kept = groups.offsets.get(asked.group_id, {})
+    wanted = asked.topics if asked.topics is not None else _everything(call, kept)
+    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=[_topic(call, one, kept) for one in wanted])
+
+
+def _everything(call: Call, kept: dict[tuple[str, int], Committed]) -> list[OffsetFetchRequestTopics]:
+    rows: dict[str, OffsetFetchRequestTopics] = {}
+    for name, partition in kept:
+        topic = call.sandbox.topics.by_name.get(name)
+        topic_id = topic.id if topic is not None and call.version >= 10 else NO_ID
+        row = rows.setdefault(name, OffsetFetchRequestTopics(name=name, topic_id=topic_id))
+        row.partition_indexes.append(partition)
+    return list(rows.values())
+
+
+def _topic(
+    call: Call, asked: OffsetFetchRequestTopics, kept: dict[tuple[str, int], Committed]
+) -> OffsetFetchResponseTopics:
+    try:
+        name = name_of(call, asked.name, asked.topic_id)
+    except BrokerError:
+        return _refused([asked], codes.UNKNOWN_TOPIC_ID.number)[0]
+    rows = []
+    for index in asked.partition_indexes:
+        offset, epoch, metadata = kept.get((name, index), NOTHING)
+        rows.append(
+            OffsetFetchResponsePartitions(
+                partition_index=index, committed_offset=offset, committed_leader_epoch=epoch, metadata=metadata
+            )
+        )
+    return OffsetFetchResponseTopics(name=asked.name, topic_id=asked.topic_id, partitions=rows)
+
+
+def _refused(topics: list[OffsetFetchRequestTopics], code: int) -> list[OffsetFetchResponseTopics]:
+    return [
+        OffsetFetchResponseTopics(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[
+                OffsetFetchResponsePartitions(partition_index=index, committed_offset=-1, error_code=code)
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in topics
+    ]

@@ -1,0 +1,32 @@
+"""SyncGroup 0-5. 3 adds static members, 5 the protocol, which is checked (KIP-559)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from kcli.sandbox.group import STABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: SyncGroupRequest) -> SyncGroupResponse:
+    groups = call.sandbox.groups
+    try:
+        groups.coordinated(call, 14, request.group_id)
+        group = groups.existing(request.group_id)
+        member = group.member_of(request.member_id, request.group_instance_id, request.generation_id)
+        if request.protocol_type not in (None, group.protocol_type) or request.protocol_name not in (
+            None,
+            group.protocol,
+        ):
+            raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
+        was = group.state
+        assignment = await group.sync(member, {one.member_id: one.assignment for one in request.assignments})
+        if was != STABLE and member.id == group.leader:
+            groups.remember(group)
+    except BrokerError as refused:
+        return SyncGroupResponse(error_code=refused.code.number)
+    return SyncGroupResponse(protocol_type=group.protocol_type, protocol_name=group.protocol, assignment=assignment)

@@ -1,0 +1,150 @@
+"""The groups of the sandbox and what they committed."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.group import COMPLETING, DEAD, EMPTY, ClassicGroup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.recovery import State
+    from kcli.sandbox.sandbox import Sandbox
+
+    class Committed(NamedTuple):
+        offset: int
+        leader_epoch: int
+        metadata: str
+else:
+    Committed = namedtuple("Committed", "offset leader_epoch metadata")
+
+LONGEST_SESSION_MS = 1_800_000
+LARGEST_METADATA = 4096
+NOTHING = Committed(-1, -1, "")
+
+
+class Groups:
+    """By name. A group exists from its first member or commit until it is deleted."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._by_name: dict[str, ClassicGroup] = {}
+        self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
+
+    def restore(self, state: State) -> None:
+        for name, kind in state.groups.items():
+            self.made(name).protocol_type = kind
+        for (group, topic, partition), facts in state.offsets.items():
+            self.made(group)
+            kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
+            self.offsets.setdefault(group, {})[(topic, partition)] = kept
+
+    def coordinated(self, call: Call, api: int, name: str) -> None:
+        """Raises BrokerError: a scripted one, INVALID_GROUP_ID, NOT_COORDINATOR."""
+        scripted = self._sandbox.faults.code(api, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        if not name and api not in (8, 9, 15):
+            raise BrokerError(codes.INVALID_GROUP_ID)
+        if self._sandbox.coordinator(name) is not call.broker:
+            raise BrokerError(codes.NOT_COORDINATOR)
+
+    def here(self, call: Call) -> list[ClassicGroup]:
+        """The groups this broker coordinates."""
+        return [g for name, g in self._by_name.items() if self._sandbox.coordinator(name) is call.broker]
+
+    def find(self, name: str) -> ClassicGroup | None:
+        return self._by_name.get(name)
+
+    def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
+        """Raises BrokerError `otherwise` for a group that does not exist."""
+        found = self._by_name.get(name)
+        if found is None:
+            raise BrokerError(otherwise)
+        return found
+
+    def made(self, name: str) -> ClassicGroup:
+        """The group, made if it does not exist."""
+        found = self._by_name.get(name)
+        if found is None:
+            found = self._by_name[name] = ClassicGroup(name, self._sandbox.rebalance_delay)
+        return found
+
+    def remember(self, group: ClassicGroup) -> None:
+        """Write down that the group exists."""
+        self._sandbox.note("group", {"group": group.name, "type": group.protocol_type})
+
+    def delete(self, name: str) -> None:
+        """Raises BrokerError GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        group = self.existing(name, codes.GROUP_ID_NOT_FOUND)
+        if group.state not in (EMPTY, DEAD):
+            raise BrokerError(codes.NON_EMPTY_GROUP)
+        self._sandbox.note("group deleted", {"group": name})
+        group.close()
+        del self._by_name[name]
+        self.offsets.pop(name, None)
+
+    # -- offsets ----------------------------------------------------------------------------------------------------
+
+    def may_commit(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
+        """Whether this member, or somebody from outside (generation -1, an empty group), may commit.
+        Raises BrokerError ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS."""
+        group = self._by_name.get(name)
+        if group is None:
+            if generation >= 0:
+                raise BrokerError(codes.ILLEGAL_GENERATION)
+            self.remember(self.made(name))
+            return
+        if generation < 0 and group.state == EMPTY:
+            return
+        group_member = group.member_of(member_id, instance_id, generation)
+        if group.state == COMPLETING:
+            raise BrokerError(codes.REBALANCE_IN_PROGRESS)
+        group.beat(group_member)
+
+    def commit(self, group: str, topic: str, partition: int, committed: Committed) -> None:
+        """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION."""
+        if len(committed.metadata) > LARGEST_METADATA:
+            raise BrokerError(codes.OFFSET_METADATA_TOO_LARGE)
+        self._sandbox.topics.partition(topic, partition)
+        self._sandbox.note(
+            "offset",
+            {
+                "group": group, "topic": topic, "partition": partition, "offset": committed.offset,
+                "epoch": committed.leader_epoch, "metadata": committed.metadata,
+            },
+        )  # fmt: skip
+        self.offsets.setdefault(group, {})[(topic, partition)] = committed
+
+    def uncommit(self, group: str, topic: str, partition: int) -> None:
+        """Forget one position."""
+        self._sandbox.note(
+            "offset", {"group": group, "topic": topic, "partition": partition, "offset": None}
+        )  # fmt: skip
+        self.offsets.get(group, {}).pop((topic, partition), None)
+
+    def topic_deleted(self, topic: str) -> None:
+        """Positions in a topic end with it."""
+        for kept in self.offsets.values():
+            for key in [key for key in kept if key[0] == topic]:
+                del kept[key]
+
+    # -- faults -----------------------------------------------------------------------------------------------------
+
+    def disturb(self, name: str) -> None:
+        group = self._by_name[name]
+        if group.members:
+            group.prepare()
+
+    def expel(self, name: str, member_id: str) -> None:
+        group = self._by_name[name]
+        group.remove(group.members[member_id])
+
+    def close(self) -> None:
+        for group in self._by_name.values():
+            group.close()

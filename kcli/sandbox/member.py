@@ -1,0 +1,50 @@
+"""A member of a classic group, as its coordinator knows it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Future, TimerHandle
+
+    from kcli.codes import ErrorCode
+    from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
+
+
+class Member:
+    """`joining` and `syncing` are the answers it waits for, if it does."""
+
+    def __init__(self, member_id: str, client_id: str, host: str, request: JoinGroupRequest) -> None:
+        self.id = member_id
+        self.instance_id = request.group_instance_id
+        self.client_id = client_id
+        self.host = host
+        self.assignment = b""
+        self.timer: TimerHandle | None = None
+        self.joining: Future[JoinGroupResponse] | None = None
+        self.syncing: Future[tuple[ErrorCode, bytes]] | None = None
+        self.is_new = True  # until its first rebalance is complete
+        self.take_terms(request)
+
+    def take_terms(self, request: JoinGroupRequest) -> None:
+        """What a JoinGroup says about timeouts (kept in seconds) and protocols."""
+        self.session_timeout = request.session_timeout_ms / 1000
+        rebalance = request.rebalance_timeout_ms
+        self.rebalance_timeout = (rebalance if rebalance > 0 else request.session_timeout_ms) / 1000
+        self.protocol_type = request.protocol_type
+        self.protocols = [(one.name, one.metadata) for one in request.protocols]
+
+    def same_terms(self, request: JoinGroupRequest) -> bool:
+        return self.protocols == [(one.name, one.metadata) for one in request.protocols]
+
+    def metadata(self, protocol: str | None) -> bytes:
+        return next((data for name, data in self.protocols if name == protocol), b"")
+
+    @property
+    def waits(self) -> bool:
+        """Whether a rebalance keeps it waiting: then its silence is no death."""
+        return self.joining is not None or self.syncing is not None
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None

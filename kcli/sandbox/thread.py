@@ -1,0 +1,81 @@
+"""A sandbox in a thread of its own, for programs and tests that are not asyncio, or must not share its loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from kcli.sandbox.sandbox import Sandbox
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+STOP_TIMEOUT = 10.0
+
+
+class SandboxThread:
+    """`with SandboxThread(topics={"t": 1}) as sandbox:` takes what `Sandbox` takes. `faults` is `Sandbox.faults`,
+    callable from any thread: each call runs in the sandbox's loop and is over when it returns."""
+
+    def __init__(self, **options: Any) -> None:
+        self._sandbox = Sandbox(**options)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="kcli-sandbox", daemon=True)
+        self.faults: Any = _Remote(self)
+
+    @property
+    def bootstrap(self) -> str:
+        """host:port of every broker, with commas."""
+        return self._sandbox.bootstrap
+
+    def call(self, function: Callable[[Sandbox], Any]) -> Any:
+        """`function(sandbox)`, run in the sandbox's loop; a coroutine it returns is awaited there."""
+
+        async def run() -> Any:
+            made = function(self._sandbox)
+            return await made if asyncio.iscoroutine(made) else made
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
+
+    def start(self) -> None:
+        """Raises what `Sandbox.start` raises."""
+        self._thread.start()
+        try:
+            self.call(Sandbox.start)
+        except BaseException:
+            self._end()
+            raise
+
+    def close(self) -> None:
+        """Raises what `Sandbox.close` raises."""
+        try:
+            self.call(Sandbox.close)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(STOP_TIMEOUT)
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Remote:
+    """The faults of a sandbox in another thread."""
+
+    def __init__(self, thread: SandboxThread) -> None:
+        self._thread = thread
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            return self._thread.call(lambda sandbox: getattr(sandbox.faults, name)(*args, **options))
+
+        return call
