@@ -1,0 +1,287 @@
+"""Record batches (F.1): `seal` closes one that was built, `read_batches` opens those a broker sent.
+
+A batch stays encoded until somebody wants its records, and then they are all made in one pass by the record core.
+Its window [first, stop) says which offsets belong to the reader: a batch may begin before the position asked for
+(E3) and end after the bound.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from kcli.errors import DecodeError, EncodeError
+from kcli.proto import core
+from kcli.proto.columns import Columns, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from kcli.proto.schema import Buffer
+
+    Convert = Callable[[Any], bytes]
+    Program = tuple[bytes | tuple[str, Convert | None], ...]
+
+__all__ = [
+    "CODECS",
+    "MAX_DECOMPRESSED",
+    "Batch",
+    "Columns",
+    "CorruptBatch",
+    "Record",
+    "SealedBatch",
+    "read_batches",
+    "seal",
+]
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+MAX_DECOMPRESSED = 256 * 1024 * 1024
+RESERVED = 61
+HEADER = Struct(">qiibIhiqqqhii")
+STAMP = Struct(">qhi")
+WORD = Struct(">I")
+LONG = Struct(">q")
+
+
+class CorruptBatch(DecodeError):
+    """A batch that cannot be read. `good` are the batches before it; `next_offset` is where one goes on who leaves it
+    out, by its own account, or one offset further if that account is broken too."""
+
+    def __init__(
+        self, message: str, base_offset: int = -1, good: list[Batch] | None = None, next_offset: int = -1
+    ) -> None:
+        super().__init__(f"the batch at offset {base_offset} is corrupt: {message}")
+        self.base_offset = base_offset
+        self.good = good or []
+        self.next_offset = next_offset if next_offset > base_offset else base_offset + 1
+
+
+class SealedBatch:
+    """A batch ready for a ProduceRequest. `size` is its bytes on the wire, `raw_size` those before compression."""
+
+    __slots__ = ("_data", "_stamped", "base_timestamp", "codec", "count", "max_timestamp", "raw_size", "size")
+
+    def __init__(
+        self, data: bytearray, count: int, codec: str, base_timestamp: int, max_timestamp: int, raw_size: int
+    ) -> None:
+        self._data = data
+        self._stamped = False
+        self.count = count
+        self.codec = codec
+        self.base_timestamp = base_timestamp
+        self.max_timestamp = max_timestamp
+        self.size = len(data)
+        self.raw_size = raw_size
+
+    @property
+    def data(self) -> bytearray:
+        """Header and body. Not to be changed by the reader."""
+        if not self._stamped:
+            self.stamp(-1, -1, -1)
+        return self._data
+
+    def stamp(self, producer_id: int, epoch: int, base_sequence: int) -> None:
+        """Write the producer's identity (-1 for none) and the CRC. The same stamp leaves the same bytes (D19)."""
+        STAMP.pack_into(self._data, 43, producer_id, epoch, base_sequence)
+        with memoryview(self._data) as view:
+            WORD.pack_into(self._data, 17, core.crc32c(view[21:]))
+        self._stamped = True
+
+
+def seal(
+    section: bytearray,
+    count: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    *,
+    codec: str = "none",
+    level: int | None = None,
+    transactional: bool = False,
+) -> SealedBatch:
+    """Close what `Builder.take` gave: 61 reserved bytes and the records. An uncompressed section is not copied.
+    Compressing may be done in any thread. Raises EncodeError for an unknown codec or level."""
+    if codec not in CODECS:
+        raise EncodeError(f"{codec} is no codec; there are {', '.join(CODECS)}")
+    raw_size = len(section)
+    data = section
+    if codec != "none":
+        from kcli.proto.compression import compress
+
+        with memoryview(section) as view, view[RESERVED:] as body:
+            data = bytearray(RESERVED)
+            data += compress(codec, body, level)
+    attributes = CODECS.index(codec) | (16 if transactional else 0)
+    length = len(data) - 12
+    HEADER.pack_into(
+        data, 0, 0, length, -1, 2, 0, attributes, count - 1, base_timestamp, max_timestamp, -1, -1, -1, count
+    )
+    return SealedBatch(data, count, codec, base_timestamp, max_timestamp, raw_size)
+
+
+class Batch(core.Header):
+    """A batch as a broker sent it. Offsets are absolute, timestamps in ms; `first` and `stop` may be set to narrow
+    what the reader sees. What decodes records raises CorruptBatch, and has then written nothing."""
+
+    __slots__ = ("_packed", "max_decompressed")
+
+    def __init__(self) -> None:
+        self._packed = True
+        self.max_decompressed = MAX_DECOMPRESSED
+
+    def __repr__(self) -> str:
+        return f"<Batch {self.base_offset}..{self.last_offset}, {self.count} records, {self.codec}>"
+
+    @property
+    def codec(self) -> str:
+        """The codec its records came in."""
+        number = self.attributes & 7
+        return CODECS[number] if number < len(CODECS) else f"codec {number}"
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.attributes & 32)
+
+    @property
+    def is_transactional(self) -> bool:
+        return bool(self.attributes & 16)
+
+    @property
+    def timestamp_type(self) -> str:
+        """ "create", or "append" when the broker's clock gave the timestamps (E7)."""
+        return "append" if self.attributes & 8 else "create"
+
+    @property
+    def control_type(self) -> int:
+        """Of a control batch: 0 abort, 1 commit, others are the broker's own business (F.3); -1 without a marker."""
+        if not self.is_control:
+            return -1
+        first, stop = self.first, self.stop
+        self.first, self.stop = self.base_offset, self.last_offset + 1
+        try:
+            for record in self:
+                if record.key is not None and len(record.key) >= 4:
+                    return int.from_bytes(record.key[2:4], "big", signed=True)
+        finally:
+            self.first, self.stop = first, stop
+        return -1
+
+    @property
+    def visible(self) -> int:
+        """Records in the window. Not decoded where the header tells, which is where no offset is missing."""
+        first, stop = max(self.first, self.base_offset), min(self.stop, self.last_offset + 1)
+        if first >= stop or not self.count:
+            return 0
+        if self.count == self.last_offset - self.base_offset + 1:
+            return stop - first
+        if first == self.base_offset and stop == self.last_offset + 1:
+            return self.count
+        return self._decoded(core.count_visible)  # type: ignore[no-any-return]
+
+    def columns(self) -> Columns:
+        """The window's records as columns."""
+        return self._decoded(core.read_columns)  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._decoded(core.read_records))
+
+    def write_values(self, out: bytearray, delimiter: bytes, limit: int = -1, null: bytes = b"") -> tuple[int, int]:
+        """Append each value and the delimiter to `out`. Returns the records written (at most `limit` if that is not
+        negative) and the offset to go on from: the window's end, or one past the last record if the limit left any."""
+        return self._decoded(core.write_values, out, delimiter, limit, null)  # type: ignore[no-any-return]
+
+    def write_format(
+        self, out: bytearray, program: Program, topic: bytes, partition: int, limit: int = -1
+    ) -> tuple[int, int]:
+        """Append each record as `program` says: literals, and (token, converter or None). Returns as write_values."""
+        for item in program:
+            if type(item) is tuple and item[1] is not None:
+                return self._write_converted(out, program, topic, partition, limit)
+        return self._decoded(core.write_format, out, program, topic, partition, limit)  # type: ignore[no-any-return]
+
+    def write_json(self, out: bytearray, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
+        """Append each record as a line of kcli's JSON envelope. Returns as write_values."""
+        return self._decoded(core.write_json, out, topic, partition, limit)  # type: ignore[no-any-return]
+
+    def _decoded(self, read: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a reader of the core over the plain section."""
+        try:
+            if self._packed:
+                self._unpack()
+            return read(self, *arguments)
+        except DecodeError as error:
+            if isinstance(error, CorruptBatch):
+                raise
+            raise CorruptBatch(str(error), self.base_offset, None, self.last_offset + 1) from None
+
+    def _unpack(self) -> None:
+        number = self.attributes & 7
+        if number and self.magic == 2 and self.body_end > self.body_start:
+            from kcli.proto.compression import decompress
+
+            with memoryview(self.data) as view, view[self.body_start : self.body_end] as body:
+                plain = decompress(self.codec, body, self.max_decompressed)
+            self.data, self.body_start, self.body_end = plain, 0, len(plain)
+        if self.count * 7 > self.body_end - self.body_start:
+            raise DecodeError(f"a count of {self.count} records in {self.body_end - self.body_start} bytes")
+        self._packed = False
+
+    def _write_converted(
+        self, out: bytearray, program: Program, topic: bytes, partition: int, limit: int
+    ) -> tuple[int, int]:
+        """The slow path of write_format, for programs with converters."""
+        from kcli.proto.records import SHOW_RECORD
+
+        lines: list[bytes] = []
+        after = max(self.first, self.base_offset)
+        for record in self:
+            if len(lines) == limit:
+                break
+            parts = []
+            for item in program:
+                if isinstance(item, bytes):
+                    parts.append(item)
+                else:
+                    value, shown = SHOW_RECORD[item[0]](record, topic, partition)
+                    parts.append(shown(value) if item[1] is None else item[1](value))
+            lines.append(b"".join(parts))
+            after = record.offset + 1
+        else:
+            after = min(self.stop, self.last_offset + 1)
+        out += b"".join(lines)
+        return len(lines), after
+
+
+def read_batches(records: Buffer, *, check_crcs: bool = True, max_decompressed: int = MAX_DECOMPRESSED) -> list[Batch]:
+    """The batches of a fetch answer, v0 and v1 message sets read as if they were v2 (E8, E9). A tail that is cut off
+    is left out (E1). Raises CorruptBatch, whose `.good` are the batches before the bad one."""
+    found: list[Batch] = []
+    at, size = 0, len(records)
+    while True:
+        at, wrong = core.scan(records, at, check_crcs, Batch, found)
+        if wrong is None and size - at >= 17 and records[at + 16] != 2:
+            from kcli.proto.legacy import read_messages
+
+            try:
+                at, end = read_messages(records, at, check_crcs, max_decompressed, Batch, found)
+            except DecodeError as error:
+                wrong, at = str(error), getattr(error, "at", at)
+            else:
+                if end:
+                    break
+        elif wrong is None:
+            break
+        if wrong is not None:
+            raise _corrupt(records, at, wrong, found)
+    if max_decompressed != MAX_DECOMPRESSED:
+        for batch in found:
+            batch.max_decompressed = max_decompressed
+    return found
+
+
+def _corrupt(records: Buffer, at: int, wrong: str, good: list[Batch]) -> CorruptBatch:
+    (base,) = LONG.unpack_from(records, at)
+    after = base + 1
+    if records[at + 16] == 2 and len(records) - at >= RESERVED:
+        after += max(int.from_bytes(records[at + 23 : at + 27], "big", signed=True), 0)
+    return CorruptBatch(wrong, base, good, after)

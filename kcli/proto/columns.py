@@ -1,0 +1,101 @@
+"""What both record cores hand out: a record, a batch's columns, a chunk's lines."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+    from typing import NamedTuple
+
+    from kcli.proto.schema import Buffer
+
+    Headers = Sequence[tuple[str, bytes | None]]
+
+    class Record(NamedTuple):
+        """One record. `timestamp` is in milliseconds, -1 when it has none; `headers` is () when there are none.
+        A header name that is not UTF-8 keeps its bytes as surrogate escapes."""
+
+        offset: int
+        timestamp: int
+        key: bytes | None
+        value: bytes | None
+        headers: Headers
+else:
+    Record = namedtuple("Record", "offset timestamp key value headers")
+
+
+class Columns:
+    """The records of a batch's window, a field a column. `starts` index `data`; a length of -1 is null.
+    `header_starts` is where a record's first header stands. Every column is an array('q') or array('i')."""
+
+    __slots__ = (
+        "data",
+        "header_counts",
+        "header_starts",
+        "key_lengths",
+        "key_starts",
+        "offsets",
+        "timestamps",
+        "value_lengths",
+        "value_starts",
+    )
+
+    def __init__(
+        self,
+        data: Buffer,
+        offsets: array[int],
+        timestamps: array[int],
+        key_starts: array[int],
+        key_lengths: array[int],
+        value_starts: array[int],
+        value_lengths: array[int],
+        header_starts: array[int],
+        header_counts: array[int],
+    ) -> None:
+        self.data = data
+        self.offsets = offsets
+        self.timestamps = timestamps
+        self.key_starts = key_starts
+        self.key_lengths = key_lengths
+        self.value_starts = value_starts
+        self.value_lengths = value_lengths
+        self.header_starts = header_starts
+        self.header_counts = header_counts
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def key(self, row: int) -> bytes | None:
+        """The key of a row, None when null."""
+        start, length = self.key_starts[row], self.key_lengths[row]
+        return None if length < 0 else bytes(self.data[start : start + length])
+
+    def value(self, row: int) -> bytes | None:
+        """The value of a row, None when null."""
+        start, length = self.value_starts[row], self.value_lengths[row]
+        return None if length < 0 else bytes(self.data[start : start + length])
+
+
+class Lines:
+    """The rows of a chunk of text, each a key and a value: where they stand in the chunk, -1 for the length of a
+    null. `consumed` is where the first line that is not whole starts."""
+
+    __slots__ = ("consumed", "count", "key_lengths", "key_starts", "value_lengths", "value_starts")
+
+    def __init__(
+        self,
+        key_starts: array[int],
+        key_lengths: array[int],
+        value_starts: array[int],
+        value_lengths: array[int],
+        consumed: int,
+    ) -> None:
+        self.key_starts = key_starts
+        self.key_lengths = key_lengths
+        self.value_starts = value_starts
+        self.value_lengths = value_lengths
+        self.count = len(value_starts)
+        self.consumed = consumed

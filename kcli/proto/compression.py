@@ -1,0 +1,211 @@
+"""The codecs of a batch (D15–D17), imported on first use. One codec object per thread: sharing one crashes.
+
+Decompressing is streamed and stops at a bound, so that a bomb never costs more than the bound (E6)."""
+
+from __future__ import annotations
+
+from threading import local
+
+from kcli.errors import DecodeError, EncodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.proto.schema import Buffer
+
+XERIAL = b"\x82SNAPPY\x00"
+XERIAL_HEADER = XERIAL + b"\x00\x00\x00\x01\x00\x00\x00\x01"
+XERIAL_BLOCK = 32 * 1024
+STEP = 1024 * 1024
+"""Output asked for at a time."""
+
+_mine = local()
+
+
+def compress(codec: str, data: Buffer, level: int | None = None) -> Buffer:
+    """`data` compressed as Kafka's own clients do. `level` None is the codec's default; snappy has none.
+    Raises EncodeError for a level the codec does not have."""
+    try:
+        return _COMPRESS[codec](data, level)
+    except (ValueError, OverflowError, TypeError) as error:
+        raise EncodeError(f"{codec} at level {level}: {error}") from None
+
+
+def decompress(codec: str, data: Buffer, bound: int) -> Buffer:
+    """`data` decompressed. Raises DecodeError if it is broken or larger than `bound` bytes."""
+    if codec not in _DECOMPRESS:
+        raise DecodeError(f"{codec} is unknown")
+    return _DECOMPRESS[codec](data, bound)
+
+
+def _too_large(bound: int) -> DecodeError:
+    return DecodeError(f"more than {bound} bytes when decompressed")
+
+
+def _gzip(data: Buffer, level: int | None) -> Buffer:
+    if level is None:
+        try:
+            from isal import isal_zlib
+        except ImportError:
+            level = 1
+        else:
+            return isal_zlib.compress(data, 1, 31)  # type: ignore[no-any-return]
+    import zlib
+
+    if not -1 <= level <= 9:
+        raise ValueError("gzip has levels 1 to 9")
+    return zlib.compress(data, level, 31)
+
+
+def _snappy(data: Buffer, level: int | None) -> Buffer:
+    from cramjam import snappy
+
+    out = bytearray(XERIAL_HEADER)
+    view = memoryview(data)
+    for start in range(0, len(view), XERIAL_BLOCK):
+        block = snappy.compress_raw(view[start : start + XERIAL_BLOCK])
+        out += len(block).to_bytes(4, "big")
+        out += block
+    return out
+
+
+def _lz4(data: Buffer, level: int | None) -> Buffer:
+    """Independent 64 KiB blocks: Java refuses linked ones (D16)."""
+    from lz4 import frame
+
+    return frame.compress(  # type: ignore[no-any-return]
+        data, compression_level=level or 0, block_size=frame.BLOCKSIZE_MAX64KB, block_linked=False, store_size=False
+    )
+
+
+def _zstd(data: Buffer, level: int | None) -> Buffer:
+    from zstandard import ZstdCompressor
+
+    level = 1 if level is None else level
+    known = getattr(_mine, "compressors", None)
+    if known is None:
+        known = _mine.compressors = {}
+    if level not in known:
+        known[level] = ZstdCompressor(level)
+    return known[level].compress(data)  # type: ignore[no-any-return]
+
+
+def _ungzip(data: Buffer, bound: int) -> Buffer:
+    try:
+        from isal import isal_zlib as library
+    except ImportError:
+        import zlib as library
+    try:
+        return _inflate(library, data, bound)
+    except library.error as error:
+        raise DecodeError(f"gzip: {error}") from None
+
+
+def _inflate(library: Any, data: Buffer, bound: int) -> bytearray:
+    """Every member of a gzip stream."""
+    out = bytearray()
+    left: Any = data
+    while left:
+        member = library.decompressobj(31)
+        while not member.eof:
+            made = member.decompress(left, min(STEP, bound + 1 - len(out)))
+            out += made
+            if len(out) > bound:
+                raise _too_large(bound)
+            left = member.unconsumed_tail
+            if not made and not left and not member.eof:
+                raise DecodeError("gzip: cut off")
+        left = member.unused_data
+    return out
+
+
+def _unlz4(data: Buffer, bound: int) -> Buffer:
+    from lz4.frame import LZ4FrameDecompressor
+
+    out = bytearray()
+    left: Any = data
+    try:
+        while left:
+            frame = LZ4FrameDecompressor()
+            while not frame.eof:
+                made = frame.decompress(left, min(STEP, bound + 1 - len(out)))
+                left = b""
+                out += made
+                if len(out) > bound:
+                    raise _too_large(bound)
+                if not made and frame.needs_input:
+                    raise DecodeError("lz4: cut off")
+            left = frame.unused_data
+    except (RuntimeError, ValueError, EOFError) as error:
+        raise DecodeError(f"lz4: {error}") from None
+    return out
+
+
+def _unzstd(data: Buffer, bound: int) -> Buffer:
+    from zstandard import ZstdDecompressor, ZstdError
+
+    if not hasattr(_mine, "decompressor"):
+        _mine.decompressor = ZstdDecompressor(max_window_size=1 << 27)
+    out = bytearray()
+    try:
+        with _mine.decompressor.stream_reader(data, read_across_frames=True, closefd=False) as reader:
+            while made := reader.read(min(STEP, bound + 1 - len(out))):
+                out += made
+                if len(out) > bound:
+                    raise _too_large(bound)
+    except ZstdError as error:
+        raise DecodeError(f"zstd: {error}") from None
+    return out
+
+
+def _unsnappy(data: Buffer, bound: int) -> Buffer:
+    """Xerial's framing, whose version bytes differ between writers and say nothing, or one raw block (D15)."""
+    view = memoryview(data)
+    out = bytearray()
+    if bytes(view[:8]) != XERIAL:
+        _unsnappy_block(view, out, bound)
+        return out
+    at = 16
+    while at < len(view):
+        size = int.from_bytes(view[at : at + 4], "big")
+        at += 4
+        if size > len(view) - at:
+            raise DecodeError("snappy: cut off")
+        _unsnappy_block(view[at : at + size], out, bound)
+        at += size
+    return out
+
+
+def _unsnappy_block(block: memoryview, out: bytearray, bound: int) -> None:
+    from cramjam import DecompressionError, snappy
+
+    size = shift = 0
+    for byte in block[:5]:
+        size |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            break
+    if len(out) + size > bound:
+        raise _too_large(bound)
+    if size > 32 * len(block) + 64:  # no snappy element makes more than 64 bytes of 3
+        raise DecodeError(f"snappy: {size} bytes cannot come of {len(block)}")
+    try:
+        out += snappy.decompress_raw(block)
+    except DecompressionError as error:
+        raise DecodeError(f"snappy: {error}") from None
+
+
+_COMPRESS: dict[str, Callable[[Buffer, int | None], Buffer]] = {
+    "gzip": _gzip,
+    "snappy": _snappy,
+    "lz4": _lz4,
+    "zstd": _zstd,
+}
+_DECOMPRESS: dict[str, Callable[[Buffer, int], Buffer]] = {
+    "gzip": _ungzip,
+    "snappy": _unsnappy,
+    "lz4": _unlz4,
+    "zstd": _unzstd,
+}

@@ -1,0 +1,32 @@
+"""The record core in use: the compiled one, or its plain-Python twin where that was not built (KCLI_PURE_PYTHON=1
+asks for the twin)."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING or os.environ.get("KCLI_PURE_PYTHON") == "1":
+    from kcli.proto import records as _core
+else:
+    try:
+        from kcli.proto import _records as _core
+    except ImportError:
+        from kcli.proto import records as _core
+
+NAME: str = _core.NAME
+Builder = _core.Builder
+Header = _core.Header
+count_visible = _core.count_visible
+crc32c = _core.crc32c
+murmur2 = _core.murmur2
+partition_keys = _core.partition_keys
+partition_of = _core.partition_of
+read_columns = _core.read_columns
+read_headers = _core.read_headers
+read_records = _core.read_records
+scan = _core.scan
+split_lines = _core.split_lines
+write_format = _core.write_format
+write_json = _core.write_json
+write_values = _core.write_values

@@ -1,0 +1,38 @@
+"""Murmur2 as Java's default partitioner computes it (D11), and the partition of a key."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.schema import Buffer
+
+SEED = 0x9747B28C
+MIX = 0x5BD1E995
+WORD = 0xFFFFFFFF
+
+
+def murmur2(data: Buffer) -> int:
+    """The hash, unsigned 32-bit."""
+    size = len(data)
+    hashed = SEED ^ size
+    whole = size & ~3
+    for at in range(0, whole, 4):
+        k = (data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24) * MIX & WORD
+        k ^= k >> 24
+        hashed = (hashed * MIX & WORD) ^ (k * MIX & WORD)
+    rest = size & 3
+    if rest:
+        if rest == 3:
+            hashed ^= data[whole + 2] << 16
+        if rest >= 2:
+            hashed ^= data[whole + 1] << 8
+        hashed = (hashed ^ data[whole]) * MIX & WORD
+    hashed = (hashed ^ hashed >> 13) * MIX & WORD
+    return hashed ^ hashed >> 15
+
+
+def partition_of(key: Buffer, partition_count: int) -> int:
+    """The partition of `key` among all partitions, available or not. Raises ValueError without partitions."""
+    if partition_count < 1:
+        raise ValueError("a topic has at least one partition")
+    return (murmur2(key) & 0x7FFFFFFF) % partition_count

@@ -1,0 +1,53 @@
+"""Zigzag varints of records (F.1): at most 5 bytes for 32 bits, 10 for 64. (The protocol's unsigned varints are
+compile.py's.)"""
+
+from __future__ import annotations
+
+from kcli.errors import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.schema import Buffer
+
+
+def encode_varint(value: int) -> bytes:
+    """`value` zigzagged, 7 bits a byte, low bits first."""
+    left = value << 1 if value >= 0 else ~(value << 1)
+    if left < 128:
+        return bytes((left,))
+    written = bytearray()
+    while left > 127:
+        written.append(left & 127 | 128)
+        left >>= 7
+    written.append(left)
+    return bytes(written)
+
+
+def varint_size(value: int) -> int:
+    """How many bytes `encode_varint` would write."""
+    left = value << 1 if value >= 0 else ~(value << 1)
+    return 1 if left < 128 else (left.bit_length() + 6) // 7
+
+
+def read_more(data: Buffer, at: int, first: int, bits: int) -> tuple[int, int]:
+    """Finish an unsigned varint whose first byte, above 127, was read already: (value, where the next field starts).
+    Raises DecodeError if it does not fit in `bits`, IndexError at the end of `data`."""
+    value = first & 127
+    for shift in range(7, bits, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            if value >> bits:
+                break
+            return value, at
+    raise DecodeError(f"a varint does not fit in {bits} bits")
+
+
+def read_varint(data: Buffer, at: int, bits: int = 32) -> tuple[int, int]:
+    """A zigzag varint at `at`: (value, where the next field starts). Raises as `read_more`."""
+    value = data[at]
+    at += 1
+    if value > 127:
+        value, at = read_more(data, at, value, bits)
+    return (value >> 1) ^ -(value & 1), at
