@@ -74,10 +74,10 @@ class Broker(Protocol):
         max_version: int | None = None,
     ) -> R:
         """The broker's answer, at the highest version both speak and at most `max_version` (a request that names
-        topics and has no ids must stay below the topic-id versions, C8). `timeout` is in seconds from the moment the request was written (B6); None is the
-        client's request timeout. `lane` None is the request's own (Produce, Fetch, JoinGroup/SyncGroup, the rest).
-        Raises ConnectError (`.sent` tells whether the broker may have acted on it), AuthError, UnsupportedVersion,
-        DecodeError, DeadlineExceeded, Closed."""
+        topics and has no ids must stay below the topic-id versions, C8). `timeout` is in seconds from the moment the
+        request was written (B6); None is the client's request timeout. `lane` None is the request's own (Produce,
+        Fetch, JoinGroup and SyncGroup, the rest). Raises ConnectError (`.sent` tells whether the broker may have
+        acted on it), AuthError, UnsupportedVersion, DecodeError, DeadlineExceeded, Closed."""
 
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """Write a request that has no answer (Produce with acks=0)."""

@@ -81,12 +81,8 @@ class Connection(asyncio.BufferedProtocol):
         self, request: Request[Any], version: int, timeout: float, *, answered: bool
     ) -> asyncio.Future[Any] | None:
         async with self._turn:
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._may_write()
-            except TimeoutError:
-                # the peer stopped reading: what is already in the buffer will never get through (A5.16)
-                self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
+            if not self._writable.is_set() or self._muted_until:
+                await self._may_write(timeout)
             if self.lost is not None:
                 raise self._not_sent()
             parts = self._session.send(request, version, answered=answered)
@@ -99,9 +95,15 @@ class Connection(asyncio.BufferedProtocol):
         self._waiters.append(waiter)
         return waiter.future
 
-    async def _may_write(self) -> None:
-        await self._writable.wait()
-        while (left := self._muted_until - self._loop.time()) > 0 and self.lost is None:
+    async def _may_write(self, timeout: float) -> None:
+        """Wait until the peer reads again and does not throttle us."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self._writable.wait()
+        except TimeoutError:
+            # what is already in the buffer will never get through (A5.16)
+            self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
+        if (left := self._muted_until - self._loop.time()) > 0:  # answers go on coming while we are muted (B25)
             await asyncio.sleep(left)
 
     def _send(self, parts: list[Buffer]) -> None:
