@@ -26,7 +26,7 @@ class Stop:
     def __init__(self) -> None:
         self.asked = False
         self.last_words: Callable[[], None] | None = None
-        self._event = asyncio.Event()
+        self._event: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def listen(self) -> None:
         loop = asyncio.get_running_loop()
@@ -40,18 +40,17 @@ class Stop:
                 self.last_words()
             os._exit(INTERRUPTED)
         self.asked = True
-        self._event.set()
+        if not self._event.done():
+            self._event.set_result(None)
 
     async def unless(self, work: Coroutine[Any, Any, T]) -> T | None:
         """The result of `work`; None when we were asked to stop first, after `work` was cancelled and has ended."""
         task = asyncio.ensure_future(work)
-        asked = asyncio.ensure_future(self._event.wait())
         try:
-            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((task, self._event), return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
         finally:
-            asked.cancel()
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})

@@ -65,7 +65,7 @@ def plan(line: str) -> produce.Plan:
 
 
 async def send(line: str, producer: FakeProducer, report: Report | None = None, stop: Stop | None = None) -> int:
-    sending = produce.Sending(plan(line), producer, report)  # type: ignore[arg-type]  # a fake
+    sending = produce.Sending(plan(line), producer, report)
     return await produce._send(sending, stop or Stop())
 
 

@@ -9,6 +9,7 @@ import pytest
 from kcli.cli.properties import KNOWN, read_properties
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+from kcli.values import Value
 
 
 def test_java_and_librdkafka_names_mean_the_same() -> None:
@@ -21,7 +22,7 @@ def test_java_and_librdkafka_names_mean_the_same() -> None:
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
-    kinds = {
+    kinds: dict[str, type[Value]] = {
         "client": ClientSettings,
         "producer": ProducerSettings,
         "consumer": ConsumerSettings,

@@ -127,9 +127,12 @@ async def test_R3_a_slow_reader_gets_every_byte_while_the_loop_goes_on() -> None
         assert not flushing.done()
         assert ticks >= 3
         got = bytearray()
-        drained = threading.Thread(
-            target=lambda: [got.extend(os.read(reader, 65536)) for _ in iter(lambda: len(got) < len(expected), False)]
-        )
+
+        def drain() -> None:
+            while len(got) < len(expected):
+                got.extend(os.read(reader, 65536))
+
+        drained = threading.Thread(target=drain)
         drained.start()
         assert await flushing
         drained.join()
