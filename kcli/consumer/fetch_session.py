@@ -1,0 +1,107 @@
+"""Fetch sessions (KIP-227): the broker remembers what is wanted, a request says only what changed (E10).
+
+Sans-IO: `plan` says what to send, `answered` and `broke` say what became of it. A session is of one broker.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli import codes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import NamedTuple
+
+    from kcli.model import TopicPartition
+
+    class Ask(NamedTuple):
+        """What is wanted of one partition."""
+
+        offset: int
+        max_bytes: int
+        leader_epoch: int = -1
+        last_epoch: int = -1
+        topic_id: bytes = bytes(16)
+
+    class Plan(NamedTuple):
+        """What to send: these partitions, in this order, and the ones to forget."""
+
+        session_id: int
+        epoch: int
+        send: list[TopicPartition]
+        forget: list[tuple[TopicPartition, bytes]]
+else:
+    Ask = namedtuple("Ask", "offset max_bytes leader_epoch last_epoch topic_id", defaults=(-1, -1, bytes(16)))
+    Plan = namedtuple("Plan", "session_id epoch send forget")
+
+NEW, FINAL, LAST = 0, -1, 2**31 - 1
+
+
+class FetchSession:
+    """What one broker remembers of us."""
+
+    __slots__ = ("_by_id", "_full", "_held", "epoch", "session_id")
+
+    def __init__(self) -> None:
+        self.session_id = 0
+        self.epoch = NEW
+        self._held: dict[TopicPartition, Ask] = {}
+        self._full: set[TopicPartition] | None = None
+        self._by_id: bool | None = None
+
+    def plan(self, wanted: dict[TopicPartition, Ask], *, by_id: bool) -> Plan:
+        """The next request. Topic ids and names do not mix in one session, so a change starts a new one."""
+        if self._by_id is not None and by_id != self._by_id:
+            self.broke()
+        self._by_id = by_id
+        if self.epoch == NEW:
+            self._held = dict(wanted)
+            self._full = set(wanted)
+            return Plan(self.session_id, NEW, list(wanted), [])
+        held = self._held
+        send = [at for at, ask in wanted.items() if held.get(at) != ask]
+        # A topic that was created anew is forgotten under its old id and sent under its new one.
+        forget = [
+            (at, ask.topic_id) for at, ask in held.items() if at not in wanted or wanted[at].topic_id != ask.topic_id
+        ]
+        self._held = dict(wanted)
+        self._full = None
+        return Plan(self.session_id, self.epoch, send, forget)
+
+    def answered(self, error_code: int, session_id: int, partitions: Collection[TopicPartition]) -> bool:
+        """Take the answer in. False when it must not be used: an error, or not what was asked for."""
+        if error_code:
+            if error_code == codes.FETCH_SESSION_ID_NOT_FOUND.number:
+                self.session_id = 0
+            self.broke()
+            return False
+        if self._full is not None:
+            if self._full != set(partitions):
+                self.session_id = session_id or self.session_id
+                self.broke()
+                return False
+            self.session_id = session_id
+            self.epoch = 1 if session_id else NEW
+            return True
+        if not self._held.keys() >= set(partitions):
+            self.broke()
+            return False
+        if session_id == 0:  # the broker evicted us: its data is good, the session is over
+            self.session_id, self.epoch = 0, NEW
+        else:
+            self.epoch = 1 if self.epoch == LAST else self.epoch + 1
+        return True
+
+    def broke(self) -> None:
+        """Nobody knows what the broker remembers: close that session, if there is one, and open another."""
+        self.epoch = NEW
+
+    @property
+    def open(self) -> bool:
+        return self.session_id != 0
+
+    def farewell(self) -> Plan:
+        """The request that closes the session on the broker."""
+        return Plan(self.session_id, FINAL, [], [])
