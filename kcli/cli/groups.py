@@ -2,85 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import typer
-
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
 from kcli.admin.groups import Described, GroupInUse, GroupMissing, Member, delete_groups, find_groups, list_groups, who
 from kcli.admin.offsets import committed_offsets
 from kcli.admin.snapshot import take
-from kcli.cli.admin import (
-    DRY_RUN,
-    EXECUTE,
-    FORMAT,
-    ISOLATION,
-    JSON,
-    Format,
-    Isolation,
-    answer,
-    confirm,
-    missing,
-    plural,
-)
-from kcli.cli.connection import Connection
-from kcli.cli.typed import HELP, SETTINGS, Group, connected
-from kcli.errors import KcliError, UsageError
+from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
+from kcli.errors import KcliError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes import Row
     from kcli.model import Cluster
 
-app = typer.Typer(cls=Group, help="Consumer groups: list, describe, members, delete.", **SETTINGS)
 
-LIST = """List groups of all types: classic, consumer (KIP-848), share, streams.
+def list_all(values: Values) -> int:
+    """`kcli groups list`."""
 
-\b
-Examples:
-  kcli groups list
-  kcli groups list --state Empty --format plain | cut -f1
-"""
-DESCRIBE = """Print each partition of groups with committed, end, lag, member and host; and the groups.
-
-\b
-Examples:
-  kcli groups describe billing
-  kcli groups describe billing -J | jq .members
-"""
-MEMBERS = """Print the members of groups, where they run and what they own.
-
-\b
-Example:
-  kcli groups members billing
-"""
-DELETE = """Delete groups that have no members, and their committed offsets.
-
-\b
-Examples:
-  kcli groups delete billing --dry-run     what would happen
-  kcli groups delete billing --execute
-"""
-TYPES = typer.Option(None, "--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
-STATES = typer.Option(None, "--state", metavar="STATE", help="Only this state: Stable, Empty, …")
-GROUPS = typer.Argument(..., metavar="GROUP", show_default=False)
-
-
-@app.command(name="list", help=LIST, short_help="List groups of all types.", context_settings=HELP)
-@connected
-def list_(
-    connection: Connection,
-    types: list[str] = TYPES,
-    states: list[str] = STATES,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         listed, failed = await list_groups(cluster)
         for node_id, error in failed.items():
             document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
-        wanted_types, wanted_states = ({word.lower() for word in some or ()} for some in (types, states))
+        wanted_types, wanted_states = ({word.lower() for word in some} for some in (values["types"], values["states"]))
         document.rows["groups"] = [
             {
                 "group": row.group,
@@ -94,19 +39,15 @@ def list_(
             and (not wanted_states or (row.state or "").lower() in wanted_states)
         ]
 
-    return answer(connection, "groups.list", format, json, work)
+    return answer(values, "groups.list", work)
 
 
-@app.command(help=DESCRIBE, short_help="Partitions, lag and owners of groups.", context_settings=HELP)
-@connected
-def describe(
-    connection: Connection,
-    groups: list[str] = GROUPS,
-    isolation: Isolation = ISOLATION,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
+def describe(values: Values) -> int:
+    """`kcli groups describe GROUP...`."""
     from kcli.cli.lag import measure, partition_row, problems
+
+    groups = words_of(values, "GROUP")
+    isolation = values["isolation"] or "read_uncommitted"
 
     async def work(cluster: Cluster, document: Document) -> None:
         shot = await take(cluster, groups, isolation=isolation)
@@ -133,14 +74,18 @@ def describe(
         for one, _, _ in measured:
             idle = [who(member) for member in one.described.members if not member.assignment]
             if idle and one.described.owners_known:
-                _remark(connection, f"{one.described.group}: {plural(len(idle), 'member')} without a partition: ", idle)
+                say(
+                    values,
+                    f"{one.described.group}: {plural(len(idle), 'member')} without a partition: " + ", ".join(idle),
+                )
 
-    return answer(connection, "groups.describe", format, json, work)
+    return answer(values, "groups.describe", work)
 
 
-@app.command(help=MEMBERS, short_help="Members of groups and what they own.", context_settings=HELP)
-@connected
-def members(connection: Connection, groups: list[str] = GROUPS, format: Format = FORMAT, json: bool = JSON) -> int:
+def members(values: Values) -> int:
+    """`kcli groups members GROUP...`."""
+    groups = words_of(values, "GROUP")
+
     async def work(cluster: Cluster, document: Document) -> None:
         found = await _found(cluster, groups, document)
         document.rows["members"] = [
@@ -152,33 +97,24 @@ def members(connection: Connection, groups: list[str] = GROUPS, format: Format =
                     KcliError(f"{group.group}: members of {group.type} groups are not shown, only listed"), group.group
                 )
             elif not group.members:
-                _remark(connection, f"{group.group}: no members ({group.state})", [])
+                say(values, f"{group.group}: no members ({group.state})")
 
-    return answer(connection, "groups.members", format, json, work)
+    return answer(values, "groups.members", work)
 
 
-@app.command(help=DELETE, short_help="Delete groups without members.", context_settings=HELP)
-@connected
-def delete(
-    connection: Connection,
-    groups: list[str] = GROUPS,
-    execute: bool = EXECUTE,
-    dry_run: bool = DRY_RUN,
-    if_exists: bool = typer.Option(False, "--if-exists", help="A group that does not exist is no failure."),
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
-    if execute and dry_run:
-        raise UsageError("--execute and --dry-run exclude each other")
+def delete(values: Values) -> int:
+    """`kcli groups delete GROUP...`."""
+    groups, if_exists = words_of(values, "GROUP"), values["if_exists"]
+    excluding(values)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
         rows = document.rows["groups"] = await _plan(cluster, coordinators, groups, if_exists, document)
         ready = [row["group"] for row in rows if row["result"] == "would delete"]
-        if dry_run or not ready:
+        if values["dry_run"] or not ready:
             return None
         phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
-        if not confirm(connection, document, "json" if json else format, execute, phrase):
+        if not confirm(values, document, phrase):
             document.rows.clear()
             return 1
         done = await delete_groups(coordinators, ready)
@@ -192,7 +128,7 @@ def delete(
                 _failed(row, result, document)
         return None
 
-    return answer(connection, "groups.delete", format, json, work)
+    return answer(values, "groups.delete", work)
 
 
 async def _plan(
@@ -252,9 +188,3 @@ def member_row(group: str, member: Member) -> Row:
         "rack": member.rack,
         "subscribed": member.topics or ([member.regex] if member.regex else []),
     }
-
-
-def _remark(connection: Connection, sentence: str, names: list[str]) -> None:
-    from kcli.cli.admin import say
-
-    say(connection, sentence + ", ".join(names))

@@ -2,66 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
-import typer
-
 from kcli.admin import lag as engine
 from kcli.admin.groups import GroupMissing, list_groups
 from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
-from kcli.cli.admin import FORMAT, ISOLATION, JSON, Format, Isolation, answer, missing
-from kcli.cli.connection import Connection
+from kcli.cli.admin import answer, missing
 from kcli.cli.main import complain
-from kcli.cli.typed import HELP, SETTINGS, connected
 from kcli.errors import KcliError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes import Row
     from kcli.model import Cluster
 
-app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
 
-EXAMPLES = """Print how far groups are behind: all groups, or those named.
-
-Lag is end minus committed, in offsets; committed is read before end. "–" means nothing was committed.
-ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
-
-\b
-Examples:
-  kcli lag                                 all groups, the worst first
-  kcli lag billing                         by topic
-  kcli lag billing -p                      by partition, with member and host
-  kcli lag billing --max-lag 1000 -q       exit code 3 when it is more
-  kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'
-"""
-GROUPS = typer.Argument(None, metavar="GROUP", show_default=False)
-TOPICS = typer.Option(None, "-t", "--topic", metavar="TOPIC", help="Only this topic. Repeatable.")
-STATES = typer.Option(None, "--state", metavar="STATE", help="Only groups in this state (Stable, Empty, …).")
-
-
-@app.command(name="lag", help=EXAMPLES, context_settings=HELP)
-@connected
-def lag(
-    connection: Connection,
-    groups: list[str] = GROUPS,
-    partitions: bool = typer.Option(False, "-p", "--partitions", help="Short for --by partition."),
-    by: Literal["group", "topic", "partition"] | None = typer.Option(
-        None, "--by", help="A row per group (default for all groups), topic (for named ones) or partition."
-    ),
-    topics: list[str] = TOPICS,
-    states: list[str] = STATES,
-    max_lag: int | None = typer.Option(
-        None, "--max-lag", min=0, metavar="N", help="Exit with 3 when a group is more than N behind."
-    ),
-    isolation: Isolation = ISOLATION,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
-    level = "partition" if partitions else by or ("topic" if groups else "group")
+def run(values: Values) -> int:
+    """`kcli lag [GROUP...]`."""
+    groups, max_lag = values["words"], values["max_lag"]
+    level = "partition" if values["partitions"] else values["by"] or ("topic" if groups else "group")
+    isolation = values["isolation"] or "read_uncommitted"
 
     async def work(cluster: Cluster, document: Document) -> int | None:
-        shot = await take(cluster, groups or (), states=states or (), isolation=isolation, topics=topics or ())
+        shot = await take(cluster, groups or (), states=values["states"], isolation=isolation, topics=values["topics"])
         measured = [measure(one, max_lag or 0) for one in shot.groups]
         await problems(cluster, shot, document)
         fill(document, measured, level)
@@ -73,7 +36,7 @@ def lag(
         return 3 if why else None
 
     name = {"topic": "lag", "group": "lag.group", "partition": "lag.partition"}[level]
-    return answer(connection, name, format, json, work)
+    return answer(values, name, work)
 
 
 Measured = tuple[GroupSnapshot, list[engine.Lag], engine.Total]

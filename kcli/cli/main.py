@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kcli.cli.option import Values
 
 HOT = ("produce", "consume", "tail", "count")
+ADMINISTRATION = ("topics", "topic", "groups", "group", "lag", "offsets", "offset")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -51,6 +52,14 @@ def _dispatch(words: list[str]) -> int:
             values = parse(command, words[1:])
             if values is not None:
                 return _run(command.run, values)
+        if words[0] in ADMINISTRATION:
+            from kcli.cli.admin_options import find
+            from kcli.cli.quick import parse
+
+            found = find(words)
+            values = parse(*found) if found is not None else None
+            if found is not None and values is not None:
+                return _run(found[0].run, values)
     from kcli.cli.typed import dispatch
 
     return dispatch(words)

@@ -4,55 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
-
-import typer
 
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
 from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, committed_offsets, list_offsets
 from kcli.admin.topics import Topic, describe_topics
-from kcli.cli.admin import FORMAT, ISOLATION, JSON, Format, Isolation, answer, missing
-from kcli.cli.connection import Connection
-from kcli.cli.typed import HELP, SETTINGS, connected
+from kcli.cli.admin import answer, missing, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.offsets import Committed
+    from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes import Row
     from kcli.model import Cluster
 
     Answers = dict[TopicPartition, LogOffset | KcliError]
 
-app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
 
-EXAMPLES = """Print start, stable and end offset of each partition.
-
-\b
-Examples:
-  kcli offsets orders
-  kcli offsets orders --at -1h            the offset an hour ago
-  kcli offsets orders -g billing -J       with the group's commits and lag
-"""
-TOPICS = typer.Argument(..., metavar="TOPIC", show_default=False)
-
-
-@app.command(name="offsets", help=EXAMPLES, context_settings=HELP)
-@connected
-def offsets(
-    connection: Connection,
-    topics: list[str] = TOPICS,
-    at: str | None = typer.Option(
-        None, "--at", metavar="TIME", help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now."
-    ),
-    group: str | None = typer.Option(None, "-g", "--group", metavar="GROUP", help="Also what this group committed."),
-    isolation: Isolation = ISOLATION,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
-    moment = _moment(at)
+def run(values: Values) -> int:
+    """`kcli offsets TOPIC...`."""
+    topics, group = words_of(values, "TOPIC"), values["group"]
+    isolation = values["isolation"] or "read_uncommitted"
+    moment = _moment(values["at"])
 
     async def work(cluster: Cluster, document: Document) -> None:
         found = await describe_topics(cluster, topics)
@@ -67,7 +43,7 @@ def offsets(
             if row["error"]:
                 document.fail(KcliError(row["error"]), f"{row['topic']} [{row['partition']}]")
 
-    return answer(connection, "offsets", format, json, work)
+    return answer(values, "offsets", work)
 
 
 async def rows(

@@ -3,89 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
-
-import typer
 
 from kcli import codes
 from kcli.admin.configs import topic_configs
 from kcli.admin.gather import bad, good
 from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, list_offsets
 from kcli.admin.topics import NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
-from kcli.cli.admin import DRY_RUN, EXECUTE, FORMAT, JSON, Format, answer, confirm, missing
-from kcli.cli.connection import Connection
-from kcli.cli.typed import HELP, SETTINGS, Group, connected
+from kcli.cli.admin import answer, confirm, excluding, missing, words_of
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import TopicPartition
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes import Row
     from kcli.model import Cluster
 
-app = typer.Typer(cls=Group, help="Topics: list, describe, create, delete.", **SETTINGS)
 
-LIST = """List topics. Kafka's own are hidden unless --internal.
-
-\b
-Examples:
-  kcli topics list
-  kcli topics list --match 'orders.*' --format plain | cut -f1
-"""
-DESCRIBE = """Print partitions with leader, replicas and offsets, and the topics with the configs set on them.
-
-\b
-Examples:
-  kcli topics describe orders
-  kcli topics describe orders -J | jq '.topics[].configs'
-"""
-CREATE = """Create topics. Partitions and replicas default to what the broker is configured with.
-
-\b
-Examples:
-  kcli topics create orders
-  kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
-  kcli topics create orders -p 12 --dry-run      the broker checks, nothing is made
-"""
-DELETE = """Delete topics and all their records.
-
-\b
-Examples:
-  kcli topics delete orders --dry-run      what would be lost
-  kcli topics delete orders --execute
-"""
-TOPICS = typer.Argument(..., metavar="TOPIC", show_default=False)
-CONFIGS = typer.Option(None, "--config", metavar="KEY=VALUE", help="A topic config. Repeatable.")
-INTERNAL = typer.Option(False, "--internal", help="Kafka's own topics too.")
-WAIT = typer.Option(True, "--wait/--no-wait", help="Wait until every broker knows.")
-TIMEOUT = typer.Option(30.0, "--timeout", min=0.0, metavar="SECONDS", help="How long --wait waits; then exit 4.")
-
-
-@app.command(name="list", help=LIST, short_help="List topics.", context_settings=HELP)
-@connected
-def list_(
-    connection: Connection,
-    match: str | None = typer.Option(None, "--match", metavar="REGEX", help="Only topics whose whole name matches."),
-    internal: bool = INTERNAL,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
-    keep = _pattern(match)
+def list_topics(values: Values) -> int:
+    """`kcli topics list`."""
+    keep = _pattern(values["match"])
 
     async def work(cluster: Cluster, document: Document) -> None:
-        found = await describe_topics(cluster, internal=internal)
+        found = await describe_topics(cluster, internal=values["internal"])
         for name, error in bad(found).items():
             document.fail(error, name)
         document.rows["topics"] = [facts(topic) for name, topic in good(found).items() if keep(name)]
 
-    return answer(connection, "topics.list", format, json, work)
+    return answer(values, "topics.list", work)
 
 
-@app.command(help=DESCRIBE, short_help="Partitions, offsets and configs of topics.", context_settings=HELP)
-@connected
-def describe(connection: Connection, topics: list[str] = TOPICS, format: Format = FORMAT, json: bool = JSON) -> int:
+def describe(values: Values) -> int:
+    """`kcli topics describe TOPIC...`."""
+    topics = words_of(values, "TOPIC")
+
     async def work(cluster: Cluster, document: Document) -> None:
         found = await _found(cluster, topics, document)
         parts = [TopicPartition(p.topic, p.partition) for topic in found.values() for p in topic.partitions]
@@ -122,34 +76,20 @@ def describe(connection: Connection, topics: list[str] = TOPICS, format: Format 
                 }
             )
 
-    return answer(connection, "topics.describe", format, json, work)
+    return answer(values, "topics.describe", work)
 
 
-@app.command(help=CREATE, short_help="Create topics.", context_settings=HELP)
-@connected
-def create(
-    connection: Connection,
-    topics: list[str] = TOPICS,
-    partitions: int = typer.Option(-1, "-p", "--partitions", min=-1, metavar="N", help="-1: the broker's default."),
-    replicas: int = typer.Option(
-        -1, "-r", "--replication-factor", min=-1, metavar="N", help="-1: the broker's default."
-    ),
-    config: list[str] = CONFIGS,
-    if_not_exists: bool = typer.Option(False, "--if-not-exists", help="A topic that exists is no failure."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Let the broker check, create nothing."),
-    wait: bool = WAIT,
-    timeout: float = TIMEOUT,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
-    if partitions == 0 or replicas == 0:
+def create(values: Values) -> int:
+    """`kcli topics create TOPIC...`."""
+    if values["partitions"] == 0 or values["replicas"] == 0:
         raise UsageError(
-            "a topic has at least 1 partition and 1 replica; leave the option out for the broker's default"
+            "a topic has at least 1 partition and 1 replica; without the option the broker decides"
         )
-    configs = _configs(config or [])
+    partitions, replicas = (-1 if n is None else n for n in (values["partitions"], values["replicas"]))
+    dry_run, configs = values["dry_run"], _configs(values["configs"])
     new = [
         NewTopic(topic=name, partitions=partitions, replication_factor=replicas, configs=configs)
-        for name in dict.fromkeys(topics)
+        for name in words_of(values, "TOPIC")
     ]
 
     async def work(cluster: Cluster, document: Document) -> None:
@@ -164,41 +104,30 @@ def create(
                 row["partitions"] = made.partitions if made.partitions >= 0 else None
                 row["replicas"] = made.replication_factor if made.replication_factor >= 0 else None
                 row["topic_id"] = made.topic_id or None
-            elif if_not_exists and isinstance(made, BrokerError) and made.code is codes.TOPIC_ALREADY_EXISTS:
+            elif values["if_not_exists"] and isinstance(made, BrokerError) and made.code is codes.TOPIC_ALREADY_EXISTS:
                 row["result"] = "exists"
             else:
                 row["result"], row["error"] = "failed", str(made)
                 document.fail(made, one.topic)
-        if wait and not dry_run:
-            await wait_for_topics(cluster, [r["topic"] for r in rows if r["result"] == "created"], timeout=timeout)
+        if not dry_run and not values["no_wait"]:
+            made_now = [row["topic"] for row in rows if row["result"] == "created"]
+            await wait_for_topics(cluster, made_now, timeout=_timeout(values))
 
-    return answer(connection, "topics.create", format, json, work)
+    return answer(values, "topics.create", work)
 
 
-@app.command(help=DELETE, short_help="Delete topics.", context_settings=HELP)
-@connected
-def delete(
-    connection: Connection,
-    topics: list[str] = TOPICS,
-    execute: bool = EXECUTE,
-    dry_run: bool = DRY_RUN,
-    if_exists: bool = typer.Option(False, "--if-exists", help="A topic that does not exist is no failure."),
-    internal: bool = typer.Option(False, "--internal", help="Kafka's own topics may be deleted."),
-    wait: bool = WAIT,
-    timeout: float = TIMEOUT,
-    format: Format = FORMAT,
-    json: bool = JSON,
-) -> int:
-    if execute and dry_run:
-        raise UsageError("--execute and --dry-run exclude each other")
+def delete(values: Values) -> int:
+    """`kcli topics delete TOPIC...`."""
+    topics, if_exists, internal = words_of(values, "TOPIC"), values["if_exists"], values["internal"]
+    excluding(values)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         rows = document.rows["topics"] = await _plan(cluster, topics, if_exists, internal, document)
         ready = [row["topic"] for row in rows if row["result"] == "would delete"]
-        if dry_run or not ready:
+        if values["dry_run"] or not ready:
             return None
         phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} topics"
-        if not confirm(connection, document, "json" if json else format, execute, phrase):
+        if not confirm(values, document, phrase):
             document.rows.clear()
             return 1
         done = await delete_topics(cluster, ready)
@@ -211,12 +140,12 @@ def delete(
             elif isinstance(result, KcliError):
                 row["result"], row["error"] = "failed", str(result)
                 document.fail(result, row["topic"])
-        if wait:
+        if not values["no_wait"]:
             gone = [row["topic"] for row in rows if row["result"] == "deleted"]
-            await wait_for_topics(cluster, gone, gone=True, timeout=timeout)
+            await wait_for_topics(cluster, gone, gone=True, timeout=_timeout(values))
         return None
 
-    return answer(connection, "topics.delete", format, json, work)
+    return answer(values, "topics.delete", work)
 
 
 async def _plan(cluster: Cluster, topics: list[str], if_exists: bool, internal: bool, document: Document) -> list[Row]:
@@ -262,6 +191,10 @@ async def _found(cluster: Cluster, names: list[str], document: Document) -> dict
         else:
             document.fail(error, name)
     return good({name: found[name] for name in dict.fromkeys(names) if name in found})
+
+
+def _timeout(values: Values) -> float:
+    return 30.0 if values["timeout"] is None else float(values["timeout"])
 
 
 def facts(topic: Topic) -> Row:

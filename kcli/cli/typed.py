@@ -12,10 +12,11 @@ from typer.core import TyperGroup
 
 from kcli.cli.app import ALIASES, COMMANDS, help_text
 from kcli.cli.connection import CONNECTION, Connection
+from kcli.cli.option import Command
 from kcli.cli.options import HOT
 
 if TYPE_CHECKING:
-    from kcli.cli.option import Command, Option, Values
+    from kcli.cli.option import Option, Values
 
 HELP = {"help_option_names": ["-h", "--help"]}
 SETTINGS: dict[str, Any] = {
@@ -60,6 +61,10 @@ def load(name: str) -> Any:
         return command_of(HOT[name])
     module, _, attribute = where.partition(":")
     thing = getattr(import_module(module), attribute)
+    if isinstance(thing, dict):
+        return _group_of(line, thing)
+    if isinstance(thing, Command):
+        return command_of(thing)
     if not isinstance(thing, typer.Typer):
         return _words_command(name, line, thing)
     made = typer.main.get_command(thing)
@@ -97,6 +102,20 @@ def command_of(command: Command) -> Any:
     _sign(call, parameters)
     app.command(name=command.name, help=description, short_help=command.help, context_settings=HELP)(call)
     return typer.main.get_command(app)
+
+
+def _group_of(line: str, commands: dict[str, Command]) -> Any:
+    """A group of commands of a table."""
+    app = typer.Typer(cls=Group, help=line, **SETTINGS)
+
+    @app.callback()
+    def nothing() -> None:
+        """A group by itself does nothing."""
+
+    group = typer.main.get_command(app)
+    group.commands.update({name: command_of(command) for name, command in commands.items()})  # type: ignore[attr-defined]
+    group.help = line
+    return group
 
 
 def run(command: Command, values: Values) -> int:
