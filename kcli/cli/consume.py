@@ -6,6 +6,7 @@ could not finish and exits non-zero (R2). A group's offsets are committed only a
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 
 from kcli.cli.loop import INTERRUPTED, Stop
@@ -76,28 +77,45 @@ class Reading:
         self.written = 0
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self._uncommitted: dict[TopicPartition, OffsetAndEpoch] = {}
-        self._committed_at = monotonic()
+        self._committed_at = self._heard_at = monotonic()
+        self.joined = False
 
     async def everything(self, stop: Stop) -> None:
         """Print until the bound, the stop, or the reader is gone."""
         hidden = self.plan.connection.quiet or self.sink.terminal
         progress = Progress("consume", self.total if self.plan.bounded else None, hidden=hidden)
         try:
-            while self.left != 0 and self.sink.open and not stop.asked and not self.consumer.finished:
-                got = await stop.unless(self.consumer.poll(self.plan.timeout))
+            while self.left != 0 and self.sink.open and not stop.asked and not self.finished:
+                got = await stop.unless(self.consumer.poll(self._patience()))
                 if not got:
-                    if got is None or self.consumer.finished:
+                    if got is None or self.finished:
                         break
-                    if self.plan.timeout is not None:
+                    await self._commit_in_time()
+                    if not self.consumer.assignment:
+                        await asyncio.sleep(0.02)  # between two assignments of the group
+                    if self.plan.timeout is not None and monotonic() - self._heard_at >= self.plan.timeout:
                         raise DeadlineExceeded(f"no record came for {self.plan.timeout * 1000:.0f} ms")
                     continue
+                self._heard_at = monotonic()
                 for fetched in got:
                     await self._print(fetched)
-                if self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY:
-                    await self.commit()
+                await self._commit_in_time()
                 progress.at(self.written)
         finally:
             progress.close()
+
+    @property
+    def finished(self) -> bool:
+        """All is read up to the ends; a member that was given nothing has nothing to read."""
+        if self.plan.group is None:
+            return self.consumer.finished
+        return self.plan.to_end and self.joined and (not self.consumer.assignment or self.consumer.finished)
+
+    def _patience(self) -> float | None:
+        """How long a poll may wait. A member looks up now and then: what it owns may have changed."""
+        if self.plan.group is None:
+            return self.plan.timeout
+        return min(0.2 if self.plan.to_end else COMMIT_EVERY, self.plan.timeout or COMMIT_EVERY)
 
     async def _print(self, fetched: Fetched) -> None:
         """Write one partition's batches; what is written may be committed."""
@@ -123,12 +141,31 @@ class Reading:
         if fetched.error is not None:
             raise finished(fetched.error, at, position)
 
-    async def commit(self) -> None:
-        """Commit what was written since the last time (R4)."""
-        if self.plan.group is not None and self._uncommitted:
-            owned = self.consumer.assignment
-            offsets = {at: offset for at, offset in self._uncommitted.items() if at in owned}
-            self._uncommitted.clear()
+    async def join(self, client: Client) -> None:
+        """Become a member of the group. What is given up is committed first; the next owner goes on there."""
+
+        async def assigned(partitions: set[TopicPartition]) -> None:
+            if self.plan.to_end and partitions:
+                self.consumer.stop_at(await self.plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST)))
+            self.joined = True
+
+        async def lost(partitions: set[TopicPartition]) -> None:
+            for at in partitions:
+                self._uncommitted.pop(at, None)
+
+        await self.consumer.subscribe(self.plan.topics, on_assigned=assigned, on_revoked=self.commit, on_lost=lost)
+
+    async def _commit_in_time(self) -> None:
+        if self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY:
+            await self.commit()
+
+    async def commit(self, partitions: set[TopicPartition] | None = None) -> None:
+        """Commit what was written since the last time, of all that is owned or of some (R4)."""
+        if self.plan.group is None:
+            return
+        owned = self.consumer.assignment if partitions is None else partitions
+        offsets = {at: self._uncommitted.pop(at) for at in owned if at in self._uncommitted}
+        if offsets:
             await self.consumer.commit(offsets)
         self._committed_at = monotonic()
 
@@ -161,7 +198,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
 async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     """Assign or join. The ends are fixed here, before anything is read (E18)."""
     if plan.group is not None:
-        await reading.consumer.subscribe(plan.topics)
+        await reading.join(client)
         return
     places = await plan.places(client.cluster)
     start = plan.range.start or EARLIEST
