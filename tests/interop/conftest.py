@@ -1,0 +1,35 @@
+"""The sandbox as a process of its own, as a stranger meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+_names = count()
+
+
+@pytest.fixture(scope="session")
+def bootstrap() -> Iterator[str]:
+    """Where the sandbox process listens."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kcli.sandbox", "--brokers", "2", "--exit-with-stdin"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["bootstrap"]
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        assert process.wait(10) == 0
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"stranger-{next(_names)}"
