@@ -6,7 +6,6 @@ the batch headers. Work is per batch, nothing per record.
 
 from __future__ import annotations
 
-import asyncio
 from struct import Struct
 
 from kcli.consumer.aborted import AbortedFilter
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 _PREFIX = Struct(">qiib")  # base offset, length, leader epoch (v2), magic
 _DELTA = Struct(">i")
 LOG_OVERHEAD, DELTA_AT, V2_HEADER = 12, 23, 61
-THREAD_FROM = 256 * 1024
-"""Compressed bytes from which a chunk is opened in a thread (B31)."""
 
 
 class CorruptRecords(DecodeError):
@@ -37,12 +34,11 @@ class CorruptRecords(DecodeError):
         self.offset = offset
 
 
-def scan(records: Buffer) -> tuple[int, int, int, bool]:
-    """(next offset, leader epoch of the last batch, bytes of whole batches, any compressed) from headers alone.
+def scan(records: Buffer) -> tuple[int, int, int]:
+    """(next offset, leader epoch of the last batch, bytes of whole batches) from headers alone.
     The offset is -1 when there is no whole batch. An incomplete last batch is not looked at (E1)."""
     at, size = 0, len(records)
     following = epoch = -1
-    compressed = False
     while size - at >= 17:
         base, length, leader_epoch, magic = _PREFIX.unpack_from(records, at)
         end = at + LOG_OVERHEAD + length
@@ -51,42 +47,31 @@ def scan(records: Buffer) -> tuple[int, int, int, bool]:
         if magic >= 2 and end - at >= V2_HEADER:
             following = base + max(_DELTA.unpack_from(records, at + DELTA_AT)[0], 0) + 1
             epoch = leader_epoch
-            compressed = compressed or bool(records[at + 22] & 7)
         else:
             following = base + 1
-            compressed = compressed or bool(records[at + 17] & 7)
         at = end
-    return following, epoch, at, compressed
+    return following, epoch, at
 
 
 class Chunk:
     """`fetched_at` is the offset that was asked for, `following` the one to ask for next, `size` is on the wire."""
 
-    __slots__ = ("batches", "compressed", "data", "epoch", "fetched_at", "following", "size", "trouble")
+    __slots__ = ("batches", "data", "epoch", "fetched_at", "following", "size", "trouble")
 
-    def __init__(self, data: PartitionData, fetched_at: int, following: int, epoch: int, compressed: bool) -> None:
+    def __init__(self, data: PartitionData, fetched_at: int, following: int, epoch: int) -> None:
         assert data.records is not None
         self.data = data
         self.fetched_at = fetched_at
         self.following = following
         self.epoch = epoch
-        self.compressed = compressed
         self.size = len(data.records)
         self.batches: list[Batch] | None = None
         self.trouble: KcliError | None = None
 
-    @property
-    def opened(self) -> bool:
-        return self.batches is not None
-
-    async def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
-        """Check and decompress, once. A cancelled caller loses nothing: the result stays here."""
-        if self.opened:
-            return
-        if self.compressed and self.size > THREAD_FROM:
-            loop = asyncio.get_running_loop()
-            self.batches, self.trouble = await loop.run_in_executor(None, self._read, at, settings)
-        else:
+    def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
+        """Check the CRCs and read the headers, once. Records are decompressed a batch at a time by whoever uses them,
+        so the loop is never held for longer than a batch takes (B31)."""
+        if self.batches is None:
             self.batches, self.trouble = self._read(at, settings)
 
     def _read(self, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], KcliError | None]:

@@ -190,8 +190,7 @@ class Consumer:
             if self._session is not None:
                 self._session.polled()
             self._reader.arrived.clear()
-            ready = await self._open_ready(most)
-            got = self._hand_out(ready)
+            got = self._hand_out(self._ready(most))
             if got or self.finished:
                 return got
             left = None if deadline is None else deadline - loop.time()
@@ -205,8 +204,8 @@ class Consumer:
             except TimeoutError:
                 continue
 
-    async def _open_ready(self, most: int) -> list[Cursor]:
-        """The cursors to hand out now, in turn, their first chunk opened."""
+    def _ready(self, most: int) -> list[Cursor]:
+        """The cursors to hand out now: those that waited longest, until `most` bytes are reached."""
         cursors = self._reader.cursors
         owned = None if self._session is None else self._session.assignment
         known = [at for at in self._turn if at in cursors]
@@ -225,37 +224,24 @@ class Consumer:
                     break
                 size += cursor.chunks[0].size
             ready.append(cursor)
-        for cursor in ready:
-            if cursor.chunks:
-                await cursor.chunks[0].open(cursor.at, self._settings)
         return ready
 
     def _hand_out(self, ready: list[Cursor]) -> list[Fetched]:
-        """Synchronous: what a pause, seek or revocation took away while opening is not handed out (E28, E33)."""
-        got = []
-        for cursor in ready:
-            if self._reader.cursors.get(cursor.at) is not cursor or not cursor.deliverable:
-                continue
-            fetched = self._next_of(cursor)
-            if fetched is not None:
-                got.append(fetched)
-                self._turn.remove(cursor.at)
-                self._turn.append(cursor.at)
-        if ready:
+        """The first chunk of each. They go to the end of the queue."""
+        got = [self._next_of(cursor) for cursor in ready]
+        if got:
+            served = {cursor.at for cursor in ready}
+            self._turn = [at for at in self._turn if at not in served] + [cursor.at for cursor in ready]
             self._reader.changed()
-            self._reader.arrived.clear()
-            if not got or any(cursor.deliverable for cursor in self._reader.cursors.values()):
-                self._reader.arrived.set()
         return got
 
-    def _next_of(self, cursor: Cursor) -> Fetched | None:
+    def _next_of(self, cursor: Cursor) -> Fetched:
         at = cursor.at
         if not cursor.chunks:
             error, cursor.error = cursor.error, None
             return Fetched(topic=at.topic, partition=at.partition, batches=[], next_offset=cursor.position, error=error)
         chunk = cursor.chunks[0]
-        if not chunk.opened:  # another one took its place meanwhile
-            return None
+        chunk.open(at, self._settings)
         settings = self._settings
         batches, following = chunk.window(
             cursor.position, cursor.end, committed=settings.isolation == "read_committed",
@@ -266,7 +252,7 @@ class Consumer:
         if trouble is not None and not (cursor.end is not None and following >= cursor.end):
             cursor.rewind()
             cursor.fail(trouble)
-            cursor.error = None
+            cursor.error = None  # handed out right here
         else:
             trouble = None
         self._link.hand_out(at, following, cursor.epoch)

@@ -205,7 +205,7 @@ class Fetcher:
         records = row.records
         if not records:
             return
-        following, epoch, whole, compressed = scan(records)
+        following, epoch, whole = scan(records)
         if following < 0:  # only the beginning of a batch came: old brokers keep to the limit (E1)
             cursor.max_bytes = min(cursor.max_bytes * 2, 2**31 - 1)
             return
@@ -213,7 +213,7 @@ class Fetcher:
             cursor.failed_once(now, uniform(0.8, 1.2))
             return
         row.records = memoryview(records)[:whole]
-        cursor.take(Chunk(row, cursor.fetch_at, following, epoch, compressed), following, epoch)
+        cursor.take(Chunk(row, cursor.fetch_at, following, epoch), following, epoch)
         self._rank[cursor.at] = self._answers
         reader.arrived.set()
 
