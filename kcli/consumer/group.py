@@ -20,8 +20,7 @@ from kcli.proto.messages.leave_group import LeaveGroupRequest, MemberIdentity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from kcli.consumer.bounds import OffsetAndEpoch
     from kcli.consumer.rebalance import Callbacks, Positions
@@ -108,11 +107,11 @@ class GroupSession:
         self._member.ask_rejoin("the subscription changed")
         if not self._tasks:
             self._member.polled(self._loop.time())
-            self._spawn("rebalance", self._rebalance())
-            self._spawn("heartbeat", self._heartbeat())
-            self._spawn("watch", self._watch())
+            self._spawn("rebalance", self._rebalance)
+            self._spawn("heartbeat", self._heartbeat)
+            self._spawn("watch", self._watch)
             if self._settings.auto_commit:
-                self._spawn("commit", self._commit_regularly())
+                self._spawn("commit", self._commit_regularly)
         self._wake()
 
     def polled(self) -> None:
@@ -357,13 +356,13 @@ class GroupSession:
         self._changed.set()
         self._timers.set()
 
-    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self._tasks[name] = asyncio.create_task(self._guard(work), name=f"kcli group {self._settings.group}: {name}")
 
-    async def _guard(self, work: Awaitable[None]) -> None:
+    async def _guard(self, work: Callable[[], Awaitable[None]]) -> None:
         """A task that ends, ends the session."""
         try:
-            await work
+            await work()
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever (B29)
             self._fail(error)
 

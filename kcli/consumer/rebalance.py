@@ -28,7 +28,7 @@ from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupRequestAss
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
     from typing import Protocol
 
     from kcli.consumer.bounds import OffsetAndEpoch
@@ -125,13 +125,16 @@ class Rebalance:
 
     async def _settle(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
         """Wait for the user, but not longer than the others can (E36): what is not done is not committed."""
-        self._settling = asyncio.create_task(_await(self._positions.settle(set(partitions))))
+        self._settling = asyncio.create_task(self._settled(partitions))
         try:
             await asyncio.wait({self._settling}, timeout=max(0.0, deadline - self._now()))
             if self._settling.done() and not self._settling.cancelled():
                 self._settling.result()
         finally:
             self.hurry()
+
+    async def _settled(self, partitions: frozenset[TopicPartition]) -> None:
+        await self._positions.settle(set(partitions))
 
     def hurry(self) -> None:
         """Stop waiting for the user."""
@@ -274,8 +277,3 @@ class Rebalance:
         for at in added:
             self._offsets.written.pop(at, None)
         await self._callbacks.on_assigned(set(added))
-
-
-
-async def _await(settled: Awaitable[None]) -> None:
-    await settled
