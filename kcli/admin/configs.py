@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.admin.gather import ask_anyone
 from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
@@ -24,7 +25,7 @@ async def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, di
     resources = [
         DescribeConfigsResource(resource_type=TOPIC, resource_name=name, configuration_keys=None) for name in names
     ]
-    answer = await (await cluster.anyone()).ask(DescribeConfigsRequest(resources=resources))
+    answer = await ask_anyone(cluster, DescribeConfigsRequest(resources=resources))
     found: dict[str, dict[str, str | None] | KcliError] = {}
     for row in answer.results:
         if row.error_code:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from typing import TypeVar
 
-    from kcli.model import Broker
+    from kcli.model import Broker, Cluster
+    from kcli.proto.schema import Request
 
+    R = TypeVar("R")
     K = TypeVar("K")
     A = TypeVar("A")
     Places = dict[int, list[K]]
@@ -108,6 +110,20 @@ async def ask_every(
     answers = await asyncio.gather(*(one(found) for _, found in brokers))
     both = dict(zip((node_id for node_id, _ in brokers), answers, strict=True))
     return good(both), bad(both)
+
+
+async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
+    """What every broker knows, from the first that answers: a dead broker must not end a question that any other
+    can answer. Only for requests that change nothing."""
+    for _ in range(len(await cluster.nodes())):
+        broker = await cluster.anyone()
+        try:
+            return await broker.ask(request)
+        except AuthError:
+            raise
+        except ConnectError:
+            continue
+    return await (await cluster.anyone()).ask(request)
 
 
 def _unanswered() -> KcliError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import PATIENCE, gather
+from kcli.admin.gather import PATIENCE, ask_anyone, gather
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -211,6 +211,6 @@ async def topic_names(cluster: Cluster, ids: set[bytes]) -> dict[bytes, str]:
         from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
         asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in missing]
-        answer = await (await cluster.anyone()).ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+        answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
         names |= {row.topic_id: row.name for row in answer.topics if row.name and not row.error_code}
     return names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, may_try_again
+from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, may_try_again
 from kcli.admin.offsets import TopicMissing
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
@@ -83,8 +83,7 @@ async def describe_topics(
     asked = None if names is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(names)]
     if asked == []:
         return {}
-    broker = await cluster.anyone()
-    answer = await broker.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+    answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
     found = {row.name: _topic(row) for row in answer.topics if row.name and (names or internal or not row.is_internal)}
     return dict(sorted(found.items()))
 
@@ -161,7 +160,7 @@ async def delete_topics(
     from kcli.proto.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
     wanted = list(dict.fromkeys(names))
-    by_id = (await (await cluster.anyone()).versions()).get(20, (0, 0))[1] >= 6
+    by_id = (await (await cluster.controller()).versions()).get(20, (0, 0))[1] >= 6
     request = DeleteTopicsRequest(
         topics=[DeleteTopicState(name=name) for name in wanted] if by_id else [], topic_names=wanted, timeout_ms=30_000
     )

@@ -46,6 +46,8 @@ def measure(shot: GroupSnapshot, threshold: int = 0) -> Measured:
     """A group's partitions and their sum; all its members count there, also those that own nothing."""
     rows = [engine.measure(sample, threshold) for sample in shot.samples]
     total = engine.total(rows, shot.described.group)
+    if not rows:
+        total.status = engine.NO_COMMIT
     total.members = len(shot.described.members)
     total.hosts = sorted({member.host for member in shot.described.members})
     return shot, rows, total
@@ -128,6 +130,7 @@ def group_row(shot: GroupSnapshot, total: engine.Total) -> Row:
 
 def _figures(total: engine.Total) -> Row:
     said = [engine.note(total.lost, total.beyond, total.unread)]
+    said += ["nothing committed"] if not total.partitions else []
     said += [f"{total.no_commit} without a commit"] if total.no_commit else []
     said += [f"{total.unknown} could not be read"] if total.unknown else []
     return {

@@ -101,6 +101,12 @@ def test_E71_a_named_share_group_says_why_it_has_no_lag_and_is_left_out_of_all(l
     assert line("lag").code == 0
 
 
+def test_a_group_that_committed_nothing_at_all_is_not_OK(line: Line) -> None:
+    line.tiny.group("new", state="Empty")
+    (row,) = line("lag", "new", "--by", "group", "-J").json["groups"]
+    assert (row["status"], row["lag"], row["note"]) == ("NO COMMIT", None, "nothing committed")
+
+
 def test_isolation_moves_the_end(line: Line) -> None:
     ran = line("lag", "billing", "-p", "-t", "orders", "--isolation", "read_committed", "-J")
     assert [row["lag"] for row in ran.json["partitions"]] == [5, 95, 40]

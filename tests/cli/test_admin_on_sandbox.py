@@ -1,0 +1,64 @@
+"""Administration commands with the real client, end to end on the embedded broker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.client import Client
+from kcli.model import Group
+from kcli.proto.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kcli.sandbox.thread import SandboxThread
+from kcli.settings import ClientSettings, parse_bootstrap
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=3, auto_create=False) as running:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", running.bootstrap)
+        yield running
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_topics_groups_lag_and_offsets(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "topics", "create", "orders", "-p", "6", "-q")[0] == 0
+    code, out, _ = run(capsys, "topics", "describe", "orders", "-J")
+    assert code == 0
+    assert {row["leader"] is not None for row in json.loads(out)["partitions"]} == {True}
+    code, out, _ = run(capsys, "offsets", "orders", "--format", "ndjson")
+    assert [json.loads(line)["end"] for line in out.splitlines()] == [0] * 6
+    asyncio.run(commit(sandbox.bootstrap, "billing", "orders"))
+    code, out, err = run(capsys, "lag", "billing", "-p", "-J")
+    assert (code, err) == (0, "")
+    assert [(row["partition"], row["lag"]) for row in json.loads(out)["partitions"]] == [(0, 0)]
+    code, out, err = run(capsys, "lag", "biling")
+    assert (code, err) == (1, "kcli: biling: this group does not exist; did you mean billing?\n")
+    assert run(capsys, "groups", "delete", "billing", "--execute")[0] == 0
+    assert run(capsys, "groups", "list") == (0, "", "")
+    assert run(capsys, "topics", "delete", "orders", "--execute")[0] == 0
+    assert run(capsys, "topics", "list") == (0, "", "")
+
+
+async def commit(bootstrap: str, group: str, topic: str) -> None:
+    """Commit offset 0 of partition 0, as a consumer without a membership does."""
+    part = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
+        broker = await client.cluster.coordinator(Group(group))
+        await client.cluster.refresh([topic])
+        ids = client.cluster.topic_id(topic)
+        row = OffsetCommitRequestTopic(name=topic, topic_id=ids, partitions=[part])
+        answer = await broker.ask(OffsetCommitRequest(group_id=group, topics=[row]))
+        assert answer.topics[0].partitions[0].error_code == 0
