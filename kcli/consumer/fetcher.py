@@ -138,7 +138,7 @@ class Fetcher:
             gone.partitions.append(at.partition)
         held = sum(cursor.buffered for cursor in self.reader.cursors.values() if cursor.at in wanted)
         return FetchRequest(
-            max_wait_ms=int(settings.fetch_max_wait * 1000),
+            max_wait_ms=int(settings.fetch_max_wait * 1000) if wanted else 0,
             min_bytes=settings.fetch_min_bytes,
             max_bytes=max(min(settings.fetch_max_bytes, self.reader.share - held), 1),
             isolation_level=ISOLATION[settings.isolation],

@@ -56,7 +56,8 @@ async def answer(call: Call, request: FetchRequest) -> FetchResponse:
         return FetchResponse(error_code=refused.code.number)
     wanted = session.partitions if session is not None else _named(request)
     targets = [_Target(call, key, asked) for key, asked in wanted.items()]
-    await _wait(call, targets, request.min_bytes, request.max_wait_ms / 1000)
+    if targets:  # who asks for nothing (a farewell) is answered at once, as in Kafka
+        await _wait(call, targets, request.min_bytes, request.max_wait_ms / 1000)
     leaders: set[int] = set()
     topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
     left = request.max_bytes
