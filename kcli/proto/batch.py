@@ -123,11 +123,7 @@ class Batch(core.Header):
     """A batch as a broker sent it. Offsets are absolute, timestamps in ms; `first` and `stop` may be set to narrow
     what the reader sees. What decodes records raises CorruptBatch, and has then written nothing."""
 
-    __slots__ = ("_packed", "max_decompressed")
-
-    def __init__(self) -> None:
-        self._packed = True
-        self.max_decompressed = MAX_DECOMPRESSED
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"<Batch {self.base_offset}..{self.last_offset}, {self.count} records, {self.codec}>"
@@ -206,7 +202,7 @@ class Batch(core.Header):
     def _decoded(self, read: Callable[..., Any], *arguments: Any) -> Any:
         """Run a reader of the core over the plain section."""
         try:
-            if self._packed:
+            if self.packed:
                 self._unpack()
             return read(self, *arguments)
         except DecodeError as error:
@@ -224,7 +220,7 @@ class Batch(core.Header):
             self.data, self.body_start, self.body_end = plain, 0, len(plain)
         if self.count * 7 > self.body_end - self.body_start:
             raise DecodeError(f"a count of {self.count} records in {self.body_end - self.body_start} bytes")
-        self._packed = False
+        self.packed = False
 
     def _write_converted(
         self, out: bytearray, program: Program, topic: bytes, partition: int, limit: int

@@ -78,11 +78,7 @@ class Builder:
         parts = [b"\x00", encode_varint(delta), encode_varint(self.count)]
         for field in (key, value):
             parts += (b"\x01",) if field is None else (encode_varint(len(field)), field)
-        parts.append(encode_varint(len(headers)))
-        for name, content in headers:
-            named = name.encode("utf-8", "surrogateescape")
-            parts += (encode_varint(len(named)), named)
-            parts += (b"\x01",) if content is None else (encode_varint(len(content)), content)
+        parts.append(encode_headers(headers))
         size = sum(map(len, parts))
         self._room(size + varint_size(size))
         self._stamp(timestamp_ms)
@@ -198,6 +194,16 @@ class Builder:
                     return row
             self.append(timestamp_ms, key, value)
         return max(first_row, lines.count)
+
+
+def encode_headers(headers: Headers) -> bytes:
+    """The count and the headers as they end a record."""
+    parts = [encode_varint(len(headers))]
+    for name, content in headers:
+        named = name.encode("utf-8", "surrogateescape")
+        parts += (encode_varint(len(named)), named)
+        parts += (b"\x01",) if content is None else (encode_varint(len(content)), content)
+    return b"".join(parts)
 
 
 def _cell(data: memoryview, start: int, length: int) -> bytes | None:

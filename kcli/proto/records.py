@@ -9,7 +9,7 @@ from array import array
 from struct import Struct
 
 from kcli.errors import DecodeError
-from kcli.proto.builder import Builder, partition_keys, split_lines
+from kcli.proto.builder import Builder, encode_headers, partition_keys, split_lines
 from kcli.proto.columns import Columns, Record
 from kcli.proto.murmur2 import murmur2, partition_of
 from kcli.proto.varint import read_more, read_varint
@@ -30,6 +30,7 @@ __all__ = [
     "Header",
     "count_visible",
     "crc32c",
+    "encode_headers",
     "murmur2",
     "partition_keys",
     "partition_of",
@@ -65,7 +66,9 @@ class Header:
         "last_offset",
         "leader_epoch",
         "magic",
+        "max_decompressed",
         "max_timestamp",
+        "packed",
         "producer_epoch",
         "producer_id",
         "size",
@@ -89,6 +92,8 @@ class Header:
     data: Buffer
     body_start: int
     body_end: int
+    packed: bool
+    max_decompressed: int
 
 
 def crc32c(data: Buffer, crc: int = 0) -> int:
@@ -124,7 +129,8 @@ def scan(data: Buffer, at: int, check_crcs: bool, make: type[Any], found: list[A
             return at, f"a count of {count} records in {length - SMALLEST} bytes"
         h.base_offset, h.count, h.size, h.last_offset = base, count, length + 12, base + delta
         h.first, h.stop = base, base + delta + 1
-        h.data, h.body_start, h.body_end = data, at + 61, end
+        h.data, h.body_start, h.body_end, h.packed = data, at + 61, end, True
+        h.max_decompressed = 1 << 28
         found.append(h)
         at = end
     return at, None
@@ -242,7 +248,7 @@ def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: 
     """Append each value and the delimiter. Returns the records written (at most `limit` if that is not negative) and
     the offset to go on from: the window's end, or one past the last record if the limit left any."""
     data = _body(h)
-    if limit >= 0 or h.attributes & 8 or h.first > h.base_offset or h.stop <= h.last_offset:
+    if limit >= 0 or h.attributes & 8 or abs(h.base_timestamp) >= 1 << 62 or h.first > h.base_offset or h.stop <= h.last_offset:
         return _write(h, data, out, limit, lambda row: _value(data, row, null) + delimiter)
     values: list[bytes] = []
     add = values.append

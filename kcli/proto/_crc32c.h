@@ -1,0 +1,94 @@
+/* CRC-32C: the processor's instruction on three streams at once where it has one, else a table of eight. */
+#ifndef KCLI_CRC32C_H
+#define KCLI_CRC32C_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KCLI_POLY 0x82F63B78u
+#define KCLI_BLOCK 1024 /* bytes of each of the three streams */
+
+static uint32_t kcli_table[8][256];
+static uint32_t kcli_shift[2][4][256]; /* a CRC after KCLI_BLOCK, and after twice as many, zero bytes */
+static volatile int kcli_ready = 0;
+static int kcli_hardware = 0;
+
+static uint32_t kcli_zeros(uint32_t crc, int count) {
+    while (count-- > 0) crc = kcli_table[0][crc & 255] ^ (crc >> 8);
+    return crc;
+}
+
+static void kcli_prepare(void) {
+    uint32_t bit[32];
+    for (uint32_t n = 0; n < 256; n++) {
+        uint32_t crc = n;
+        for (int k = 0; k < 8; k++) crc = crc & 1 ? (crc >> 1) ^ KCLI_POLY : crc >> 1;
+        kcli_table[0][n] = crc;
+    }
+    for (int n = 0; n < 256; n++)
+        for (int k = 1; k < 8; k++)
+            kcli_table[k][n] = kcli_table[0][kcli_table[k - 1][n] & 255] ^ (kcli_table[k - 1][n] >> 8);
+    for (int which = 0; which < 2; which++) {
+        for (int k = 0; k < 32; k++) bit[k] = kcli_zeros(1u << k, KCLI_BLOCK * (which + 1));
+        for (int k = 0; k < 4; k++)
+            for (int n = 0; n < 256; n++) {
+                uint32_t crc = 0;
+                for (int b = 0; b < 8; b++)
+                    if (n >> b & 1) crc ^= bit[8 * k + b];
+                kcli_shift[which][k][n] = crc;
+            }
+    }
+#if defined(__x86_64__) && defined(__GNUC__)
+    kcli_hardware = __builtin_cpu_supports("sse4.2");
+#endif
+    kcli_ready = 1;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <nmmintrin.h>
+static uint32_t kcli_moved(int which, uint32_t crc) {
+    return kcli_shift[which][0][crc & 255] ^ kcli_shift[which][1][crc >> 8 & 255] ^
+           kcli_shift[which][2][crc >> 16 & 255] ^ kcli_shift[which][3][crc >> 24];
+}
+
+__attribute__((target("sse4.2"))) static uint32_t kcli_fast(uint32_t crc, const uint8_t* at, size_t size) {
+    uint64_t a = crc, b, c, x, y, z;
+    while (size >= 3 * KCLI_BLOCK) {
+        b = c = 0;
+        for (int i = 0; i < KCLI_BLOCK; i += 8) {
+            memcpy(&x, at + i, 8);
+            memcpy(&y, at + KCLI_BLOCK + i, 8);
+            memcpy(&z, at + 2 * KCLI_BLOCK + i, 8);
+            a = _mm_crc32_u64(a, x);
+            b = _mm_crc32_u64(b, y);
+            c = _mm_crc32_u64(c, z);
+        }
+        a = kcli_moved(1, (uint32_t)a) ^ kcli_moved(0, (uint32_t)b) ^ (uint32_t)c;
+        at += 3 * KCLI_BLOCK;
+        size -= 3 * KCLI_BLOCK;
+    }
+    for (; size >= 8; at += 8, size -= 8) {
+        memcpy(&x, at, 8);
+        a = _mm_crc32_u64(a, x);
+    }
+    for (; size; at++, size--) a = _mm_crc32_u8((uint32_t)a, *at);
+    return (uint32_t)a;
+}
+#endif
+
+static uint32_t kcli_crc32c(uint32_t crc, const uint8_t* at, size_t size) {
+    if (!kcli_ready) kcli_prepare();
+    crc = ~crc;
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (kcli_hardware) return ~kcli_fast(crc, at, size);
+#endif
+    for (; size >= 8; at += 8, size -= 8) {
+        uint32_t low = crc ^ ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
+        crc = kcli_table[7][low & 255] ^ kcli_table[6][low >> 8 & 255] ^ kcli_table[5][low >> 16 & 255] ^
+              kcli_table[4][low >> 24] ^ kcli_table[3][at[4]] ^ kcli_table[2][at[5]] ^ kcli_table[1][at[6]] ^
+              kcli_table[0][at[7]];
+    }
+    for (; size; at++, size--) crc = kcli_table[0][(crc ^ *at) & 255] ^ (crc >> 8);
+    return ~crc;
+}
+#endif

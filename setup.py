@@ -1,0 +1,15 @@
+"""The compiled record core. Optional: where it cannot be built, its plain-Python twin runs."""
+
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=[
+        Extension(
+            "kcli.proto._records",
+            ["kcli/proto/_records.pyx"],
+            depends=["kcli/proto/_crc32c.h"],
+            extra_compile_args=["-O3"],
+            optional=True,
+        )
+    ]
+)
