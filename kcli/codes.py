@@ -29,7 +29,8 @@ class ErrorCode:
 
 def of(number: int) -> ErrorCode:
     """The row of a number; a number nobody knows keeps its number and is not retriable (B13)."""
-    return _TABLE.get(number) or ErrorCode(number, f"UNKNOWN({number})", False, "", f"unknown error code {number}")
+    row = _TABLE.get(number)  # NONE is false, so no `or` here
+    return ErrorCode(number, f"UNKNOWN({number})", False, "", f"unknown error code {number}") if row is None else row
 
 
 UNKNOWN_SERVER_ERROR = ErrorCode(

@@ -61,7 +61,7 @@ class Faults:
     @property
     def pending(self) -> int:
         """How many faults are still to happen."""
-        return sum(1 for planned in self._planned if planned.times > 0)
+        return sum(planned.times for planned in self._planned)
 
     def _plan(self, kind: str, api: str | None, value: object, times: int, broker: int | None, topic: str | None = None,
               partition: int | None = None) -> None:  # fmt: skip

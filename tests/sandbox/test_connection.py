@@ -27,7 +27,9 @@ def test_what_is_advertised_is_what_is_declared(key: int) -> None:
     assert (low, ANSWERS[key][2]) == (kind.versions.first, kind.versions.last)
 
 
-@pytest.mark.parametrize("hello", [b"GET / HTTP/1.1\r\n\r\n", b"POST / HTTP/1.1\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"\xff" * 8])
+@pytest.mark.parametrize(
+    "hello", [b"GET / HTTP/1.1\r\n\r\n", b"POST / HTTP/1.1\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"\xff" * 8]
+)
 async def test_whoever_does_not_speak_kafka_is_cut_off(hello: bytes) -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         peer.writer.write(hello)
@@ -49,7 +51,7 @@ async def test_B9_an_unknown_version_of_api_versions_is_answered_at_version_0() 
 
 async def test_B10_produce_below_3_ends_the_connection() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        peer.writer.write(bytes.fromhex("0000001a" "0000" "0002" "00000001" "0001" "63") + b"\0" * 15)
+        peer.writer.write(bytes.fromhex("0000001a0000000200000001000163") + b"\0" * 15)
         with pytest.raises((EOFError, ConnectionError)):
             await asyncio.wait_for(peer.reader.readexactly(1), 1)
 
@@ -82,6 +84,7 @@ async def test_acks_0_has_no_answer_and_an_error_ends_the_connection() -> None:
 
 async def test_C3_topics_are_made_on_demand_only_when_both_sides_agree() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
+
         def ask(name: str, create: bool) -> MetadataRequest:
             return MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=create)
 

@@ -184,7 +184,9 @@ async def test_E10_a_fetch_session_answers_only_what_is_new() -> None:
         opened = await peer.ask(FetchRequest(session_epoch=0, topics=[FetchTopic(topic="t", partitions=both)]), 12)
         assert opened.session_id > 0
         assert len(opened.responses[0].partitions) == 2
-        moved = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=1, partition_max_bytes=1000)])
+        moved = FetchTopic(
+            topic="t", partitions=[FetchPartition(partition=0, fetch_offset=1, partition_max_bytes=1000)]
+        )
         quiet = await peer.ask(FetchRequest(session_id=opened.session_id, session_epoch=1, topics=[moved]), 12)
         assert quiet.responses == []
         await peer.produce(batch(1), partition=1)
