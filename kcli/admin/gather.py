@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     A = TypeVar("A")
     Places = dict[int, list[K]]
 
-PATIENCE = 5.0
-"""Seconds for which answers that say "try again" are asked again."""
+PATIENCE = 12.0
+"""Seconds for which answers that say "try again" are asked again: a fail-over takes Kafka nine, as configured by
+default."""
 
 FIRST_PAUSE, LAST_PAUSE = 0.05, 1.0
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 """The special timestamps of ListOffsets (E22)."""
 
+LEADERLESS_PATIENCE = 2.0
+"""Seconds for which a leader is waited for where the metadata names none."""
+
 ISOLATION = {"read_uncommitted": 0, "read_committed": 1}
 OFFSET_FETCH, MANY_GROUPS_SINCE = 9, 8
 
@@ -67,6 +70,7 @@ class _Leaders:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
+        self.waits_until = asyncio.get_running_loop().time() + LEADERLESS_PATIENCE
 
     def forget(self, at: TopicPartition) -> None:
         self.cluster.leader_moved(at)
@@ -95,14 +99,16 @@ class _Leaders:
         return found, lost
 
     async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
-        """A topic that does not exist is final; a partition that nobody leads now may have a leader soon."""
+        """A topic that does not exist is final; a partition that nobody leads now may have a leader soon, but its
+        last replica may also be gone for good."""
         why: dict[TopicPartition, KcliError] = {}
+        late = asyncio.get_running_loop().time() > self.waits_until
         topics: dict[str, KcliError | None] = {}
         for at in partitions:
             if at.topic not in topics:
                 topics[at.topic] = await self._missing(at.topic)
-            about = f"{at.topic} [{at.partition}]"
-            why[at] = topics[at.topic] or BrokerError(codes.LEADER_NOT_AVAILABLE, about)
+            soon = BrokerError(codes.LEADER_NOT_AVAILABLE, f"{at.topic} [{at.partition}]")
+            why[at] = topics[at.topic] or (Leaderless(at) if late else soon)
         return why
 
     async def _missing(self, topic: str) -> KcliError | None:
@@ -123,6 +129,13 @@ class TopicMissing(KcliError):
     def __init__(self, topic: str) -> None:
         super().__init__(f"{topic}: this topic does not exist")
         self.topic = topic
+
+
+class Leaderless(KcliError):
+    """Nobody has led this partition for a while: all its in-sync replicas are down."""
+
+    def __init__(self, at: TopicPartition) -> None:
+        super().__init__(f"{at.topic} [{at.partition}]: no broker leads this partition now")
 
 
 async def _ask_leader(

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     Work = Callable[[Cluster, Document], Awaitable[int | None]]
 
 
+SENTENCES = 10
+"""How many errors are said on stderr; the document has all."""
+
+
 def answer(values: Values, name: str, work: Work) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion."""
     document = Document(shape=shape(name))
@@ -42,8 +46,10 @@ def answer(values: Values, name: str, work: Work) -> int:
         code = 1 if document.errors else 0
     if format_of(values) != "table" or document.rows:
         write(document, format_of(values))
-    for problem in document.errors:
+    for problem in document.errors[:SENTENCES]:
         complain(problem["message"])
+    if len(document.errors) > SENTENCES:
+        complain(f"and {plural(len(document.errors) - SENTENCES, 'more error')}, all of them in --format json")
     return code
 
 

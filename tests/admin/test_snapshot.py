@@ -98,6 +98,16 @@ async def test_C14_a_leader_that_moved_is_looked_up_again(tiny: Tiny) -> None:
     assert tiny.moved
 
 
+async def test_a_partition_that_nobody_leads_is_not_waited_for_as_long_as_a_fail_over(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kcli.admin.offsets.LEADERLESS_PATIENCE", 0.0)
+    tiny.leader_of = lambda at: -1 if at.partition == 2 else at.partition % 3 + 1  # type: ignore[method-assign]
+    shot = await take(tiny, ["billing"])
+    errors = {s.partition: s.error for s in shot.groups[0].samples if s.topic == "orders"}
+    assert errors == {0: None, 1: None, 2: "orders [2]: no broker leads this partition now"}
+
+
 async def test_a_commit_of_a_deleted_topic_is_an_error_of_its_row_at_once(tiny: Tiny) -> None:
     tiny.group("old", state="Empty", gone=[3])
     shot = await take(tiny, ["old"])

@@ -120,3 +120,10 @@ def test_a_failure_is_a_json_document_too(line: Line) -> None:
     assert ran.json["ok"] is False
     assert ran.json["errors"][0]["error"] == "ConnectError"
     assert ran.err == "kcli: broker 3 is down\n"
+
+
+def test_many_errors_are_not_a_flood(line: Line) -> None:
+    ran = line("topics", "describe", *[f"nope{n}" for n in range(30)], "-J")
+    assert ran.err.count("\n") == 11
+    assert ran.err.endswith("kcli: and 20 more errors, all of them in --format json\n")
+    assert len(ran.json["errors"]) == 30
