@@ -10,6 +10,8 @@ import asyncio
 import os
 import signal
 
+from kcli.errors import KcliError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 INTERRUPTED = 130
+
+
+class Interrupted(KcliError):
+    """Ctrl-C ended the work before it was whole."""
+
+    exit_code = INTERRUPTED
 
 
 class Stop:

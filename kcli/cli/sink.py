@@ -12,8 +12,8 @@ import os
 import select
 import stat
 
+from kcli.cli.loop import Interrupted
 from kcli.cli.source import widen_pipe
-from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Sink:
                 await self._stop.unless(_wait(ready))
             await asyncio.wait_for(ready, GRACE if self._stop is not None else None)
         except TimeoutError:
-            raise KcliError("interrupted while the reader of the output did not read; it is incomplete") from None
+            raise Interrupted("interrupted while the reader of the output did not read; it is incomplete") from None
         finally:
             loop.remove_writer(self._own)
 

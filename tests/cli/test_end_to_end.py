@@ -298,6 +298,42 @@ def test_a_group_commits_what_was_written_and_goes_on_there(kcli: Shell) -> None
     assert kcli.ok("consume", topic, "-g", f"g-{topic}", "-e") == b""
 
 
+def test_R4_after_ctrl_c_a_group_goes_on_where_the_output_ended(kcli: Shell) -> None:
+    topic = kcli.topic()
+    data = lines(60_000)
+    kcli.ok("produce", topic, stdin=data)
+    process = kcli.start("consume", topic, "-e", "-g", f"g-{topic}")
+    first = wait_for(process, b"some")
+    process.send_signal(signal.SIGINT)
+    assert process.stdout is not None
+    while piece := os.read(process.stdout.fileno(), 1 << 20):
+        first += piece
+    code, err = end(process)
+    assert code == 130, err
+    assert first.endswith(b"\n")
+    assert first + kcli.ok("consume", topic, "-e", "-g", f"g-{topic}") == data
+
+
+def test_R7_a_reader_that_does_not_read_does_not_hold_up_ctrl_c(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"x" * 1000 * 1000 + b"\n" + lines(20_000))
+    process = kcli.start("consume", topic, "-e")
+    assert process.stdout is not None
+    assert select.select([process.stdout], [], [], 10)[0]
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(5) == 130
+    process.communicate()
+
+
+def test_a_full_disk_is_said(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"x\n")
+    with open("/dev/full", "wb") as full:
+        process = kcli.start("consume", topic, "-e", stdout=full.fileno())
+        assert end(process) == (1, b"kcli: No space left on device\n")
+
+
 def test_on_a_terminal_hostile_bytes_are_shown(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"a\x1b]0;x\x07b\n")

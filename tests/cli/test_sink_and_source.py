@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.loop import Stop
+from kcli.cli.loop import Interrupted, Stop
 from kcli.cli.sink import Sink
 from kcli.cli.source import CHUNK, Source
 from kcli.errors import KcliError
@@ -171,7 +171,7 @@ async def test_R7_a_stuck_reader_does_not_hold_up_ctrl_c(monkeypatch: pytest.Mon
         flushing = asyncio.create_task(sink.flush())
         await asyncio.sleep(0.01)
         stop.interrupt()
-        with pytest.raises(KcliError, match="incomplete"):
+        with pytest.raises(Interrupted, match="incomplete"):
             await asyncio.wait_for(flushing, 2)
         sink.close()
 
