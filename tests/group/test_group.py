@@ -24,7 +24,7 @@ COOPERATIVE = FAST.replace(assignors=("cooperative-sticky",))
 
 async def until(condition: Callable[[], object], within: float = 3.0) -> None:
     async with asyncio.timeout(within):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - the fake has no events for everything
             await asyncio.sleep(0.002)
 
 
