@@ -129,22 +129,22 @@ class FakeBroker:
                 wanted[topic.topic, ask.partition] = ask
         session = 7 if request.session_epoch >= 0 else 0
         self.sessions[session] = wanted
-        rows = self.rows(wanted, full)
-        if not any(row.records or row.error_code for _, row in rows) and not full:
+        rows = self.rows(request, wanted, full)
+        if not rows and not full:
             self.more.clear()
             try:
                 await asyncio.wait_for(self.more.wait(), request.max_wait_ms / 1000)
             except TimeoutError:
                 pass
-            rows = self.rows(wanted, full)
+            rows = self.rows(request, wanted, full)
         answers = {}
         for name, row in rows:
             answers.setdefault(name, []).append(row)
         topics = [FetchableTopicResponse(topic=name, partitions=rows) for name, rows in answers.items()]
         return FetchResponse(session_id=session, responses=topics)
 
-    def rows(self, wanted, full):
-        rows = []
+    def rows(self, request, wanted, full):
+        rows, left = [], request.max_bytes
         for (name, number), ask in wanted.items():
             log = self.logs[TopicPartition(name, number)]
             row = PartitionData(
@@ -152,13 +152,17 @@ class FakeBroker:
                 log_start_offset=log.start, aborted_transactions=[AbortedTransaction(producer_id=p, first_offset=o) for p, o in log.aborted],
                 records=b"",
             )  # fmt: skip
+            epoch, cut = log.epoch_ends.get(ask.last_fetched_epoch, (0, log.end))
             if log.errors:
                 row.error_code = log.errors.pop(0)
+            elif ask.last_fetched_epoch >= 0 and cut < ask.fetch_offset:
+                row.diverging_epoch.epoch, row.diverging_epoch.end_offset = epoch, cut
             elif not log.start <= ask.fetch_offset <= log.end:
                 row.error_code = 1
             else:
-                row.records = log.read(ask.fetch_offset, ask.partition_max_bytes)
-            if full or row.records or row.error_code:
+                row.records = log.read(ask.fetch_offset, min(left, ask.partition_max_bytes)) if left > 0 else b""
+                left -= len(row.records)
+            if full or row.records or row.error_code or row.diverging_epoch.end_offset >= 0:
                 rows.append((name, row))
         return rows
 

@@ -436,7 +436,15 @@ async def test_E2_partitions_that_had_data_stand_last_in_the_next_full_request()
     async with Consumer(cluster, QUICK) as consumer:
         consumer.assign(dict.fromkeys(logs, 0))
         await consumer.poll(1)
-        consumer._reader.fetchers[0].session.broke()
-        while cluster.brokers[0].fetches[-1].session_epoch != 0 or len(cluster.brokers[0].fetches) == 1:
+        cut = [ConnectError("cut", sent=True)]
+
+        async def hook(_request):
+            if cut:
+                raise cut.pop()
+
+        cluster.brokers[0].hook = hook
+        full = []
+        while len(full) < 2:
             await asyncio.sleep(0.001)
-        assert [one.partition for one in cluster.brokers[0].fetches[-1].topics[0].partitions] == [1, 2, 3, 0]
+            full = [one for one in cluster.brokers[0].fetches if one.session_epoch == 0]
+        assert [one.partition for one in full[1].topics[0].partitions] == [1, 2, 3, 0]

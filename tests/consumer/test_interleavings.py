@@ -1,0 +1,158 @@
+"""The seed issue: partitions that stop being consumed. Random interleavings and the lost wake-up, on purpose."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+from tests.consumer.log import FakeCluster, Log
+
+from kcli.consumer.consumer import Consumer
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings
+
+TPS = [TopicPartition("t", n) for n in range(4)]
+SETTINGS = ConsumerSettings(fetch_max_wait=0.001, partition_max_bytes=600)
+
+
+class Reader:
+    """Does random things to a consumer and keeps its own books of what must come next."""
+
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+        self.cluster = FakeCluster({at: Log().fill(200) for at in TPS}, brokers=2)
+        self.consumer = Consumer(self.cluster, SETTINGS)
+        self.following = {}
+
+    async def step(self):
+        dice, consumer = self.dice, self.consumer
+        at = dice.choice(TPS)
+        what = dice.choice(["pause", "resume", "seek", "assign", "poll", "poll", "wait"])
+        if what == "assign":
+            owned = dice.sample(TPS, dice.randrange(1, 5))
+            self.following = {one: dice.randrange(100) for one in owned}
+            consumer.assign(self.following)
+        elif what == "wait":
+            for _ in range(dice.randrange(5)):
+                await asyncio.sleep(0)
+        elif what == "poll":
+            self.take(await consumer.poll(0))
+        elif at in consumer.assignment:
+            if what == "seek":
+                self.following[at] = dice.randrange(150)
+                consumer.seek(at, self.following[at])
+            else:
+                getattr(consumer, what)(at)
+
+    def take(self, got):
+        for fetched in got:
+            at = TopicPartition(fetched.topic, fetched.partition)
+            assert fetched.error is None
+            assert at in self.consumer.assignment
+            assert at not in self.consumer.paused
+            for one in fetched.batches:
+                for record in one:
+                    assert record.offset == self.following[at], "a record twice or skipped"
+                    self.following[at] += 1
+            assert fetched.next_offset == self.following[at]
+
+    async def drain(self):
+        """Everything owned and unpaused must come to its end: nothing was forgotten."""
+        async with asyncio.timeout(5):
+            while any(self.following[at] < 200 for at in self.consumer.assignment - self.consumer.paused):
+                self.take(await self.consumer.poll(1))
+
+
+@pytest.mark.parametrize("seed", range(25))
+async def test_A3_08_E27_after_any_interleaving_every_owned_unpaused_partition_is_fetched(seed):
+    reader = Reader(seed)
+    async with reader.consumer:
+        for _ in range(60):
+            await reader.step()
+        await reader.drain()
+        wanted = reader.consumer.assignment - reader.consumer.paused
+        async with asyncio.timeout(5):
+            while True:
+                held = {
+                    TopicPartition(*key)
+                    for broker in reader.cluster.brokers.values()
+                    for key in broker.sessions.get(7, {})
+                }
+                if wanted <= held:
+                    break
+                await reader.consumer.poll(0.005)
+
+
+async def test_A3_09_an_assignment_between_saw_nothing_and_went_idle_is_fetched():
+    cluster = FakeCluster({at: Log().fill(100) for at in TPS})
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign({TPS[0]: 0})
+        consumer.pause(TPS[0])
+        reader = consumer._reader
+        look, fired = reader.work, []
+
+        def work(node, now):
+            seen = look(node, now)
+            if not seen[0] and not fired:
+                fired.append(True)
+                consumer.assign({TPS[1]: 0})  # exactly after it saw nothing
+            return seen
+
+        reader.work = work
+        reader.changed()
+        (fetched,) = await consumer.poll(5)
+        assert fired
+        assert fetched.partition == 1
+
+
+async def test_A3_10_pausing_disturbs_no_fetch_under_way():
+    cluster = FakeCluster({at: Log().fill(100) for at in TPS})
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign(dict.fromkeys(TPS, 0))
+        for _ in range(100):
+            consumer.pause(*TPS)
+            await asyncio.sleep(0)
+            consumer.resume(*TPS)
+            await consumer.poll(0.001)
+        assert sum(one.session_epoch == 0 for one in cluster.brokers[0].fetches) == 1
+
+
+async def test_E29_resuming_what_is_not_paused_is_nothing_at_all():
+    cluster = FakeCluster({TPS[0]: Log().fill(100)})
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign({TPS[0]: 0})
+        await consumer.poll(1)
+        position = consumer.position(TPS[0])
+        for _ in range(3):
+            consumer.resume(TPS[0])
+        assert consumer.position(TPS[0]) == position
+
+
+async def test_E31_a_partition_that_is_assigned_again_starts_unpaused():
+    cluster = FakeCluster({at: Log().fill(100) for at in TPS})
+    async with Consumer(cluster, SETTINGS) as consumer:
+        link = consumer._link
+        consumer._reader.stored = lambda ats: asyncio.sleep(0, dict.fromkeys(ats))
+        await link.on_assigned({TPS[0], TPS[1]})
+        consumer.pause(*TPS[:2])
+        await link.on_revoked({TPS[0]})
+        await link.on_assigned({TPS[0]})
+        assert consumer.paused == {TPS[1]}
+
+
+async def test_E36_E38_a_revocation_waits_for_what_was_handed_out_and_then_may_commit_it():
+    cluster = FakeCluster({TPS[0]: Log().fill(100)})
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign({TPS[0]: 0})
+        (fetched,) = await consumer.poll(1)
+        link = consumer._link
+        assert link.to_commit({TPS[0]}) == {}
+        settled = asyncio.ensure_future(link.settle({TPS[0]}))
+        await asyncio.sleep(0.01)
+        assert not settled.done()
+        assert await consumer.poll(0.01) == []
+        await asyncio.wait_for(settled, 1)
+        assert link.to_commit({TPS[0]})[TPS[0]].offset == fetched.next_offset
+        await link.on_lost({TPS[0]})
+        assert link.to_commit({TPS[0]}) == {}
