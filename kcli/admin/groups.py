@@ -111,6 +111,11 @@ async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliErr
     return sorted(found.values(), key=lambda row: row.group), failed
 
 
+async def group_names(cluster: Cluster) -> list[str]:
+    """The names of all groups whose coordinator answers."""
+    return [row.group for row in (await list_groups(cluster))[0]]
+
+
 async def describe_groups(
     coordinators: Coordinators, listed: Iterable[Listed], *, patience: float = PATIENCE
 ) -> dict[str, Described | KcliError]:

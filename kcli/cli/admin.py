@@ -87,6 +87,23 @@ def missing(document: Document, about: str, error: KcliError, names: Iterable[st
     document.errors[-1]["error"] = type(error).__name__
 
 
+async def fail_all(
+    document: Document,
+    errors: dict[str, KcliError],
+    absent: type[KcliError],
+    names: Callable[[], Awaitable[Iterable[str]]],
+) -> None:
+    """Put the errors into the document; those of the kind `absent` with the nearest of `names`, asked for once."""
+    known: list[str] | None = None
+    for about, error in errors.items():
+        if not isinstance(error, absent):
+            document.fail(error, about)
+            continue
+        if known is None:
+            known = list(await names())
+        missing(document, about, error, known)
+
+
 def confirm(values: Values, document: Document, phrase: str) -> bool:
     """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
     neither is possible: a script that forgot --execute must not look as if it had worked."""

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
-from kcli.admin.groups import Described, GroupInUse, GroupMissing, Member, delete_groups, find_groups, list_groups, who
+from kcli.admin.groups import (
+    Described,
+    GroupInUse,
+    GroupMissing,
+    Member,
+    delete_groups,
+    find_groups,
+    group_names,
+    list_groups,
+    who,
+)
 from kcli.admin.offsets import committed_offsets
 from kcli.admin.snapshot import take
-from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
+from kcli.cli.admin import answer, confirm, excluding, fail_all, missing, plural, say, words_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -149,7 +159,7 @@ async def _plan(
             _failed(row, group, document)
             if isinstance(group, GroupMissing):
                 document.errors.pop()
-                missing(document, name, group, [listed.group for listed in (await list_groups(cluster))[0]])
+                missing(document, name, group, await group_names(cluster))
         else:
             row["state"], row["members"] = group.state or None, len(group.members)
             row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
@@ -167,11 +177,7 @@ def _failed(row: Row, error: KcliError, document: Document) -> None:
 async def _found(cluster: Cluster, groups: list[str], document: Document) -> dict[str, Described]:
     """The groups that exist; the others are errors of the document."""
     found, _ = await find_groups(Coordinators(cluster), groups)
-    for name, error in bad(found).items():
-        if isinstance(error, GroupMissing):
-            missing(document, name, error, [row.group for row in (await list_groups(cluster))[0]])
-        else:
-            document.fail(error, name)
+    await fail_all(document, bad(found), GroupMissing, lambda: group_names(cluster))
     return good(found)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kcli.admin import lag as engine
-from kcli.admin.groups import GroupMissing, list_groups
+from kcli.admin.groups import GroupMissing, group_names
 from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
-from kcli.cli.admin import answer, missing
+from kcli.cli.admin import answer, fail_all
 from kcli.cli.main import complain
 from kcli.errors import KcliError
 
@@ -55,14 +55,7 @@ def measure(shot: GroupSnapshot, threshold: int = 0) -> Measured:
 
 async def problems(cluster: Cluster, shot: Snapshot, document: Document) -> None:
     """What could not be read, as errors of the document."""
-    names: list[str] | None = None
-    for name, error in shot.failed.items():
-        if isinstance(error, GroupMissing):
-            if names is None:
-                names = [row.group for row in (await list_groups(cluster))[0]]
-            missing(document, name, error, names)
-        else:
-            document.fail(error, name)
+    await fail_all(document, shot.failed, GroupMissing, lambda: group_names(cluster))
     for node_id, error in shot.brokers.items():
         document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
     seen: set[str] = set()

@@ -9,7 +9,7 @@ from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
 from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, committed_offsets, list_offsets
 from kcli.admin.topics import Topic, describe_topics
-from kcli.cli.admin import answer, missing, words_of
+from kcli.cli.admin import answer, fail_all, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 
@@ -32,11 +32,7 @@ def run(values: Values) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         found = await describe_topics(cluster, topics)
-        for name, error in bad(found).items():
-            if isinstance(error, TopicMissing):
-                missing(document, name, error, await describe_topics(cluster, internal=False))
-            else:
-                document.fail(error, name)
+        await fail_all(document, bad(found), TopicMissing, lambda: describe_topics(cluster, internal=False))
         committed = await _committed(cluster, group, document)
         document.rows["partitions"] = await rows(cluster, good(found), moment, committed, isolation)
         for row in document.rows["partitions"]:

@@ -9,7 +9,7 @@ from kcli.admin.configs import topic_configs
 from kcli.admin.gather import bad, good
 from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, list_offsets
 from kcli.admin.topics import NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
-from kcli.cli.admin import answer, confirm, excluding, missing, words_of
+from kcli.cli.admin import answer, confirm, excluding, fail_all, missing, words_of
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import TopicPartition
 
@@ -82,9 +82,7 @@ def describe(values: Values) -> int:
 def create(values: Values) -> int:
     """`kcli topics create TOPIC...`."""
     if values["partitions"] == 0 or values["replicas"] == 0:
-        raise UsageError(
-            "a topic has at least 1 partition and 1 replica; without the option the broker decides"
-        )
+        raise UsageError("a topic has at least 1 partition and 1 replica; without the option the broker decides")
     partitions, replicas = (-1 if n is None else n for n in (values["partitions"], values["replicas"]))
     dry_run, configs = values["dry_run"], _configs(values["configs"])
     new = [
@@ -185,11 +183,7 @@ async def _plan(cluster: Cluster, topics: list[str], if_exists: bool, internal: 
 async def _found(cluster: Cluster, names: list[str], document: Document) -> dict[str, Topic]:
     """The topics that exist, in the order asked; the others are errors of the document."""
     found = await describe_topics(cluster, names)
-    for name, error in bad(found).items():
-        if isinstance(error, TopicMissing):
-            missing(document, name, error, await describe_topics(cluster, internal=False))
-        else:
-            document.fail(error, name)
+    await fail_all(document, bad(found), TopicMissing, lambda: describe_topics(cluster, internal=False))
     return good({name: found[name] for name in dict.fromkeys(names) if name in found})
 
 
