@@ -1,0 +1,129 @@
+"""All batches that are not settled: a queue per partition, what may be sent, what took too long.
+
+Pure but for its budget: time is an argument, and the sender is told by `on_ready` that something may have become
+sendable. A batch closes when it is full, its linger is over, somebody waits for memory, or on flush (D2).
+"""
+
+from __future__ import annotations
+
+from kcli.model import TopicPartition
+from kcli.producer.batch import ProducerBatch
+from kcli.producer.queue import PartitionQueue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kcli.settings import ProducerSettings
+
+CLOSE_IN_THREAD = 64 * 1024  # compressing more than this would keep heartbeats and answers waiting (B31)
+
+
+class Accumulator:
+    """`seal_later` has a thread seal a batch; `too_large` gets a record that no request may carry."""
+
+    def __init__(
+        self,
+        settings: ProducerSettings,
+        on_ready: Callable[[], None],
+        seal_later: Callable[[ProducerBatch], None],
+        too_large: Callable[[PartitionQueue, ProducerBatch], None],
+    ) -> None:
+        self._settings = settings
+        self._on_ready = on_ready
+        self._seal_later = seal_later
+        self._too_large = too_large
+        self._numbers = 0
+        self.queues: dict[TopicPartition, PartitionQueue] = {}
+        self.active: dict[TopicPartition, PartitionQueue] = {}  # those with anything unsettled
+        self.lingering: dict[TopicPartition, PartitionQueue] = {}  # those with an open batch
+        self.incomplete: set[ProducerBatch] = set()
+
+    def queue(self, topic: str, partition: int) -> PartitionQueue:
+        at = TopicPartition(topic, partition)
+        found = self.queues.get(at)
+        if found is None:
+            found = self.queues[at] = PartitionQueue(at)
+        return found
+
+    def depth(self, topic: str, partition: int) -> int:
+        """Unsettled batches of a partition, for the sticky choice."""
+        found = self.active.get(TopicPartition(topic, partition))
+        return found.depth if found is not None else 0
+
+    def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
+        """The open batch of a queue, made if there is none."""
+        if queue.open is None:
+            self._numbers += 1
+            queue.open = ProducerBatch(queue.at, now, self._numbers)
+            self.incomplete.add(queue.open)
+            self.active[queue.at] = queue
+            self.lingering[queue.at] = queue
+            if len(self.lingering) == 1 or self._settings.linger == 0:
+                self._on_ready()  # the linger clock has to be started
+        return queue.open
+
+    def appended(self, queue: PartitionQueue, batch: ProducerBatch, *, full: bool) -> None:
+        """Records were added to the open batch."""
+        batch.count = batch.builder.count
+        if full or batch.builder.size >= self._settings.batch_size or batch.count >= self._settings.batch_records:
+            self.close(queue)
+
+    def close(self, queue: PartitionQueue) -> None:
+        """End the open batch: it waits for its turn from now on."""
+        batch, queue.open = queue.open, None
+        self.lingering.pop(queue.at, None)
+        if batch is None:
+            return
+        batch.count = batch.builder.count
+        if not batch.count:
+            self.incomplete.discard(batch)
+            self._forget_if_idle(queue)
+            return
+        queue.waiting.append(batch)
+        if batch.count == 1 and batch.builder.size > self._settings.max_request_size:
+            self._too_large(queue, batch)
+        elif self._settings.compression != "none" and batch.builder.size > CLOSE_IN_THREAD:
+            batch.sealing = True
+            self._seal_later(batch)
+        else:
+            batch.close(self._settings)
+            self._on_ready()
+
+    def close_all(self) -> None:
+        """Flush, close and a full buffer end every linger at once (A1.09)."""
+        for queue in list(self.lingering.values()):
+            self.close(queue)
+
+    def close_lingered(self, now: float) -> None:
+        for queue in list(self.lingering.values()):
+            if queue.open is not None and queue.open.created + self._settings.linger <= now:
+                self.close(queue)
+
+    def next_linger(self) -> float | None:
+        """When the next linger is over."""
+        opened = [queue.open.created for queue in self.lingering.values() if queue.open is not None]
+        return min(opened) + self._settings.linger if opened else None
+
+    def expired(self, now: float) -> Iterable[tuple[PartitionQueue, ProducerBatch]]:
+        """Batches over their delivery timeout and not on the wire, in order."""
+        limit = now - self._settings.delivery_timeout
+        for queue in list(self.active.values()):
+            if queue.open is not None and queue.open.created <= limit:
+                self.close(queue)
+            for batch in list(queue.waiting):
+                if batch.created <= limit and not batch.sealing:
+                    yield queue, batch
+
+    def next_expiry(self) -> float | None:
+        oldest = [batch.created for batch in self.incomplete]
+        return min(oldest) + self._settings.delivery_timeout if oldest else None
+
+    def settled(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
+        """The batch is out of everything."""
+        self.incomplete.discard(batch)
+        self._forget_if_idle(queue)
+
+    def _forget_if_idle(self, queue: PartitionQueue) -> None:
+        if not queue.depth:
+            self.active.pop(queue.at, None)

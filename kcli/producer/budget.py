@@ -1,0 +1,83 @@
+"""The one memory bound of a producer, retries included (D6): first come, first served.
+
+A waiter that gives up leaves its place; a small one never overtakes a large one (A4.11). Bytes and records are both
+bounded. Whatever is larger than the whole bound is refused at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from kcli.errors import BufferFull
+
+
+class Budget:
+    """Bytes and records that are accepted and not yet settled."""
+
+    def __init__(self, max_bytes: int, max_records: int) -> None:
+        self.max_bytes = max_bytes
+        self.max_records = max_records
+        self.bytes = 0
+        self.records = 0
+        self._waiting: deque[tuple[int, int, asyncio.Future[None]]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """How many callers wait for room."""
+        return len(self._waiting)
+
+    def fits(self, size: int, records: int) -> bool:
+        return self.bytes + size <= self.max_bytes and self.records + records <= self.max_records
+
+    async def take(self, size: int, records: int, timeout: float, *, block: bool = True) -> None:
+        """Take room for `size` bytes, waiting up to `timeout` seconds. Raises BufferFull."""
+        if size > self.max_bytes or records > self.max_records:
+            raise BufferFull(
+                f"{size} bytes are more than the producer's whole buffer of {self.max_bytes} (buffer.memory)"
+            )
+        if not self._waiting and self.fits(size, records):
+            self.bytes += size
+            self.records += records
+            return
+        if not block:
+            raise BufferFull(f"the producer's buffer of {self.max_bytes} bytes is full (buffer.memory)")
+        room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        place = (size, records, room)
+        self._waiting.append(place)
+        try:
+            async with asyncio.timeout(timeout):
+                await room
+        except BaseException as problem:
+            if room.done() and not room.cancelled():
+                self.give(size, records)  # room came at the very moment we gave up
+            else:
+                self._waiting.remove(place)
+                self._wake()
+            if isinstance(problem, TimeoutError):
+                raise BufferFull(
+                    f"the producer's buffer of {self.max_bytes} bytes stayed full for {timeout:g} s (max.block.ms): "
+                    "the cluster does not take records as fast, or does not answer"
+                ) from None
+            raise
+
+    def give(self, size: int, records: int) -> None:
+        """Give room back and wake those it is enough for, in order."""
+        self.bytes -= size
+        self.records -= records
+        self._wake()
+
+    def charge(self, size: int, records: int) -> None:
+        """Take what is known only now, without waiting: record counts of a chunk."""
+        self.bytes += size
+        self.records += records
+
+    def _wake(self) -> None:
+        while self._waiting:
+            size, records, room = self._waiting[0]
+            if not self.fits(size, records):
+                return
+            self._waiting.popleft()
+            self.bytes += size
+            self.records += records
+            room.set_result(None)

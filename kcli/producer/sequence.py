@@ -1,0 +1,67 @@
+"""The producer's identity: id and epoch from the cluster, bumped when a sequence was lost (KIP-360)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
+from kcli.proto.messages.init_producer_id import InitProducerIdRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Cluster
+    from kcli.settings import ProducerSettings
+
+LAST_EPOCH = 32767
+
+
+class Identity:
+    """Id -1 until it is needed, and for a producer that is not idempotent."""
+
+    def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._lock = asyncio.Lock()
+        self.producer_id = -1
+        self.epoch = -1
+
+    @property
+    def missing(self) -> bool:
+        """An idempotent producer without its id."""
+        return self._settings.idempotence and self.producer_id < 0
+
+    async def obtain(self) -> None:
+        """Ask the cluster for an id; whatever passes is retried until the delivery timeout.
+        Raises BrokerError (not authorised), AuthError, UnsupportedVersion, ConnectError, DeadlineExceeded."""
+        async with self._lock:
+            if not self.missing:
+                return
+            loop = asyncio.get_running_loop()
+            deadline = loop.time() + self._settings.delivery_timeout
+            backoff = self._settings.retry_backoff
+            while True:
+                try:
+                    broker = await self._cluster.anyone()
+                    answer = await broker.ask(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
+                    code = codes.of(answer.error_code)
+                    if not code:
+                        self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
+                        return
+                    problem: Exception = BrokerError(code, "idempotent producer")
+                    final = not code.retriable
+                except AuthError:
+                    raise
+                except (ConnectError, DeadlineExceeded) as raised:
+                    problem, final = raised, False
+                if final or loop.time() + backoff > deadline:
+                    raise problem
+                await asyncio.sleep(backoff)
+                backoff = min(backoff * 2, self._settings.retry_backoff_max)
+
+    def bump(self) -> None:
+        """The next epoch; after the last one a new id has to be obtained."""
+        if self.epoch >= LAST_EPOCH:
+            self.producer_id = self.epoch = -1
+        else:
+            self.epoch += 1

@@ -1,0 +1,37 @@
+"""What a partition's answer means for its batch (D23): done, again, split, a new epoch, or failed."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kcli import codes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.codes import ErrorCode
+
+
+class Verdict(Enum):
+    DONE = "done"
+    AGAIN = "again"
+    SPLIT = "split"
+    NEW_EPOCH = "new epoch"
+    FAILED = "failed"
+
+
+MAYBE_WRITTEN = (codes.REQUEST_TIMED_OUT, codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+LOST_SEQUENCE = (codes.UNKNOWN_PRODUCER_ID, codes.INVALID_PRODUCER_EPOCH)
+AGAIN = (codes.CONCURRENT_TRANSACTIONS, codes.UNKNOWN_TOPIC_ID, codes.INCONSISTENT_TOPIC_ID)
+
+
+def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool) -> Verdict:
+    """The verdict on a batch of `records` records. A duplicate is a success whose offset nobody knows (D26)."""
+    if not code or code is codes.DUPLICATE_SEQUENCE_NUMBER:
+        return Verdict.DONE
+    if code is codes.MESSAGE_TOO_LARGE:
+        return Verdict.SPLIT if records > 1 else Verdict.FAILED
+    if code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and idempotent:
+        return Verdict.NEW_EPOCH if next_in_line else Verdict.AGAIN
+    if code in LOST_SEQUENCE and idempotent:
+        return Verdict.NEW_EPOCH if next_in_line else Verdict.AGAIN
+    return Verdict.AGAIN if code.retriable or code in AGAIN else Verdict.FAILED
