@@ -1,0 +1,39 @@
+"""Both record cores, for suites that run over each."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from kcli.proto import records
+from kcli.proto.batch import seal
+
+CORES: list[ModuleType] = [records]
+try:
+    from kcli.proto import _records
+except ImportError:
+    pass
+else:
+    CORES.append(_records)
+
+
+def sealed(builder, **options):
+    """What `builder` holds as the bytes of a batch."""
+    count, base, latest = builder.count, builder.base_timestamp, builder.max_timestamp
+    return bytes(seal(builder.take(), count, base, latest, **options).data)
+
+
+def opened(core, data, check_crcs=True):
+    """The one batch in `data`, as `core` sees it."""
+    found = []
+    at, wrong = core.scan(data, 0, check_crcs, core.Header, found)
+    assert wrong is None
+    assert at == len(data)
+    return found[0]
+
+
+def built(core, rows):
+    """A batch of (timestamp, key, value, headers)."""
+    builder = core.Builder()
+    for row in rows:
+        builder.append(*row)
+    return sealed(builder)

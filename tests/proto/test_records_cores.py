@@ -1,0 +1,253 @@
+"""The record cores do the same, byte for byte, and break on nothing but with a DecodeError."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kcli.errors import DecodeError
+from kcli.proto import records as twin
+from tests.proto.record_cores import CORES, built, opened, sealed
+
+cores = pytest.mark.parametrize("core", CORES, ids=lambda core: core.NAME)
+nullable = st.none() | st.binary(max_size=200) | st.text(max_size=40).map(str.encode)
+headers = st.lists(st.tuples(st.text(max_size=8), nullable), max_size=3)
+stamps = st.integers(-1, 2**45)
+rows = st.lists(st.tuples(stamps, nullable, nullable, headers), min_size=1, max_size=20)
+PROGRAM = tuple((token, None) if token.isalpha() else token.encode() for token in "k|s|S|R|K|T|o|t|p|h\n")
+
+
+def as_json(row, offset):
+    def text(data):
+        if data is None:
+            return None
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            from base64 import b64encode
+
+            return {"base64": b64encode(data).decode()}
+
+    timestamp, key, value, held = row
+    envelope = {"topic": 'a"ü', "partition": 7, "offset": offset, "timestamp": timestamp, "timestamp_type": "create"}
+    pairs = [[name, text(content)] for name, content in held]
+    envelope |= {"key": text(key), "value": text(value), "headers": pairs}
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+@cores
+@given(rows=rows)
+def test_D10_what_was_built_is_what_is_read(core, rows):
+    batch = opened(core, built(core, rows))
+    assert [tuple(record[1:4]) + (list(record.headers),) for record in core.read_records(batch)] == rows
+    columns = core.read_columns(batch)
+    assert [columns.value(row) for row in range(len(columns))] == [row[2] for row in rows]
+    assert [columns.key(row) for row in range(len(columns))] == [row[1] for row in rows]
+    assert [
+        core.read_headers(columns.data, at, n) for at, n in zip(columns.header_starts, columns.header_counts)
+    ] == [row[3] for row in rows]
+    assert core.count_visible(batch) == len(rows)
+
+
+@cores
+@given(rows=rows)
+def test_both_cores_build_and_write_the_same(core, rows):
+    data = built(core, rows)
+    assert data == built(twin, rows)
+    ours, oracle = opened(core, data), opened(twin, data)
+    for write, arguments in (
+        ("write_values", (b"\n", -1, b"~")),
+        ("write_format", (PROGRAM, b"topic", 12, -1)),
+        ("write_json", ('a"ü', 7, -1)),
+    ):
+        out, expected = bytearray(b"before"), bytearray(b"before")
+        assert getattr(core, write)(ours, out, *arguments) == getattr(twin, write)(oracle, expected, *arguments)
+        assert out == expected
+    assert out[6:].decode() == "".join(as_json(row, offset) for offset, row in enumerate(rows))
+
+
+@cores
+@given(rows=rows, first=st.integers(0, 25), stop=st.integers(0, 25), limit=st.integers(-1, 25))
+def test_E3_the_window_and_the_limit_are_exact(core, rows, first, stop, limit):
+    batch = opened(core, built(core, rows))
+    batch.first, batch.stop = first, stop
+    seen = [offset for offset in range(len(rows)) if first <= offset < stop]
+    assert [record.offset for record in core.read_records(batch)] == seen
+    taken = seen if limit < 0 else seen[:limit]
+    end = min(stop, len(rows))
+    after = end if len(taken) == len(seen) else (taken[-1] + 1 if taken else first)
+    for write, arguments in (
+        ("write_values", (b"\r\n", limit, b"")),
+        ("write_format", ((("o", None), b"\n"), b"t", 0, limit)),
+        ("write_json", ("t", 0, limit)),
+    ):
+        out = bytearray()
+        assert getattr(core, write)(batch, out, *arguments) == (len(taken), after)
+    assert core.count_visible(batch) == len(seen)
+
+
+@cores
+@settings(max_examples=150)
+@given(
+    lines=st.lists(st.binary(max_size=300).map(lambda line: line.replace(b"\n", b"")), max_size=60),
+    bound=st.integers(1, 20_000),
+    most=st.integers(1, 70),
+    before=st.integers(0, 2),
+    nulls=st.booleans(),
+)
+def test_lines_are_cut_where_the_batch_is_full(core, lines, bound, most, before, nulls):
+    chunk = b"skipped" + b"".join(line + b"\n" for line in lines) + b"not whole"
+    ends, sections = [], []
+    for each in (core, twin):
+        builder, slow = each.Builder(), each.Builder()
+        for _ in range(before):
+            builder.append(5, b"k", b"v")
+            slow.append(5, b"k", b"v")
+        ends.append(builder.append_lines(chunk, 7, len(chunk), 10, 9, bound, most, nulls))
+        for line in lines[: builder.count - before]:
+            slow.append(9, None, line if line or not nulls else None)
+        if slow.count and builder.count < before + len(lines) and builder.count < most and builder.count:
+            line = lines[builder.count - before]
+            slow.append(9, None, line if line or not nulls else None)
+            assert slow.size > bound
+        assert builder.size <= bound or builder.count <= 1 or builder.count == before
+        sections.append(bytes(builder.take()))
+    assert ends[0] == ends[1]
+    assert sections[0] == sections[1]
+
+
+@cores
+@given(
+    text=st.lists(st.sampled_from([b"a", b"::", b":", b"\n", b"key", b"\n\n"]), max_size=40).map(b"".join),
+    cut=st.sampled_from([None, b":", b"::", b"\t"]),
+    nulls=st.booleans(),
+)
+def test_rows_are_split_partitioned_and_appended(core, text, cut, nulls):
+    chunk = b"x" + text
+    lines, oracle = (each.split_lines(chunk, 1, len(chunk), 10, cut, nulls) for each in (core, twin))
+    names = ("key_starts", "key_lengths", "value_starts", "value_lengths", "count", "consumed")
+    assert [getattr(lines, name) for name in names] == [getattr(oracle, name) for name in names]
+    partitions = core.partition_keys(chunk, lines, 5)
+    assert partitions == twin.partition_keys(chunk, lines, 5)
+    for wanted in (None, -1, 0, 3):
+        made = []
+        for each in (core, twin):
+            builder = each.Builder()
+            stop = builder.append_rows(chunk, lines, 0, None if wanted is None else partitions, wanted or 0, 1, 90, 8)
+            made.append((stop, builder.count, bytes(builder.take())))
+        assert made[0] == made[1]
+
+
+@cores
+def test_E6_mutated_sections_raise_nothing_but_decode_errors(core):
+    rng = random.Random(7)
+    rows = [(n * 3, b"key%d" % n, b"v" * (n * 9), [("h", b"x"), ("n", None)] * (n % 3)) for n in range(12)]
+    good = built(core, rows)
+    outcomes = set()
+    for _ in range(6000):
+        data = bytearray(good)
+        for _ in range(rng.randint(1, 3)):
+            data[rng.randrange(61, len(data))] = rng.choice((0, 1, 2, 127, 128, 255, rng.randrange(256)))
+        if rng.random() < 0.2:
+            data[35:43] = rng.randbytes(8)
+            data[27:35] = b"\x7f" + b"\xff" * 7
+        results = []
+        for each in (core, twin):
+            batch = opened(each, bytes(data), check_crcs=False)
+            answers = []
+            for read, arguments in (
+                ("read_records", ()),
+                ("write_values", (b"\n", -1, b"")),
+                ("write_format", (PROGRAM, b"t", 0, -1)),
+                ("write_json", ("t", 0, -1)),
+            ):
+                out = bytearray(b"kept")
+                try:
+                    given_out = (out, *arguments) if arguments else ()
+                    answers.append((getattr(each, read)(batch, *given_out), bytes(out)))
+                except DecodeError:
+                    assert out == b"kept"
+                    answers.append(None)
+            results.append(answers)
+        assert results[0] == results[1]
+        outcomes.add(results[0][0] is None)
+    assert outcomes == {True, False}
+
+
+@cores
+def test_E6_counts_that_cannot_be_are_refused(core):
+    good = bytearray(built(core, [(1, None, b"v", ())]))
+    for count in (-1, 2**31 - 1, 3):
+        good[57:61] = count.to_bytes(4, "big", signed=True)
+        assert "count" in core.scan(bytes(good), 0, False, core.Header, [])[1]
+
+
+@cores
+def test_E5_every_flipped_byte_is_seen(core):
+    good = built(core, [(1, b"k", b"v", ())] * 3)
+    for at in range(17, len(good)):
+        bad = bytearray(good)
+        bad[at] ^= 16
+        assert core.scan(bytes(bad), 0, True, core.Header, [])[1] == "its CRC does not match"
+
+
+@cores
+def test_E7_the_brokers_clock_gives_every_timestamp(core):
+    data = bytearray(built(core, [(1, None, b"a", ()), (5, None, b"b", ())]))
+    data[22] |= 8
+    data[35:43] = (99).to_bytes(8, "big")
+    assert [r.timestamp for r in core.read_records(opened(core, bytes(data), False))] == [99, 99]
+
+
+@cores
+def test_crc32c_is_castagnolis(core):
+    assert core.crc32c(b"123456789") == 0xE3069283
+    assert core.crc32c(b"") == 0
+    rng = random.Random(3)
+    for size in (1, 7, 8, 63, 3071, 3072, 3073, 10_000):
+        data = rng.randbytes(size)
+        assert core.crc32c(memoryview(data)) == twin.crc32c(data)
+        assert core.crc32c(data[size // 2 :], core.crc32c(data[: size // 2])) == twin.crc32c(data)
+
+
+@cores
+def test_D11_keys_go_where_java_puts_them(core):
+    for key, hashed in (
+        (b"21", -973932308),
+        (b"foobar", -790332482),
+        (b"a-little-bit-long-string", -985981536),
+        (b"a-little-bit-longer-string", -1486304829),
+        (b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971),
+        (b"abc", 479470107),
+        (b"", 0x106E08D9),
+    ):
+        assert core.murmur2(key) == hashed & 0xFFFFFFFF
+        assert core.partition_of(key, 10) == (hashed & 0x7FFFFFFF) % 10
+
+
+@cores
+def test_a_batch_is_kafka_pythons_and_aiokafkas_byte_for_byte(core):
+    kafka = pytest.importorskip("kafka.record.default_records")
+    aiokafka = pytest.importorskip("aiokafka.record.default_records")
+    rows = [(1000 + n, b"k%d" % n if n % 2 else None, b"v" * n * 7, [("h", b"x")] * (n % 3)) for n in range(200)]
+    rows[3] = (1003, b"", b"", [])
+    ours = built(core, rows)
+    for module in (kafka, aiokafka):
+        theirs = module.DefaultRecordBatchBuilder(2, 0, False, -1, -1, -1, 1 << 20)
+        for offset, (timestamp, key, value, held) in enumerate(rows):
+            theirs.append(offset, timestamp, key, value, held)
+        built_there = bytearray(theirs.build())
+        built_there[12:16] = b"\xff" * 4  # the leader's epoch is outside the CRC, and theirs to choose
+        assert bytes(built_there) == ours
+
+
+@cores
+def test_a_builder_is_empty_after_take(core):
+    builder = core.Builder()
+    builder.append(1, None, b"v")
+    assert sealed(builder)
+    assert (builder.count, builder.size, bytes(builder.take())) == (0, 0, bytes(61))
