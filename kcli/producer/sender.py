@@ -155,7 +155,7 @@ class LeaderSender:
                 self._settle(queue, batch, exchange.Answer(codes.NONE))
             else:
                 self._settle(
-                    queue, batch, answers.get((batch.at.topic, batch.at.partition)) or exchange.missing(batch.at)
+                    queue, batch, answers.get((batch.at.topic, batch.at.partition)) or exchange.missing()
                 )
 
     def abandon(self) -> None:
