@@ -250,6 +250,7 @@ class Fetcher:
     def _broke(self, asked: Asked, error: KcliError) -> None:
         """No answer. The way there is forgotten, and everybody tries again a little later."""
         self.session.broke()
+        jitter = uniform(0.8, 1.2)  # one for all, so that they come back in one request
         for at, (cursor, generation, _) in asked.items():
             if self.reader.cursors.get(at) is not cursor or cursor.generation != generation:
                 continue
@@ -257,12 +258,12 @@ class Fetcher:
                 cursor.replica = -1
             elif isinstance(error, (ConnectError, BrokerError)):
                 self.reader.cluster.leader_moved(at)
-            self._later(cursor, error)
+            self._later(cursor, error, jitter=jitter)
         self.reader.changed()
 
-    def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False) -> None:
+    def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False, jitter: float | None = None) -> None:
         """Try again after a pause; when that has gone on for two request timeouts, say so."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, uniform(0.8, 1.2), at_once=at_once)
+        cursor.failed_once(now, uniform(0.8, 1.2) if jitter is None else jitter, at_once=at_once)
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

@@ -27,6 +27,16 @@ from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 
+
+async def until(condition):
+    """Wait for what must come soon."""
+    for _ in range(5000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it never came")
+
+
 MARKER_KEYS = {"abort": b"\0\0\0\0", "commit": b"\0\0\0\1", 99: b"\0\0\0\x63"}
 
 
@@ -147,11 +157,9 @@ class FakeBroker:
         rows, left = [], request.max_bytes
         for (name, number), ask in wanted.items():
             log = self.logs[TopicPartition(name, number)]
-            row = PartitionData(
-                partition_index=number, high_watermark=log.end, last_stable_offset=log.end if log.lso is None else log.lso,
-                log_start_offset=log.start, aborted_transactions=[AbortedTransaction(producer_id=p, first_offset=o) for p, o in log.aborted],
-                records=b"",
-            )  # fmt: skip
+            row = PartitionData(partition_index=number, high_watermark=log.end, log_start_offset=log.start, records=b"")
+            row.last_stable_offset = log.end if log.lso is None else log.lso
+            row.aborted_transactions = [AbortedTransaction(producer_id=p, first_offset=o) for p, o in log.aborted]
             epoch, cut = log.epoch_ends.get(ask.last_fetched_epoch, (0, log.end))
             if log.errors:
                 row.error_code = log.errors.pop(0)

@@ -6,7 +6,6 @@ import asyncio
 import random
 
 import pytest
-from tests.consumer.log import FakeCluster, Log, batch
 
 from kcli.consumer.bounds import Bound
 from kcli.consumer.chunk import CorruptRecords
@@ -15,6 +14,7 @@ from kcli.consumer.positions import LogTruncated, OffsetOutOfRange
 from kcli.errors import BrokerError, Closed, ConnectError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
+from tests.consumer.log import FakeCluster, Log, batch, until
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
 QUICK = ConsumerSettings(fetch_max_wait=0.01, request_timeout=5.0)
@@ -218,8 +218,7 @@ async def test_E12_E30_a_paused_partition_keeps_its_data_and_blocks_nobody():
     cluster = FakeCluster(logs)
     async with Consumer(cluster, QUICK.replace(partition_max_bytes=500, buffer_bytes=4000)) as consumer:
         consumer.assign({A: 0, B: 0})
-        while not consumer._reader.cursors[A].chunks:
-            await asyncio.sleep(0.001)
+        await until(lambda: consumer._reader.cursors[A].chunks)
         consumer.pause(A)
         asked = consumer._reader.cursors[A].fetch_at
         seen = 0
@@ -240,8 +239,7 @@ async def test_E28_nothing_comes_out_of_a_paused_partition():
     consumer, _ = reading(Log().fill(500))
     async with consumer:
         consumer.assign({A: 0})
-        while not consumer._reader.cursors[A].chunks:
-            await asyncio.sleep(0.001)
+        await until(lambda: consumer._reader.cursors[A].chunks)
         consumer.pause(A)
         for _ in range(10):
             assert await consumer.poll(0.001) == []
@@ -251,8 +249,7 @@ async def test_E24_the_position_is_the_next_to_be_delivered_not_fetched():
     consumer, _ = reading(Log().fill(500), partition_max_bytes=400)
     async with consumer:
         consumer.assign({A: 0})
-        while not consumer._reader.cursors[A].chunks:
-            await asyncio.sleep(0.001)
+        await until(lambda: consumer._reader.cursors[A].chunks)
         assert consumer.position(A) == 0
         (fetched,) = await consumer.poll(1)
         assert consumer.position(A) == fetched.next_offset < consumer._reader.cursors[A].fetch_at + 1
@@ -268,8 +265,7 @@ async def test_E33_an_answer_that_comes_after_a_seek_is_dropped():
     cluster.brokers[0].hook = hook
     async with consumer:
         consumer.assign({A: 0})
-        while not cluster.brokers[0].fetches:
-            await asyncio.sleep(0)
+        await until(lambda: cluster.brokers[0].fetches)
         consumer.seek(A, 50)
         gate.set()
         (fetched,) = await consumer.poll(5)
@@ -334,8 +330,7 @@ async def test_C10_the_request_has_the_leaders_epoch_and_the_records_epoch():
     async with Consumer(cluster, QUICK) as consumer:
         consumer.assign({A: 0})
         await consumer.poll(1)
-        while len(cluster.brokers[0].fetches) < 2:
-            await asyncio.sleep(0.001)
+        await until(lambda: len(cluster.brokers[0].fetches) >= 2)
         ask = cluster.brokers[0].fetches[1].topics[0].partitions[0]
         assert (ask.current_leader_epoch, ask.last_fetched_epoch) == (7, 5)
 
@@ -385,7 +380,7 @@ async def test_C8_a_topic_made_anew_stops_loudly():
 
 
 async def test_B29_a_cancelled_poll_takes_nothing():
-    consumer, cluster = reading(Log().fill(2000), partition_max_bytes=400)
+    consumer, _ = reading(Log().fill(2000), partition_max_bytes=400)
     seen = []
     async with consumer:
         consumer.assign({A: 0})
@@ -443,8 +438,7 @@ async def test_E2_partitions_that_had_data_stand_last_in_the_next_full_request()
                 raise cut.pop()
 
         cluster.brokers[0].hook = hook
-        full = []
-        while len(full) < 2:
-            await asyncio.sleep(0.001)
-            full = [one for one in cluster.brokers[0].fetches if one.session_epoch == 0]
+        broker = cluster.brokers[0]
+        await until(lambda: sum(one.session_epoch == 0 for one in broker.fetches) == 2)
+        full = [one for one in broker.fetches if one.session_epoch == 0]
         assert [one.partition for one in full[1].topics[0].partitions] == [1, 2, 3, 0]

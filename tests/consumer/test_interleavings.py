@@ -6,11 +6,11 @@ import asyncio
 import random
 
 import pytest
-from tests.consumer.log import FakeCluster, Log
 
 from kcli.consumer.consumer import Consumer
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
+from tests.consumer.log import FakeCluster, Log
 
 TPS = [TopicPartition("t", n) for n in range(4)]
 SETTINGS = ConsumerSettings(fetch_max_wait=0.001, partition_max_bytes=600)

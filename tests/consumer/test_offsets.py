@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.consumer.log import FakeCluster, Log, batch
 
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound, OffsetAnswer
 from kcli.consumer.offsets import list_offsets, resolve
 from kcli.errors import AuthError, BrokerError, ConnectError
 from kcli.model import TopicPartition
+from tests.consumer.log import FakeCluster, Log, batch
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
 
