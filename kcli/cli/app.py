@@ -1,7 +1,8 @@
 """The commands there are, and the top of the help. A module is imported when its command runs, not before.
 
-`COMMANDS` rows are name: ("module:attribute", help line); the attribute is a Typer app, or a function that takes the
-words after the command's name and returns an exit code. A row is all that a new command needs here.
+`COMMANDS` rows are name: ("module:attribute", help line); the attribute is a Command or a dict of them (option.py), a
+Typer app, or a function that takes the words after the command's name and returns an exit code. A row is all that a
+new command needs here.
 """
 
 from __future__ import annotations
