@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.producer.producer import BatchOutcome, Producer
 
 PATIENCE = 0.5  # seconds of silence after Ctrl-C
+KEYED_STEP = 1 << 18  # bytes of keyed lines handed over at once: the producer makes room for all of them together
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds that the first Ctrl-C gives what was already accepted
 
 
@@ -136,13 +137,13 @@ class Sending:
             await self._rows([self._keyed(piece) for piece in pieces])
             return line + len(pieces)
         self.read += (count := buffer.count(plan.delimiter, 0, end))
-        start = 0
+        start, step = 0, KEYED_STEP if plan.key_delimiter is not None else end
         while start < end:
-            start = await self.producer.send_lines(
+            taken = await self.producer.send_lines(
                 plan.topic,
                 buffer,
                 start,
-                end,
+                min(start + step, end),
                 delimiter=plan.delimiter[0],
                 key_delimiter=plan.key_delimiter,
                 key=plan.key,
@@ -150,6 +151,9 @@ class Sending:
                 timestamp=plan.timestamp,
                 empty_is_null=plan.nulls,
             )
+            if taken == start:
+                step *= 2  # no whole line in it
+            start = taken
         return line + count
 
     async def _envelopes(self, name: str, block: bytes, line: int) -> int:

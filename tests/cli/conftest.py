@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = itertools.count(1)
 KCLI = [sys.executable, "-m", "kcli"]
 
 
@@ -22,12 +24,10 @@ class Shell:
     def __init__(self, bootstrap: str) -> None:
         self.environment = {**os.environ, "KCLI_BOOTSTRAP": bootstrap, "PYTHONPATH": str(ROOT)}
         self.bootstrap = bootstrap
-        self._topics = 0
 
     def topic(self, partitions: int = 1) -> str:
         """A new topic."""
-        self._topics += 1
-        name = f"t{os.getpid()}-{self._topics}"
+        name = f"t-{next(NUMBERS)}"
         self.ok("topics", "create", name, "--partitions", str(partitions))
         return name
 

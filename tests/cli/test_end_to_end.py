@@ -265,7 +265,7 @@ def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
     [
         (["produce", "T", "--input", "json"], b'{"value":1}\n', 1, 'stdin: input line 1: "value" is text'),
         (["produce", "T", "/no/such"], b"", 1, "/no/such: No such file or directory"),
-        (["produce", "T", "-p", "9"], b"x\n", 1, "partition 9"),
+        (["produce", "T", "-p", "9"], b"x\n", 2, "partition 9"),
         (["produce", "no such topic"], b"x\n", 1, "no such topic"),
         (["produce"], b"", 2, "which topic"),
         (["consume", "T", "-e", "-p", "5"], b"", 2, "has no partition 5"),
