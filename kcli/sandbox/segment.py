@@ -1,6 +1,6 @@
 """A segment: one buffer of fixed size that is only written behind its end, so any part of it may be sent as it lies.
 
-In memory it is a zeroed bytearray (untouched pages cost nothing). On disk it is a sparse file, written with write()
+In memory it is anonymous memory (untouched pages cost nothing). On disk it is a sparse file, written with write()
 and read through a map of the same page cache. Bytes once written never change; that is why slices are handed out.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         def delete(self) -> None: ...
 
 
-SMALLEST, LARGEST = 128 * 1024, 16 * 1024 * 1024
+SMALLEST, LARGEST = 128 * 1024, 64 * 1024 * 1024
 
 
 class Segment:
@@ -100,7 +100,7 @@ class Segment:
         kept = self.start_of(row)
         for column in (self.bases, self.ends, self.times, self.epochs):
             del column[row:]
-        fresh = memoryview(bytearray(len(self.view)))
+        fresh = blank(len(self.view))
         fresh[:kept] = self.view[:kept]
         self.view = fresh
 
@@ -111,11 +111,22 @@ class Segment:
         """Nothing to remove in memory."""
 
 
+def blank(size: int) -> memoryview:
+    """Zeroed memory. A bytearray would touch every page at once; a large segment is touched as it fills."""
+    if size <= SMALLEST:
+        return memoryview(bytearray(size))
+    import mmap
+
+    if hasattr(mmap, "MAP_PRIVATE") and hasattr(mmap, "MAP_ANONYMOUS"):
+        return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    return memoryview(mmap.mmap(-1, size))
+
+
 class MemoryStore:
     """Segments that end with the process."""
 
     def create(self, base_offset: int, size: int) -> Segment:
-        return Segment(base_offset, memoryview(bytearray(size)))
+        return Segment(base_offset, blank(size))
 
     def load(self) -> list[Segment]:
         return []

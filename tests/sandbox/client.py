@@ -19,8 +19,8 @@ from kcli.sandbox.batches import LAYOUT, checksum
 
 
 def batch(
-    count: int = 1, *, producer: int = -1, epoch: int = -1, sequence: int = -1, attributes: int = 0, value: bytes = b"v",
-    timestamp: int = 1000,
+    count: int = 1, *, producer: int = -1, epoch: int = -1, sequence: int = -1, attributes: int = 0,
+    value: bytes = b"v", timestamp: int = 1000,
 ) -> bytes:  # fmt: skip
     """A record batch v2 of `count` records, one millisecond apart."""
     records = b""

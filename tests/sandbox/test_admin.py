@@ -27,10 +27,9 @@ async def test_topics_are_created_as_asked_or_refused_one_by_one() -> None:
             CreatableTopic(name="a b", num_partitions=1, replication_factor=1),
             CreatableTopic(name="b", num_partitions=0, replication_factor=1),
             CreatableTopic(name="c", num_partitions=1, replication_factor=4),
-            CreatableTopic(
-                name="d", num_partitions=1, replication_factor=1, configs=[CreatableTopicConfig(name="x", value="1")]
-            ),  # fmt: skip
+            CreatableTopic(name="d", num_partitions=1, replication_factor=1),
         ]
+        asked[-1].configs = [CreatableTopicConfig(name="x", value="1")]
         rows = (await peer.ask(CreateTopicsRequest(topics=asked))).topics
         assert [codes.of(row.error_code) for row in rows] == [
             codes.NONE, codes.INVALID_TOPIC_EXCEPTION, codes.INVALID_PARTITIONS, codes.INVALID_REPLICATION_FACTOR,

@@ -118,8 +118,8 @@ async def test_E46_a_second_member_makes_the_first_join_again() -> None:
         one, two = Joiner(a), Joiner(b)
         await stable(one)
         entering = asyncio.ensure_future(two.join())
-        while await one.beat() != codes.REBALANCE_IN_PROGRESS.number:
-            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        assert await one.beat() == codes.REBALANCE_IN_PROGRESS.number
         assert not entering.done()
         again = await one.join()
         assert (await entering).generation_id == again.generation_id == 2
