@@ -41,7 +41,8 @@ async def test_two_members_share_take_over_and_keep_their_commits(
 ) -> None:
     topic = topic_name()
     settings = GroupSettings(group=topic, assignors=assignors, heartbeat_interval=0.1, auto_commit=False)
-    async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap))) as client:
+    bootstrap = ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap))
+    async with Client(bootstrap) as client, Client(bootstrap) as other:  # a client has one connection for joins (B8)
         await create(client, topic, 4)
         a, b = Reader([]), Reader([])
         first = GroupSession(client.cluster, settings, a, a)
@@ -49,7 +50,7 @@ async def test_two_members_share_take_over_and_keep_their_commits(
         await until(lambda: len(a.owned) == 4)
         assert await first.committed([TP(topic, 0)]) == {TP(topic, 0): None}
         await first.commit({TP(topic, 0): OffsetAndEpoch(0, 0, "zoë\0")})
-        second = GroupSession(client.cluster, settings, b, b)
+        second = GroupSession(other.cluster, settings, b, b)
         await second.start([topic])
         await until(lambda: len(a.owned) == len(b.owned) == 2 and not first.rejoining and not second.rejoining)
         assert not a.owned & b.owned
