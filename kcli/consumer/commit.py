@@ -140,9 +140,7 @@ class Offsets:
             await self._cluster.refresh(sorted(stale))
         return again, problem
 
-    def _errors(
-        self, answer: OffsetCommitResponse, names: dict[bytes, str]
-    ) -> Iterable[tuple[TopicPartition, int]]:
+    def _errors(self, answer: OffsetCommitResponse, names: dict[bytes, str]) -> Iterable[tuple[TopicPartition, int]]:
         for topic in answer.topics:
             name = topic.name or names.get(topic.topic_id, "")
             for partition in topic.partitions:

@@ -37,9 +37,7 @@ class Coordinator:
         """One question, one answer, no retry. Raises what the look-up and the broker raise."""
         return await self.ask_version(lambda _: request, 0, timeout=timeout)
 
-    async def ask_version(
-        self, build: Callable[[int], Request[R]], api_key: int, *, timeout: float | None = None
-    ) -> R:
+    async def ask_version(self, build: Callable[[int], Request[R]], api_key: int, *, timeout: float | None = None) -> R:
         """As `ask`, for a request that is built for the highest version the coordinator has of `api_key`."""
         broker: Broker = await self._cluster.coordinator(self._of)
         try:

@@ -122,9 +122,7 @@ class GroupSession:
         if away:
             self._wake()
 
-    async def commit(
-        self, offsets: Mapping[TopicPartition, OffsetAndEpoch], *, timeout: float | None = None
-    ) -> None:
+    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndEpoch], *, timeout: float | None = None) -> None:
         """Commit the next offsets to read; returns when the coordinator has them. `timeout` None is the rebalance
         timeout. Raises BrokerError (ILLEGAL_GENERATION for a partition that is not ours now, REBALANCE_IN_PROGRESS:
         try again after the rebalance), DeadlineExceeded, ConnectError."""

@@ -55,9 +55,7 @@ def test_E52_cooperative_rounds_end_balanced_and_move_no_more_than_needed(layout
             for gone in range(min(leaves, members - 1)):
                 del owned[f"m{gone}"]
             owned |= {f"new{n}": [] for n in range(joins)}
-        group = {
-            name: Subscription(topics=topics, owned=share, generation=generation) for name, share in owned.items()
-        }
+        group = {name: Subscription(topics=topics, owned=share, generation=generation) for name, share in owned.items()}
         given_now = assign("cooperative-sticky", layout, group)
         for name, share in given_now.items():  # nobody gets what another still has
             others = {at for other, has in owned.items() if other != name for at in has}
