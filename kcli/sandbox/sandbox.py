@@ -95,18 +95,18 @@ class Sandbox:
 
     async def start(self) -> None:
         """Recover what was on disk, then listen."""
-        if self._folder is not None:
-            from kcli.sandbox.recovery import DataDirectory
-
-            self._directory = DataDirectory(self._folder)
-            self._recover(self._directory.recover())
-        for name, count in self._wanted.items():
-            if name not in self.topics.by_name:
-                self.topics.create(name, count)
         try:
+            if self._folder is not None:
+                from kcli.sandbox.recovery import DataDirectory
+
+                self._directory = DataDirectory(self._folder)
+                self._recover(self._directory.recover())
+            for name, count in self._wanted.items():
+                if name not in self.topics.by_name:
+                    self.topics.create(name, count)
             for one in self.brokers:
                 await one.start()
-        except OSError:
+        except BaseException:
             await self.close()
             raise
 

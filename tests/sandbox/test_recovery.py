@@ -106,3 +106,11 @@ async def test_a_directory_belongs_to_one_sandbox(tmp_path: Path) -> None:
             await Sandbox(data=tmp_path).start()
     async with Sandbox(data=tmp_path):
         pass
+
+
+async def test_a_sandbox_that_cannot_start_lets_the_directory_go(tmp_path: Path) -> None:
+    async with Sandbox() as taken:
+        with pytest.raises(OSError, match="address already in use"):
+            await Sandbox(port=taken.brokers[0].port, data=tmp_path).start()
+    async with Sandbox(data=tmp_path):
+        pass
