@@ -103,8 +103,9 @@ async def _collect(
                 at = TopicPartition(fetched.topic, fetched.partition)
                 for batch in fetched.batches:
                     seen[at] = seen.get(at, 0) + batch.visible
-                    for record in batch:
-                        one = (record.timestamp, record.offset, at.topic, at.partition, id(batch), batch)
+                    columns = batch.columns()
+                    for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
+                        one = (timestamp, offset, at.topic, at.partition, id(batch), batch)
                         if len(held) < plan.last:
                             held.append(one)
                             if len(held) == plan.last:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -65,7 +65,7 @@ def plan(line: str) -> produce.Plan:
 
 
 async def send(line: str, producer: FakeProducer, report: Report | None = None, stop: Stop | None = None) -> int:
-    sending = produce.Sending(plan(line), producer, report)
+    sending = produce.Sending(plan(line), cast(Any, producer), report)
     return await produce._send(sending, stop or Stop())
 
 
