@@ -91,4 +91,17 @@ static uint32_t kcli_crc32c(uint32_t crc, const uint8_t* at, size_t size) {
     for (; size; at++, size--) crc = kcli_table[0][(crc ^ *at) & 255] ^ (crc >> 8);
     return ~crc;
 }
+
+/* The index in memory of the first byte whose high bit is set. */
+static inline int kcli_first(uint64_t marks) {
+    int at = 0;
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    at = __builtin_ctzll(marks) >> 3;
+#else
+    unsigned char bytes[8];
+    memcpy(bytes, &marks, 8);
+    while (!(bytes[at] & 128)) at++;
+#endif
+    return at;
+}
 #endif

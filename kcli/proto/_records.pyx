@@ -24,6 +24,7 @@ from kcli.proto.columns import Columns, Lines, Record
 
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)
+    int kcli_first(uint64_t marks)
 
 cdef extern from *:
     ctypedef struct AllocType "PyTypeObject":
@@ -35,13 +36,12 @@ cdef enum:
     RESERVED = 61
     SMALLEST = 49
     OPS = 64
-    QUIET = 65536  # bytes from which releasing the GIL costs less than holding it
 
 cdef int64_t LARGEST = 2147483647 - 2 * RESERVED
 cdef int64_t LAST = INT64_MAX - 4294967295
 cdef array.array INTS = arrays.array("i")
 cdef array.array LONGS = arrays.array("q")
-cdef object encode_basestring = None
+cdef object NOTHING = ()
 
 
 cdef class Header:
@@ -366,23 +366,42 @@ cdef inline void put_item(object record, Py_ssize_t place, object item):
     PyTuple_SET_ITEM(record, place, item)
 
 
-def read_records(Header h):
-    """As records.read_records."""
-    cdef Opened opened = Opened(h)
-    cdef Row row
-    cdef list made = []
-    cdef object record, nothing = ()
-    cdef PyTypeObject* kind = <PyTypeObject*> Record
-    while next_row(&opened.walk, &row):
+cdef class Records:
+    """An iterator over a section that was walked before, so that it finds nothing broken."""
+
+    cdef Opened opened
+    cdef int64_t base
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Row row
+        cdef object record
+        cdef PyTypeObject* kind = <PyTypeObject*> Record
+        if not next_row(&self.opened.walk, &row):
+            raise StopIteration
         record = (<AllocType*> kind).tp_alloc(kind, 5)
-        put_item(record, 0, h.base_offset + row.delta)
+        put_item(record, 0, self.base + row.delta)
         put_item(record, 1, row.timestamp)
         put_item(record, 2, bytes_or_none(row.key, row.key_length))
         put_item(record, 3, bytes_or_none(row.value, row.value_length))
-        put_item(record, 4, header_list(row.headers, row.end, row.header_count) if row.header_count else nothing)
-        made.append(record)
+        put_item(record, 4, header_list(row.headers, row.end, row.header_count) if row.header_count else NOTHING)
+        return record
+
+
+def read_records(Header h):
+    """As records.read_records: all is checked at once, each record made when it is asked for."""
+    cdef Opened opened = Opened(h)
+    cdef Walk begin = opened.walk
+    cdef Row row
+    cdef Records records = Records.__new__(Records)
+    while next_row(&opened.walk, &row):
+        pass
     opened.check()
-    return made
+    opened.walk = begin
+    records.opened, records.base = opened, h.base_offset
+    return records
 
 
 cdef inline int64_t go_on(Header h) noexcept:
@@ -627,7 +646,7 @@ cdef char* put_text(char* to, const uint8_t* at, int64_t length) noexcept nogil:
     cdef const uint8_t* start = at
     cdef const uint8_t* end
     cdef char* begin = to
-    cdef uint64_t word, high = 0x8080808080808080ULL, low = 0x7F7F7F7F7F7F7F7FULL
+    cdef uint64_t word, seven, dirty, high = 0x8080808080808080ULL, low = 0x7F7F7F7F7F7F7F7FULL
     cdef uint8_t byte
     cdef int size
     if length < 0:
@@ -638,14 +657,17 @@ cdef char* put_text(char* to, const uint8_t* at, int64_t length) noexcept nogil:
     while at < end:
         while end - at >= 8:
             memcpy(&word, at, 8)
-            if word & high or (
-                ((word ^ 0x2222222222222222ULL) + low)
-                & ((word ^ 0x5C5C5C5C5C5C5C5CULL) + low)
-                & (word + 0x6060606060606060ULL)
-                & high
-            ) != high:
-                break
+            seven = word & low
+            dirty = (
+                ~(((seven ^ 0x2222222222222222ULL) + low) & ((seven ^ 0x5C5C5C5C5C5C5C5CULL) + low) & (seven + 0x6060606060606060ULL))
+                | word
+            ) & high
             memcpy(to, &word, 8)
+            if dirty:
+                size = kcli_first(dirty)
+                to += size
+                at += size
+                break
             to += 8
             at += 8
         if at >= end:

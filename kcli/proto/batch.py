@@ -179,7 +179,7 @@ class Batch(core.Header):
         return self._decoded(core.read_columns)  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Record]:
-        return iter(self._decoded(core.read_records))
+        return self._decoded(core.read_records)  # type: ignore[no-any-return]
 
     def write_values(self, out: bytearray, delimiter: bytes, limit: int = -1, null: bytes = b"") -> tuple[int, int]:
         """Append each value and the delimiter to `out`. Returns the records written (at most `limit` if that is not

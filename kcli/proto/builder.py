@@ -24,9 +24,6 @@ RESERVED = 61
 LARGEST = 2**31 - 1 - 2 * RESERVED
 """A batch's length is an int32."""
 
-WORST = 40
-"""No record without headers is more than this many bytes longer than its key and value."""
-
 DELTAS: list[bytes] = []
 """Offset delta to its varint, for as many as were needed so far."""
 
@@ -112,13 +109,19 @@ class Builder:
         text = bytes(memoryview(chunk)[start:end])
         cut = bytes((delimiter,))
         at = 0
-        while not empty_is_null:
+        share = 3 / 4
+        while not empty_is_null and share > 0.01:
             room = min(max_bytes, LARGEST) - self.size
-            stop = text.rfind(cut, at, at + room * 3 // 4) + 1 if room > 4096 else 0
+            stop = text.rfind(cut, at, at + int(room * share)) + 1 if room > 4096 else 0
             values = text[at : stop - 1].split(cut) if stop > at else []
-            if not values or len(values) * WORST + stop - at > room or self.count + len(values) > max_records:
+            if not values or self.count + len(values) > max_records:
                 break
             self._stamp(timestamp_ms)
+            longest = max(values, key=len)
+            between = self._measure(timestamp_ms, None, longest, len(values)) - len(longest)
+            if len(values) * between + stop - at > room:
+                share /= 2
+                continue
             self._append_values(values, timestamp_ms)
             at = stop
         return start + self._append_one_by_one(text, at, cut, timestamp_ms, max_bytes, max_records, empty_is_null)
@@ -162,9 +165,9 @@ class Builder:
             at = stop + 1
         return at
 
-    def _measure(self, timestamp: int, key: bytes | None, value: bytes | None) -> int:
-        """The bytes that a record without headers would take here."""
-        size = 2 + varint_size(timestamp - self.base_timestamp) + varint_size(self.count)
+    def _measure(self, timestamp: int, key: bytes | None, value: bytes | None, further: int = 0) -> int:
+        """The bytes that a record without headers would take here, or as many records further."""
+        size = 2 + varint_size(timestamp - self.base_timestamp) + varint_size(self.count + further)
         for field in (key, value):
             size += 1 if field is None else varint_size(len(field)) + len(field)
         return size + varint_size(size)

@@ -51,7 +51,7 @@ def _gzip(data: Buffer, level: int | None) -> Buffer:
         except ImportError:
             level = 1
         else:
-            return isal_zlib.compress(data, 1, 31)  # type: ignore[no-any-return]
+            return isal_zlib.compress(data, 1, 31)
     import zlib
 
     if not -1 <= level <= 9:
@@ -93,10 +93,15 @@ def _zstd(data: Buffer, level: int | None) -> Buffer:
 
 
 def _ungzip(data: Buffer, bound: int) -> Buffer:
+    library: Any
     try:
-        from isal import isal_zlib as library
+        from isal import isal_zlib
+
+        library = isal_zlib
     except ImportError:
-        import zlib as library
+        import zlib
+
+        library = zlib
     try:
         return _inflate(library, data, bound)
     except library.error as error:

@@ -166,9 +166,7 @@ def _open_wrapper(outer: Message, size: int, bound: int, make: type[Any]) -> Any
             raise DecodeError(f"inner offset {inner[-1].offset} beyond the outer one, {outer.offset}")
     appended = outer.attributes & 8
     moved = [
-        m._replace(
-            offset=m.offset + shift, attributes=appended, timestamp=outer.timestamp if appended else m.timestamp
-        )
+        m._replace(offset=m.offset + shift, attributes=appended, timestamp=outer.timestamp if appended else m.timestamp)
         for m in inner
     ]
     return _batch(moved, max(outer.offset, moved[-1].offset), size, make, codec)

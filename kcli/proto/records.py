@@ -101,7 +101,7 @@ def crc32c(data: Buffer, crc: int = 0) -> int:
     global crc32c
     from kcli.proto.checksum import crc32c as found
 
-    crc32c = found
+    crc32c = found  # type: ignore[assignment]
     return found(data, crc)
 
 
@@ -220,8 +220,8 @@ def read_columns(h: Header) -> Columns:
     return Columns(data, offsets, timestamps, *spans)
 
 
-def read_records(h: Header) -> list[Record]:
-    """The window's records as objects."""
+def read_records(h: Header) -> Iterator[Record]:
+    """The window's records as objects. All are checked before the first is given."""
     data = _body(h)
     records = []
     try:
@@ -237,7 +237,7 @@ def read_records(h: Header) -> list[Record]:
             )
     except IndexError as error:
         raise _cut_off(error) from None
-    return records
+    return iter(records)
 
 
 def _stop_of(h: Header) -> int:
@@ -248,7 +248,13 @@ def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: 
     """Append each value and the delimiter. Returns the records written (at most `limit` if that is not negative) and
     the offset to go on from: the window's end, or one past the last record if the limit left any."""
     data = _body(h)
-    if limit >= 0 or h.attributes & 8 or abs(h.base_timestamp) >= 1 << 62 or h.first > h.base_offset or h.stop <= h.last_offset:
+    if (
+        limit >= 0
+        or h.attributes & 8
+        or abs(h.base_timestamp) >= 1 << 62
+        or h.first > h.base_offset
+        or h.stop <= h.last_offset
+    ):
         return _write(h, data, out, limit, lambda row: _value(data, row, null) + delimiter)
     values: list[bytes] = []
     add = values.append
@@ -278,7 +284,7 @@ def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: 
                 if key > 127:
                     key, at = read_more(data, at, key, 32)
                 if key & 1:
-                    key = key != 1 and _negative()
+                    raise DecodeError("a negative length")
                 at += key >> 1
             value = data[at]
             at += 1
@@ -407,7 +413,7 @@ def _text(data: bytes) -> str:
     from _json import encode_basestring
 
     try:
-        return encode_basestring(data.decode())  # type: ignore[no-any-return]
+        return encode_basestring(data.decode())
     except UnicodeDecodeError:
         from binascii import b2a_base64
 
