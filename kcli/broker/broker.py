@@ -38,6 +38,7 @@ class NetworkBroker:
         self._client_id = settings.client_id or client_id
         self._lanes: dict[str, Connection] = {}
         self._opening: dict[str, asyncio.Task[Connection]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
         self._versions: Ranges | None = None
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._connect_budget = settings.connect_timeout
@@ -84,24 +85,36 @@ class NetworkBroker:
         """See `model.Broker.ask`."""
         lane = lane or LANES.get(request.api_key, Lane.CONTROL)
         timeout = self._settings.request_timeout if timeout is None else timeout
+        async with self._turn(lane):
+            answer = await self._write(request, lane, timeout, max_version)
+        result: R = await answer
+        return result
+
+    async def _write(
+        self, request: Request[Any], lane: str, timeout: float, max_version: int | None
+    ) -> asyncio.Future[Any]:
         for attempt in (1, 2):
             connection = await self._connection(lane)
             version = pick(type(request), await self.versions(), self.name, max_version)
-            fresh = connection.answered <= 1
             try:
-                answer: R = await connection.ask(request, version, timeout)
-                return answer
-            except ConnectError as broken:
-                # an idle connection that the broker had closed: nothing was written, so ask again once (B24)
-                if broken.sent or fresh or attempt == 2:
+                return await connection.ask(request, version, timeout)
+            except ConnectError:
+                # the broker had closed an idle connection: nothing was written, so ask again once (B24)
+                if attempt == 2:
                     raise
         raise AssertionError("unreachable")
 
+    def _turn(self, lane: str) -> asyncio.Lock:
+        """Whoever asked first writes first, also while the connection is being opened (B5)."""
+        return self._turns.setdefault(lane, asyncio.Lock())
+
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """See `model.Broker.tell`."""
-        connection = await self._connection(LANES.get(request.api_key, Lane.CONTROL))
-        version = pick(type(request), await self.versions(), self.name, max_version)
-        await connection.tell(request, version, self._settings.request_timeout)
+        lane = LANES.get(request.api_key, Lane.CONTROL)
+        async with self._turn(lane):
+            connection = await self._connection(lane)
+            version = pick(type(request), await self.versions(), self.name, max_version)
+            await connection.tell(request, version, self._settings.request_timeout)
 
     async def versions(self) -> Ranges:
         """See `model.Broker.versions`."""

@@ -46,7 +46,6 @@ class Connection(asyncio.BufferedProtocol):
         self._reader = FrameReader(max_frame)
         self._waiters: deque[Waiter] = deque()
         self._slots = asyncio.Semaphore(max_in_flight)
-        self._turn = asyncio.Lock()  # whoever waits (for the peer to read, for a throttle to pass) keeps its place
         self._writable = asyncio.Event()
         self._writable.set()
         self._muted_until = 0.0
@@ -65,35 +64,33 @@ class Connection(asyncio.BufferedProtocol):
     def in_flight(self) -> int:
         return len(self._waiters)
 
-    async def ask(self, request: Request[Any], version: int, timeout: float) -> Any:
-        """Write the request and wait for its answer; `timeout` seconds count from the write.
-        Raises ConnectError, DeadlineExceeded, Closed; EncodeError with nothing written."""
-        async with self._slots:
-            future = await self._write(request, version, timeout, answered=True)
-            assert future is not None
-            return await future
+    async def ask(self, request: Request[Any], version: int, timeout: float) -> asyncio.Future[Any]:
+        """Write the request; the future is its answer, at most `timeout` seconds after the write. Callers take turns:
+        the next one may ask when this returns, which is when the request is written.
+        Raises ConnectError, Closed; EncodeError with nothing written. The future: ConnectError, DeadlineExceeded."""
+        await self._slots.acquire()
+        try:
+            await self._write(request, version, timeout, answered=True)
+        except BaseException:
+            self._slots.release()
+            raise
+        waiter = Waiter(self._loop.create_future())
+        waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
+        self._waiters.append(waiter)
+        return waiter.future
 
     async def tell(self, request: Request[Any], version: int, timeout: float) -> None:
         """Write a request that has no answer."""
         await self._write(request, version, timeout, answered=False)
 
-    async def _write(
-        self, request: Request[Any], version: int, timeout: float, *, answered: bool
-    ) -> asyncio.Future[Any] | None:
-        async with self._turn:
-            if not self._writable.is_set() or self._muted_until:
-                await self._may_write(timeout)
-            if self.lost is not None:
-                raise self._not_sent()
-            parts = self._session.send(request, version, answered=answered)
-            self.last_used = self._loop.time()
-            self._send(parts)
-        if not answered:
-            return None
-        waiter = Waiter(self._loop.create_future())
-        waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
-        self._waiters.append(waiter)
-        return waiter.future
+    async def _write(self, request: Request[Any], version: int, timeout: float, *, answered: bool) -> None:
+        if not self._writable.is_set() or self._muted_until:
+            await self._may_write(timeout)
+        if self.lost is not None:
+            raise self._not_sent()
+        parts = self._session.send(request, version, answered=answered)
+        self.last_used = self._loop.time()
+        self._send(parts)
 
     async def _may_write(self, timeout: float) -> None:
         """Wait until the peer reads again and does not throttle us."""
@@ -155,6 +152,7 @@ class Connection(asyncio.BufferedProtocol):
     def _answer(self, frame: memoryview) -> None:
         _, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
+        self._slots.release()  # not when the caller leaves: a tombstone is still in flight
         self.answered += 1
         throttle = getattr(response, "throttle_time_ms", 0)
         if throttle > 0:
@@ -198,6 +196,7 @@ class Connection(asyncio.BufferedProtocol):
         for waiter in waiters:
             if waiter.timer is not None:
                 waiter.timer.cancel()
+            self._slots.release()
             if not waiter.future.done():
                 waiter.future.set_exception(first or self._copy())
                 first = None

@@ -31,7 +31,7 @@ async def agree_on_versions(connection: Connection, timeout: float, start: int =
     version = start
     for _ in range(3):
         request = ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))
-        answer: ApiVersionsResponse = await connection.ask(request, version, timeout)
+        answer: ApiVersionsResponse = await (await connection.ask(request, version, timeout))
         code = codes.of(answer.error_code)
         if not code:
             return {one.api_key: (one.min_version, one.max_version) for one in answer.api_keys}
