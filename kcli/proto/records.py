@@ -96,7 +96,7 @@ class Header:
     max_decompressed: int
 
 
-def crc32c(data: Buffer, crc: int = 0) -> int:
+def crc32c(data: Buffer, crc: int = 0) -> int:  # noqa: F811
     """CRC-32C (Castagnoli)."""
     global crc32c
     from kcli.proto.checksum import crc32c as found
