@@ -154,9 +154,7 @@ class LeaderSender:
             if response is None:
                 self._settle(queue, batch, exchange.Answer(codes.NONE))
             else:
-                self._settle(
-                    queue, batch, answers.get((batch.at.topic, batch.at.partition)) or exchange.missing()
-                )
+                self._settle(queue, batch, answers.get((batch.at.topic, batch.at.partition)) or exchange.missing())
 
     def abandon(self) -> None:
         """The producer was closed: end what is on the wire."""
