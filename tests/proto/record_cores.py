@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import ModuleType
 
 from kcli.proto import records
@@ -11,7 +12,8 @@ CORES: list[ModuleType] = [records]
 try:
     from kcli.proto import _records
 except ImportError:
-    pass
+    if os.environ.get("CI"):
+        raise  # in CI the compiled core must be there
 else:
     CORES.append(_records)
 
