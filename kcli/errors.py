@@ -44,7 +44,9 @@ class BrokerError(KcliError):
         self.code = code
         self.about = about
         text = message or code.text
-        super().__init__(f"{about}: {text} ({code.name})" if about else f"{text} ({code.name})")
+        if not text.endswith(f"({code.name})"):  # a broker's own words may name it already
+            text = f"{text} ({code.name})"
+        super().__init__(f"{about}: {text}" if about else text)
 
 
 class DecodeError(KcliError):

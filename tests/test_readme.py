@@ -1,0 +1,126 @@
+"""README.md is true: every command line in its code blocks runs, in order, against a sandbox, and ends with 0."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+LIMIT = 30
+"""Seconds that one command line may take."""
+
+
+def command_lines() -> list[str]:
+    """The lines of all code blocks, without their comments."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    lines = [re.sub(r"\s+#\s.*$", "", line).strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Shell:
+    """A directory with a `kcli` on the PATH, in which the README's lines run one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.background: list[subprocess.Popen[bytes]] = []
+        command = folder / "bin" / "kcli"
+        command.parent.mkdir()
+        command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kcli "$@"\n')
+        command.chmod(command.stat().st_mode | stat.S_IXUSR)
+        path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+        (folder / "orders.txt").write_bytes(b"".join(b"order %d\n" % n for n in range(1000)))
+        (folder / "keyed.txt").write_bytes(b"".join(b"customer-%d:order %d\n" % (n % 9, n) for n in range(1000)))
+
+    def run(self, line: str) -> bytes:
+        """Run a line as a shell does; its stdout. The sandbox of `… &` gets a free port and is waited for."""
+        line = line.replace("9092", str(self.port))
+        if line.startswith("export "):
+            name, _, value = line.removeprefix("export ").partition("=")
+            self.environment[name] = value
+            return b""
+        if line.endswith("&"):
+            self.start(line)
+            return b""
+        done = subprocess.run(
+            line, shell=True, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=LIMIT,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b""), (line, done)
+        return done.stdout
+
+    def start(self, line: str) -> None:
+        words = shlex.split(line.removesuffix("&"))
+        process = subprocess.Popen(words, cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL)  # fmt: skip
+        self.background.append(process)
+        until = time.monotonic() + LIMIT
+        while process.poll() is None and time.monotonic() < until:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"{line} does not listen (exit code {process.poll()})")
+
+    def close(self) -> None:
+        for process in self.background:
+            process.send_signal(signal.SIGINT)
+            process.wait(LIMIT)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    made = Shell(tmp_path)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_every_command_line_runs_and_ends_with_0(shell: Shell) -> None:
+    lines = [line for line in command_lines() if not line.startswith("make ")]
+    assert len(lines) > 10
+    printed = {line: shell.run(line) for line in lines}
+    orders = (shell.folder / "orders.txt").read_bytes() + (shell.folder / "keyed.txt").read_bytes()
+    assert sorted(printed["kcli consume orders -o beginning -e"].splitlines()) == sorted(
+        line.rpartition(b":")[2] for line in orders.splitlines()
+    )
+    assert printed["kcli count orders"] == b"2000\n"
+    assert shell.run("kcli count copy") == b"2000\n"
+
+
+def test_every_make_target_is_there() -> None:
+    targets = {line.split()[1] for line in command_lines() if line.startswith("make ")}
+    targets |= set(re.findall(r"`make (\w+)`", README))
+    there = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert targets <= there
+    assert {"demo", "test"} <= targets
+
+
+def test_every_file_it_links_to_is_there() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_it_stays_short() -> None:
+    assert len(README.splitlines()) <= 60
