@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.broker.backoff import Backoff
-from kcli.broker.connection import Connection
-from kcli.broker.handshake import agree_on_versions
-from kcli.broker.resolve import open_socket, resolve
+from kcli.broker.opening import Opening
 from kcli.broker.versions import pick
-from kcli.errors import Closed, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import AuthError, Closed, ConnectError
 from kcli.model import Lane
+from kcli.waiting import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from kcli.broker.connection import Connection
     from kcli.broker.versions import Ranges
     from kcli.model import Address
     from kcli.proto.schema import Request
@@ -35,15 +34,11 @@ class NetworkBroker:
         self.address = address
         self._node_id = node_id
         self._settings = settings
-        self._client_id = settings.client_id or client_id
+        self._opening = Opening(address, self.name, settings, settings.client_id or client_id)
         self._lanes: dict[str, Connection] = {}
-        self._opening: dict[str, asyncio.Task[Connection]] = {}
+        self._under_way: dict[str, asyncio.Task[Connection]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self._versions: Ranges | None = None
-        self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
-        self._connect_budget = settings.connect_timeout
-        self._not_before = 0.0
-        self._fallback = False  # the broker dropped the connection at our ApiVersions: ask at v0 next time
         self._idle_timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -61,18 +56,41 @@ class NetworkBroker:
     def node_id(self) -> int:
         return self._node_id
 
+    # -- what the choice of a broker looks at (B27) -----------------------------------------------------------------
+
     @property
     def connected(self) -> bool:
         return any(one.lost is None for one in self._lanes.values())
+
+    @property
+    def connecting(self) -> bool:
+        return bool(self._under_way)
 
     @property
     def in_flight(self) -> int:
         return sum(one.in_flight for one in self._lanes.values())
 
     @property
+    def muted(self) -> bool:
+        """It throttles us on some lane."""
+        return any(one.muted for one in self._lanes.values())
+
+    @property
     def backing_off(self) -> bool:
         """A connection attempt failed a moment ago, the next one has to wait."""
-        return not self.connected and asyncio.get_running_loop().time() < self._not_before
+        return not self.connected and asyncio.get_running_loop().time() < self._opening.not_before
+
+    @property
+    def last_attempt(self) -> float:
+        """When we last began to connect, in loop time; 0 for never."""
+        return self._opening.last_attempt
+
+    @property
+    def busy(self) -> bool:
+        """Somebody waits for something from it."""
+        return self.connecting or self.in_flight > 0 or any(turn.locked() for turn in self._turns.values())
+
+    # -- asking -----------------------------------------------------------------------------------------------------
 
     async def ask(
         self,
@@ -86,42 +104,46 @@ class NetworkBroker:
         lane = lane or LANES.get(request.api_key, Lane.CONTROL)
         timeout = self._settings.request_timeout if timeout is None else timeout
         async with self._turn(lane):
-            answer = await self._write(request, lane, timeout, max_version)
+            answer = await self._write(request, lane, timeout, max_version, answered=True)
+        assert answer is not None
         result: R = await answer
         return result
-
-    async def _write(
-        self, request: Request[Any], lane: str, timeout: float, max_version: int | None
-    ) -> asyncio.Future[Any]:
-        for attempt in (1, 2):
-            connection = await self._connection(lane)
-            version = pick(type(request), await self.versions(), self.name, max_version)
-            try:
-                return await connection.ask(request, version, timeout)
-            except ConnectError:
-                # the broker had closed an idle connection: nothing was written, so ask again once (B24)
-                if attempt == 2:
-                    raise
-        raise AssertionError("unreachable")
-
-    def _turn(self, lane: str) -> asyncio.Lock:
-        """Whoever asked first writes first, also while the connection is being opened (B5)."""
-        return self._turns.setdefault(lane, asyncio.Lock())
 
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """See `model.Broker.tell`."""
         lane = LANES.get(request.api_key, Lane.CONTROL)
         async with self._turn(lane):
-            connection = await self._connection(lane)
-            version = pick(type(request), await self.versions(), self.name, max_version)
-            await connection.tell(request, version, self._settings.request_timeout)
+            await self._write(request, lane, self._settings.request_timeout, max_version, answered=False)
 
     async def versions(self) -> Ranges:
         """See `model.Broker.versions`."""
         if self._versions is None:
-            await self._connection(Lane.CONTROL)
-        assert self._versions is not None
+            return (await self._connection(Lane.CONTROL)).versions
         return self._versions
+
+    def _turn(self, lane: str) -> asyncio.Lock:
+        """Whoever asked first writes first, also while the connection is being opened (B5)."""
+        turn = self._turns.get(lane)
+        if turn is None:
+            turn = self._turns[lane] = asyncio.Lock()
+        return turn
+
+    async def _write(
+        self, request: Request[Any], lane: str, timeout: float, max_version: int | None, *, answered: bool
+    ) -> asyncio.Future[Any] | None:
+        for attempt in (1, 2):
+            connection = await self._connection(lane)
+            version = pick(type(request), connection.versions, self.name, max_version)
+            try:
+                if answered:
+                    return await connection.ask(request, version, timeout)
+                await connection.tell(request, version, timeout)
+                return None
+            except ConnectError:
+                # the broker had closed an idle connection: nothing was written, so ask again once (B24)
+                if attempt == 2:
+                    raise
+        raise AssertionError("unreachable")
 
     # -- connections ------------------------------------------------------------------------------------------------
 
@@ -132,89 +154,43 @@ class NetworkBroker:
         connection = self._lanes.get(lane)
         if connection is not None and connection.lost is None:
             return connection
-        task = self._opening.get(lane)
+        task = self._under_way.get(lane)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._open(lane), name=f"connect {self.name} {lane}")
-            self._opening[lane] = task
+            self._under_way[lane] = task
             task.add_done_callback(lambda done: self._opened(lane, done))
-        return await asyncio.shield(task)
-
-    def _opened(self, lane: str, task: asyncio.Task[Connection]) -> None:
-        self._opening.pop(lane, None)
-        if not task.cancelled() and task.exception() is None:
-            self._lanes[lane] = task.result()
+        return await share(task)
 
     async def _open(self, lane: str) -> Connection:
-        loop = asyncio.get_running_loop()
-        if (wait := self._not_before - loop.time()) > 0:
-            await asyncio.sleep(wait)
-        begin = loop.time()
+        in_flight = self._settings.max_in_flight if lane == Lane.PRODUCE else UNLIMITED
         try:
-            async with asyncio.timeout(self._connect_budget):
-                connection = await self._dial(lane)
-                await self._greet(connection)
-        except TimeoutError:
-            self._failed()
-            raise ConnectError(f"{self.name}: no connection after {loop.time() - begin:.0f} s") from None
-        except KcliError:
-            self._failed()
+            connection = await self._opening.connect(in_flight, self._connection_lost)
+        except AuthError:
             raise
-        self._backoff.reset()
-        self._connect_budget = self._settings.connect_timeout
-        self._watch_idle()
+        except ConnectError as problem:
+            raise ConnectError(f"{problem}{self._advertised()}") from problem
+        self._versions = connection.versions
         return connection
 
-    def _failed(self) -> None:
-        self._not_before = asyncio.get_running_loop().time() + self._backoff.next()
-        self._connect_budget = min(self._connect_budget * 2, self._settings.connect_timeout_max)
+    def _advertised(self) -> str:
+        """A broker that was never reached under the address it advertises: name both addresses (C2)."""
+        if self._node_id < 0 or self._opening.succeeded or self.address in self._settings.bootstrap:
+            return ""
+        seeds = ", ".join(f"{host}:{port}" for host, port in self._settings.bootstrap)
+        return (
+            f" (broker {self._node_id} advertises this address; bootstrap {seeds} names it: see advertised.listeners)"
+        )
 
-    async def _dial(self, lane: str) -> Connection:
-        """Connect to the first of the name's addresses that answers. Raises ConnectError with each one's reason."""
-        host, port = self.address
-        try:
-            addresses = await resolve(host, port)
-        except OSError as problem:
-            raise ConnectError(f"{self.name}: the name {host} does not resolve ({problem.strerror})") from problem
-        loop = asyncio.get_running_loop()
-        in_flight = self._settings.max_in_flight if lane == Lane.PRODUCE else UNLIMITED
-        reasons = []
-        for family, where in addresses:
-            sock = open_socket(family)
-            try:
-                await loop.sock_connect(sock, where)
-                _, connection = await loop.create_connection(
-                    lambda: Connection(
-                        self.name, self._client_id, self._settings.max_frame, in_flight, self._connection_lost
-                    ),
-                    sock=sock,
-                )
-                return connection
-            except OSError as problem:
-                sock.close()
-                reasons.append(f"{where[0]}: {problem.strerror or problem}" if len(addresses) > 1 else _reason(problem))
-            except BaseException:
-                sock.close()
-                raise
-        raise ConnectError(f"{self.name}: {'; '.join(reasons)}")
-
-    async def _greet(self, connection: Connection) -> None:
-        try:
-            self._versions = await agree_on_versions(connection, self._connect_budget, 0 if self._fallback else 4)
-        except DeadlineExceeded as slow:
-            raise ConnectError(
-                f"{self.name} accepts connections and does not answer ApiVersions: is it a Kafka listener?"
-            ) from slow
-        except ConnectError as broken:
-            if "closed the connection" in str(broken) and not self._fallback:
-                self._fallback = True
-                raise ConnectError(
-                    f"{self.name} closed the connection at the first request: it may expect TLS or SASL "
-                    "(security.protocol), or not be a Kafka listener"
-                ) from broken
-            raise
-        finally:
-            if connection.answered == 0:
-                connection.close()
+    def _opened(self, lane: str, task: asyncio.Task[Connection]) -> None:
+        del self._under_way[lane]
+        retrieve(task)
+        if task.cancelled() or task.exception() is not None:
+            return
+        if self._closed:
+            task.result().close()
+        elif task.result().lost is None:
+            self._lanes[lane] = task.result()
+            self._watch_idle()
 
     def _connection_lost(self, connection: Connection) -> None:
         for lane, one in list(self._lanes.items()):
@@ -224,16 +200,15 @@ class NetworkBroker:
     # -- idle connections and the end -------------------------------------------------------------------------------
 
     def _watch_idle(self) -> None:
-        if self._idle_timer is None and not self._closed:
+        if self._idle_timer is None:
             loop = asyncio.get_running_loop()
             self._idle_timer = loop.call_later(min(IDLE_CHECK, self._settings.idle_timeout), self._check_idle)
 
     def _check_idle(self) -> None:
         self._idle_timer = None
-        now = asyncio.get_running_loop().time()
         for connection in list(self._lanes.values()):
-            if connection.idle and now - connection.last_used >= self._settings.idle_timeout:
-                connection.close()
+            if connection.idle_since(self._settings.idle_timeout):
+                connection.close(idle=True)
         if self._lanes:
             self._watch_idle()
 
@@ -243,17 +218,10 @@ class NetworkBroker:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
-        opening = list(self._opening.values())
-        for task in opening:
+        under_way = list(self._under_way.values())
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*opening, return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
         for connection in list(self._lanes.values()):
             connection.close()
         await asyncio.sleep(0)  # the transports' own last step
-
-
-def _reason(problem: OSError) -> str:
-    return {
-        ConnectionRefusedError: "connection refused: nothing listens there",
-        TimeoutError: "no answer: the address may be wrong or behind a firewall",
-    }.get(type(problem), problem.strerror or str(problem))

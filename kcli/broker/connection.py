@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from kcli.broker.gate import Gate
+from kcli.broker.throttling import pause
 from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.proto.session import ClientSession, FrameReader, describe
 
@@ -17,17 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from kcli.broker.versions import Ranges
     from kcli.proto.schema import Buffer, Request
+    from kcli.proto.session import Asked
 
 HIGH_WATER = 4 * 1024 * 1024
+QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
 
 
 class Waiter:
     """A request on the wire: who waits for its answer, and until when."""
 
-    __slots__ = ("future", "timer")
+    __slots__ = ("asked", "future", "timer")
 
-    def __init__(self, future: asyncio.Future[Any]) -> None:
+    def __init__(self, asked: Asked, future: asyncio.Future[Any]) -> None:
+        self.asked = asked
         self.future = future
         self.timer: asyncio.TimerHandle | None = None
 
@@ -39,16 +45,15 @@ class Connection(asyncio.BufferedProtocol):
         self, name: str, client_id: str, max_frame: int, max_in_flight: int, on_lost: Callable[[Connection], None]
     ) -> None:
         self.name = name
+        self.versions: Ranges = {}
         self.lost: BaseException | None = None
-        self.answered = 0
+        self.hung_up = False  # it was the peer who closed
         self._loop = asyncio.get_running_loop()
         self._session = ClientSession(client_id)
         self._reader = FrameReader(max_frame)
         self._waiters: deque[Waiter] = deque()
         self._slots = asyncio.Semaphore(max_in_flight)
-        self._writable = asyncio.Event()
-        self._writable.set()
-        self._muted_until = 0.0
+        self._gate = Gate()
         self._on_lost = on_lost
         self._transport: asyncio.Transport | None = None
         self.last_used = self._loop.time()
@@ -56,13 +61,17 @@ class Connection(asyncio.BufferedProtocol):
     # -- the caller's side ------------------------------------------------------------------------------------------
 
     @property
-    def idle(self) -> bool:
-        """Nothing is on the wire."""
-        return not self._waiters
-
-    @property
     def in_flight(self) -> int:
         return len(self._waiters)
+
+    @property
+    def muted(self) -> bool:
+        """The peer throttles us (B25)."""
+        return self._gate.muted
+
+    def idle_since(self, seconds: float) -> bool:
+        """Nothing is on the wire, and nothing was for so long."""
+        return not self._waiters and self._loop.time() - self.last_used >= seconds
 
     async def ask(self, request: Request[Any], version: int, timeout: float) -> asyncio.Future[Any]:
         """Write the request; the future is its answer, at most `timeout` seconds after the write. Callers take turns:
@@ -74,7 +83,7 @@ class Connection(asyncio.BufferedProtocol):
         except BaseException:
             self._slots.release()
             raise
-        waiter = Waiter(self._loop.create_future())
+        waiter = Waiter(self._session.asked[-1], self._loop.create_future())
         waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
         self._waiters.append(waiter)
         return waiter.future
@@ -84,24 +93,17 @@ class Connection(asyncio.BufferedProtocol):
         await self._write(request, version, timeout, answered=False)
 
     async def _write(self, request: Request[Any], version: int, timeout: float, *, answered: bool) -> None:
-        if not self._writable.is_set() or self._muted_until:
-            await self._may_write(timeout)
+        if self.idle_since(QUIET):  # let the loop see a close that is waiting in the socket, before writing into it
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        while not self._gate.open:
+            if not await self._gate.wait(timeout):  # what is already in the buffer will never get through (A5.16)
+                self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
         if self.lost is not None:
             raise self._not_sent()
         parts = self._session.send(request, version, answered=answered)
         self.last_used = self._loop.time()
         self._send(parts)
-
-    async def _may_write(self, timeout: float) -> None:
-        """Wait until the peer reads again and does not throttle us."""
-        try:
-            async with asyncio.timeout(timeout):
-                await self._writable.wait()
-        except TimeoutError:
-            # what is already in the buffer will never get through (A5.16)
-            self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
-        if (left := self._muted_until - self._loop.time()) > 0:  # answers go on coming while we are muted (B25)
-            await asyncio.sleep(left)
 
     def _send(self, parts: list[Buffer]) -> None:
         assert self._transport is not None
@@ -117,19 +119,11 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(b"".join(small))
 
     def _expire(self, waiter: Waiter, timeout: float) -> None:
-        if waiter.future.done() and waiter in self._waiters:
-            return  # a tombstone: its caller has gone, the answer may still come
-        asked = self._session.asked[0] if self._session.asked else None
-        what = f" ({describe(asked)})" if asked is not None else ""
-        self._fail(
-            f"{self.name} did not answer within {timeout:g} s{what}",
-            DeadlineExceeded(f"{self.name} did not answer within {timeout:g} s{what}", sent=True),
-        )
-
-    def _not_sent(self) -> Exception:
-        if isinstance(self.lost, Closed):
-            return self.lost
-        return ConnectError(str(self.lost), sent=False)
+        """Tombstones expire too: behind a peer that has gone silent they would hold their slots for ever."""
+        text = f"{self.name} did not answer {describe(waiter.asked)} within {timeout:g} s"
+        if not waiter.future.done():
+            waiter.future.set_exception(DeadlineExceeded(text, sent=True))
+        self._fail(text)
 
     # -- the transport's side ---------------------------------------------------------------------------------------
 
@@ -143,20 +137,20 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         try:
-            frames = self._reader.received(nbytes)
-            for frame in frames:
+            for frame in self._reader.received(nbytes):
                 self._answer(frame)
         except DecodeError as broken:
-            self._fail(f"{self.name}: {broken}")
+            about = f" ({describe(self._session.asked[0])})" if self._session.asked else ""
+            self._fail(f"{self.name}: {broken}{about}")
 
     def _answer(self, frame: memoryview) -> None:
-        _, response = self._session.receive(frame)
+        asked, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
         self._slots.release()  # not when the caller leaves: a tombstone is still in flight
-        self.answered += 1
-        throttle = getattr(response, "throttle_time_ms", 0)
-        if throttle > 0:
-            self._muted_until = max(self._muted_until, self._loop.time() + throttle / 1000)
+        self.last_used = self._loop.time()
+        quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
+        if quiet:
+            self._gate.mute(quiet)
         if waiter.timer is not None:
             waiter.timer.cancel()
         if not waiter.future.done():
@@ -166,46 +160,42 @@ class Connection(asyncio.BufferedProtocol):
         return False
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        reason = f": {exc}" if exc is not None else ""
-        self._fail(f"{self.name} closed the connection{reason}")
+        self.hung_up = self.lost is None
+        self._fail(f"{self.name} closed the connection{f': {exc}' if exc is not None else ''}")
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        self._gate.pause()
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        self._gate.resume()
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
-    def _fail(self, reason: str, first: Exception | None = None) -> None:
-        """End the connection; whoever waits may have been heard (`sent`). `first` is for the oldest waiter."""
+    def _fail(self, reason: str) -> None:
+        """End the connection. Whoever waits for an answer may have been heard (`sent`)."""
+        self._end(ConnectError(reason, sent=True))
+
+    def close(self, *, idle: bool = False) -> None:
+        """End the connection on our side. Idempotent. An `idle` one was lost by nobody's fault (B24)."""
+        closed = f"the connection to {self.name} was closed"
+        self._end(ConnectError(closed) if idle else Closed(closed))
+
+    def _end(self, lost: ConnectError | Closed) -> None:
         if self.lost is not None:
             return
-        self.lost = ConnectError(reason, sent=True)
-        self._end(first)
-
-    def close(self) -> None:
-        """End the connection on our side. Idempotent."""
-        if self.lost is None:
-            self.lost = Closed(f"the connection to {self.name} was closed")
-            self._end(None)
-
-    def _end(self, first: Exception | None) -> None:
-        assert self.lost is not None
+        self.lost = lost
         waiters, self._waiters = self._waiters, deque()
         for waiter in waiters:
             if waiter.timer is not None:
                 waiter.timer.cancel()
             self._slots.release()
             if not waiter.future.done():
-                waiter.future.set_exception(first or self._copy())
-                first = None
-        self._writable.set()
+                sent = isinstance(lost, ConnectError)
+                waiter.future.set_exception(ConnectError(str(lost), sent=True) if sent else Closed(str(lost)))
+        self._gate.end()
         if self._transport is not None:
             self._transport.abort()
         self._on_lost(self)
 
-    def _copy(self) -> Exception:
-        if isinstance(self.lost, ConnectError):
-            return ConnectError(str(self.lost), sent=True)
-        return Closed(str(self.lost))
+    def _not_sent(self) -> Exception:
+        return Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=False)

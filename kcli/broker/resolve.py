@@ -5,18 +5,29 @@ from __future__ import annotations
 import asyncio
 import socket
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-async def resolve(host: str, port: int) -> list[tuple[int, tuple[str, int]]]:
-    """(family, socket address) of everything the name stands for. Raises OSError when it stands for nothing."""
+
+async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
+    """(family, socket address) of everything the name stands for. Raises OSError when it stands for nothing, also
+    when it cannot be a name at all."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.inet_pton(family, host)
         return [(family, (host, port))]
     except OSError:
         pass  # not a literal address: a name
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host.rstrip("."), port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys((family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found))
+    if host == "localhost":  # nobody has to be asked, so no thread has to wait
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    else:
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(host.rstrip("."), port, type=socket.SOCK_STREAM)
+        except UnicodeError as problem:
+            raise OSError(0, "this cannot be a host name") from problem
+    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
 
 
 def open_socket(family: int) -> socket.socket:

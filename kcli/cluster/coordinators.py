@@ -1,22 +1,85 @@
-"""FindCoordinator in both of its shapes: one key (up to v3) and many keys (v4+, KIP-699)."""
+"""Coordinators: cached by key, looked up once for all who ask, forgotten when they turn out to be wrong (C15)."""
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli import codes
-from kcli.errors import BrokerError
-from kcli.model import Node
+from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
+from kcli.model import Group, Node
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
+from kcli.waiting import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.model import Broker
+    from collections.abc import Awaitable, Callable
+
+    from kcli.cluster.metadata import Metadata
+    from kcli.model import Broker, Transaction
+    from kcli.settings import ClientSettings
+
+    Key = Group | Transaction
 
 FIND_COORDINATOR = 10
 
 
+class Coordinators:
+    """`anyone` gives a broker to ask."""
+
+    def __init__(self, anyone: Callable[[], Awaitable[Broker]], metadata: Metadata, settings: ClientSettings) -> None:
+        self._anyone = anyone
+        self._metadata = metadata
+        self._settings = settings
+        self._known: dict[Key, Node] = {}
+        self._finding: dict[Key, asyncio.Task[Node]] = {}
+
+    async def of(self, key: Key) -> Node:
+        """The node that coordinates `key`. Raises BrokerError, ConnectError, DeadlineExceeded."""
+        if key in self._known:
+            return self._known[key]
+        task = self._finding.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._find(key), name=f"find coordinator of {key.name}")
+            self._finding[key] = task
+            task.add_done_callback(retrieve)
+            task.add_done_callback(lambda _: self._finding.pop(key, None))
+        return await share(task)
+
+    def moved(self, key: Key) -> None:
+        """Forget it."""
+        self._known.pop(key, None)
+
+    async def _find(self, key: Key) -> Node:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settings.deadline
+        backoff = self._settings.retry_backoff
+        while True:
+            try:
+                node = await find_coordinator(await self._anyone(), key.name, 0 if isinstance(key, Group) else 1)
+                node = self._metadata.topology.meet(node)
+                self._known[key] = node
+                return node
+            except AuthError:
+                raise
+            except (BrokerError, ConnectError, DeadlineExceeded) as problem:
+                final = isinstance(problem, BrokerError) and not problem.code.retriable
+                if final or loop.time() + backoff > deadline:
+                    raise
+            await asyncio.sleep(backoff)
+            backoff = min(backoff * 2, self._settings.retry_backoff_max)
+
+    async def close(self) -> None:
+        """End what is under way. Idempotent."""
+        tasks = list(self._finding.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
-    """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id.
-    Raises BrokerError (COORDINATOR_NOT_AVAILABLE while there is none)."""
+    """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id. In both shapes of the API:
+    one key (up to v3) and many keys (v4+, KIP-699). Raises BrokerError (COORDINATOR_NOT_AVAILABLE while there is
+    none)."""
     _, high = (await broker.versions()).get(FIND_COORDINATOR, (0, 0))
     about = f"{'group' if kind == 0 else 'transactional id'} {key}"
     if high >= 4:

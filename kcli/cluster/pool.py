@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
+from os import urandom
 
-from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import Closed, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Address
 
 TYPE_CHECKING = False
@@ -23,9 +23,16 @@ class Pool:
         self._brokers: dict[int, tuple[Address, Broker]] = {}
         self._seed_brokers: dict[Address, Broker] = {}
         self._retired: list[Broker] = []
+        self._closed = False
+
+    def check(self) -> None:
+        """Raises Closed after the end."""
+        if self._closed:
+            raise Closed("the client was closed")
 
     def broker(self, node: Node) -> Broker:
         """The broker of a node; a node that moved to another address is another connection."""
+        self.check()
         address = Address(node.host, node.port)
         known = self._brokers.get(node.id)
         if known is not None and known[0] == address:
@@ -36,45 +43,49 @@ class Pool:
         self._brokers[node.id] = (address, made)
         return made
 
-    def seed(self, address: Address) -> Broker:
-        """The broker behind a bootstrap address, of which only metadata is asked."""
-        if address not in self._seed_brokers:
-            self._seed_brokers[address] = self._connect(address, -1)
-        return self._seed_brokers[address]
+    def seed_brokers(self) -> list[Broker]:
+        """The brokers behind the bootstrap addresses, of whom only metadata is asked, in random order (C1)."""
+        self.check()
+        for address in self.seeds:
+            if address not in self._seed_brokers:
+                self._seed_brokers[address] = self._connect(address, -1)
+        return sorted(self._seed_brokers.values(), key=lambda _: urandom(2))
 
     def candidates(self, nodes: Sequence[Node]) -> list[Broker]:
-        """The brokers of `nodes`, best first: connected and idle, connected, never tried, backing off."""
-        brokers = [self.broker(node) for node in nodes]
-        random.shuffle(brokers)
-        return sorted(brokers, key=_load)
+        """The brokers of `nodes`, the best to ask first; among equals it is chance."""
+        return sorted([self.broker(node) for node in nodes], key=lambda broker: (*load(broker), urandom(2)))
 
     async def retire(self) -> None:
         """Close brokers that nobody will ask again, seeds included once the cluster is known."""
-        idle = [address for address, one in self._seed_brokers.items() if not getattr(one, "in_flight", 0)]
-        gone = self._retired + [self._seed_brokers.pop(address) for address in idle]
+        over = [address for address, one in self._seed_brokers.items() if not getattr(one, "busy", False)]
+        gone = self._retired + [self._seed_brokers.pop(address) for address in over]
         self._retired = []
         for broker in gone:
             await broker.close()
 
     async def close(self) -> None:
+        """Close everyone. Idempotent."""
+        self._closed = True
         everyone = [*self._retired, *self._seed_brokers.values(), *(broker for _, broker in self._brokers.values())]
         self._retired, self._seed_brokers, self._brokers = [], {}, {}
         for broker in everyone:
             await broker.close()
 
 
-def _load(broker: Broker) -> tuple[int, int]:
-    """How much asking this broker now would cost; a fake without these figures counts as idle."""
+def load(broker: Broker) -> tuple[int, float]:
+    """How much asking this broker now would cost: connected (fewest in flight first), connecting, to be connected
+    (longest untried first), throttling us, backing off. A fake without these figures counts as idle."""
+    if getattr(broker, "muted", False):
+        return 3, 0
     if getattr(broker, "connected", True):
         return 0, getattr(broker, "in_flight", 0)
-    return (2 if getattr(broker, "backing_off", False) else 1), 0
+    if getattr(broker, "connecting", False):
+        return 1, 0
+    return 4 if getattr(broker, "backing_off", False) else 2, getattr(broker, "last_attempt", 0.0)
 
 
 def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> KcliError:
-    """One error of many: what each address said. The kind is the gravest."""
-    for problem in reasons.values():
-        if isinstance(problem, AuthError):
-            return problem
+    """One error of many: what each address said."""
     if not reasons:
         return ConnectError("no bootstrap server was given")
     text = "\n  ".join(str(problem) for problem in reasons.values())

@@ -32,6 +32,20 @@ class Partition:
         self.replicas: list[int] = []
         self.isr: list[int] = []
 
+    def update(self, answer: MetadataResponsePartition, epoch: int) -> bool:
+        """Take in what an answer says; returns whether the leader is another one."""
+        self.error = codes.of(answer.error_code)
+        self.replicas, self.isr = answer.replica_nodes, answer.isr_nodes
+        if 0 <= epoch < self.epoch and self.rewinds < REWINDS:
+            self.rewinds += 1
+            return False
+        if self.error and answer.leader_id < 0 and epoch <= self.epoch:
+            return False  # in trouble, and nobody else was elected: what we knew may still hold (C6)
+        self.rewinds = 0
+        before = self.leader, self.epoch
+        self.leader, self.epoch = answer.leader_id, epoch
+        return before != (self.leader, self.epoch)
+
 
 class Topic:
     """What is known of one topic. `error` is the last answer's, if it had one."""
@@ -56,44 +70,48 @@ class Topology:
         self.topics: dict[str, Topic] = {}
         self._names: dict[bytes, str] = {}
 
-    def update(self, answer: MetadataResponse, *, reliable_epochs: bool) -> None:
-        """Take in a metadata answer. Before version 9 a broker's epochs are not reliable and count as unknown."""
+    def update(self, answer: MetadataResponse, *, reliable_epochs: bool) -> set[str]:
+        """Take in a metadata answer; returns the topics of whose leaders something new was learnt.
+        Before version 9 a broker's epochs are not reliable and count as unknown."""
         if answer.brokers:
             self.nodes = {b.node_id: Node(b.node_id, b.host, b.port, b.rack) for b in answer.brokers}
+        if None not in (self.cluster_id, answer.cluster_id) and self.cluster_id != answer.cluster_id:
+            self._other_cluster()
         self.cluster_id = answer.cluster_id or self.cluster_id
         self.controller_id = answer.controller_id
-        for topic in answer.topics:
-            if topic.name is not None:
-                self._update_topic(topic, topic.name, reliable_epochs)
+        named = [topic for topic in answer.topics if topic.name]
+        return {topic.name for topic in named if topic.name and self._update_topic(topic, topic.name, reliable_epochs)}
 
-    def _update_topic(self, answer: MetadataResponseTopic, name: str, reliable_epochs: bool) -> None:
+    def _other_cluster(self) -> None:
+        """Behind the same name there is another cluster now (C16): its epochs begin anew."""
+        for topic in self.topics.values():
+            for known in topic.partitions.values():
+                known.epoch = -1
+
+    def _update_topic(self, answer: MetadataResponseTopic, name: str, reliable_epochs: bool) -> bool:
         topic = self.topics.get(name)
         if topic is None:
             topic = self.topics[name] = Topic(name)
         topic.error = codes.of(answer.error_code)
         if topic.error and not answer.partitions:
-            return
+            return False
         topic.internal = answer.is_internal
-        recreated = NO_ID not in (topic.id, answer.topic_id) and topic.id != answer.topic_id
-        if recreated:
-            topic.partitions.clear()
-        if answer.topic_id != NO_ID:
+        if answer.topic_id not in (topic.id, NO_ID):
+            # another topic of this name, or we did not know which one we had: its epochs begin anew (C5)
+            if topic.id != NO_ID:
+                topic.partitions.clear()
+            for known in topic.partitions.values():
+                known.epoch = -1
             self._names.pop(topic.id, None)
             topic.id = answer.topic_id
             self._names[topic.id] = name
-        for one in answer.partitions:
-            known = topic.partitions.setdefault(one.partition_index, Partition())
-            self._update_partition(known, one, one.leader_epoch if reliable_epochs else -1)
-
-    @staticmethod
-    def _update_partition(known: Partition, answer: MetadataResponsePartition, epoch: int) -> None:
-        known.error = codes.of(answer.error_code)
-        known.replicas, known.isr = answer.replica_nodes, answer.isr_nodes
-        if 0 <= epoch < known.epoch and known.rewinds < REWINDS:
-            known.rewinds += 1
-            return
-        known.rewinds = 0
-        known.leader, known.epoch = answer.leader_id, epoch
+        changed = [
+            topic.partitions.setdefault(one.partition_index, Partition()).update(
+                one, one.leader_epoch if reliable_epochs else -1
+            )
+            for one in answer.partitions
+        ]
+        return any(changed)
 
     def partition(self, at: TopicPartition) -> Partition | None:
         topic = self.topics.get(at.topic)
@@ -102,14 +120,25 @@ class Topology:
     def name_of(self, topic_id: bytes) -> str | None:
         return self._names.get(topic_id)
 
+    def meet(self, node: Node) -> Node:
+        """A node that an answer other than metadata names; of one that is known only the address can be news."""
+        known = self.nodes.get(node.id)
+        if known is not None and (known.host, known.port) == (node.host, node.port):
+            return known
+        self.nodes[node.id] = node
+        return node
+
     def hint(self, at: TopicPartition, leader_id: int, epoch: int, endpoint: Node | None) -> bool:
-        """A newer leader from a Produce or Fetch answer (KIP-951); True when it was taken."""
+        """A newer leader from a Produce or Fetch answer (KIP-951); True when it is the one we know now. Several
+        requests that were under way bring the same hint: the second is no news and no contradiction."""
         known = self.partition(at)
-        if known is None or leader_id < 0 or epoch <= known.epoch:
+        if known is None or leader_id < 0 or epoch < known.epoch:
             return False
-        if endpoint is not None:
-            self.nodes[endpoint.id] = endpoint
+        if endpoint is not None and endpoint.id == leader_id:
+            self.meet(endpoint)
         if leader_id not in self.nodes:
             return False
+        if epoch == known.epoch:
+            return leader_id == known.leader
         known.leader, known.epoch, known.rewinds = leader_id, epoch, 0
         return True

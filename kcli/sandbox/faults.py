@@ -163,7 +163,7 @@ class Faults:
     def no_leader(self, topic: str, partition: int) -> None:
         """Nobody leads the partition until `move_leader`."""
         found = self._sandbox.topics.partition(topic, partition)
-        found.leader, found.hints = -1, False
+        found.leader, found.leader_epoch, found.hints = -1, found.leader_epoch + 1, False
         found.wake()
 
     def rewind_epoch(self, topic: str, partition: int, epoch: int) -> None:

@@ -1,0 +1,71 @@
+"""When a connection may be written to: while the peer reads (back-pressure, B5) and does not throttle us (B25)."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class Gate:
+    """Open until `pause`, `mute`; open again when neither holds. Nobody waits at a gate that was opened for good."""
+
+    __slots__ = ("_ended", "_loop", "_muted_until", "_open", "_paused")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._open = asyncio.Event()
+        self._open.set()
+        self._paused = False
+        self._ended = False
+        self._muted_until = 0.0
+
+    @property
+    def open(self) -> bool:
+        return self._open.is_set()
+
+    @property
+    def muted(self) -> bool:
+        return self._loop.time() < self._muted_until
+
+    async def wait(self, timeout: float) -> bool:
+        """Wait until it is open. False when the peer has not read for `timeout` seconds; being throttled is not
+        counted, that is no fault of the peer's."""
+        muted = max(0.0, self._muted_until - self._loop.time())
+        try:
+            async with asyncio.timeout(muted + timeout):
+                await self._open.wait()
+        except TimeoutError:
+            return not self._paused
+        return True
+
+    def pause(self) -> None:
+        """The peer has stopped reading."""
+        self._paused = True
+        self._open.clear()
+
+    def resume(self) -> None:
+        """It reads again."""
+        self._paused = False
+        self._update()
+
+    def mute(self, seconds: float) -> None:
+        """The peer asks for silence. Its answers go on coming."""
+        until = self._loop.time() + seconds
+        if until > self._muted_until and not self._ended:
+            self._muted_until = until
+            self._open.clear()
+            self._loop.call_at(until, self._unmute, until)
+
+    def _unmute(self, until: float) -> None:
+        if until >= self._muted_until:
+            self._muted_until = 0.0
+            self._update()
+
+    def _update(self) -> None:
+        if self._ended or not (self._paused or self._muted_until):
+            self._open.set()
+
+    def end(self) -> None:
+        """The connection is lost: whoever waits shall see it."""
+        self._ended = True
+        self._muted_until = 0.0
+        self._open.set()

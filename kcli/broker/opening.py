@@ -1,0 +1,138 @@
+"""How a connection comes about: addresses, TCP, ApiVersions, within one budget of time (B22), after a backoff (B21).
+
+Nothing of the caller's was written before this is over, so no error from here is `sent`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.broker.backoff import Backoff
+from kcli.broker.connection import Connection
+from kcli.broker.handshake import agree_on_versions
+from kcli.broker.resolve import open_socket, resolve
+from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.model import Address
+    from kcli.settings import ClientSettings
+
+LADDER = (4, 4, 0)
+"""The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
+
+
+class Opening:
+    """Opens the connections to one address. `name` is how people know the broker."""
+
+    def __init__(self, address: Address, name: str, settings: ClientSettings, client_id: str) -> None:
+        self._address = address
+        self._name = name
+        self._settings = settings
+        self._client_id = client_id
+        self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
+        self._budget = settings.connect_timeout
+        self._ladder: tuple[int, ...] = LADDER
+        self.succeeded = False  # ever
+        self.not_before = 0.0
+        self.last_attempt = 0.0
+
+    async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
+        """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""
+        loop = asyncio.get_running_loop()
+        if (wait := self.not_before - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        self.last_attempt = loop.time()
+        try:
+            connection = await self._climb(loop.time() + self._budget, in_flight, on_lost)
+        except KcliError as problem:
+            self.not_before = loop.time() + self._backoff.next()
+            self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
+            self._ladder = LADDER
+            if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
+                raise ConnectError(str(problem)) from problem
+            raise
+        self._backoff.reset()  # not when TCP accepts: only a broker that answers has come back (B21)
+        self._budget = self._settings.connect_timeout
+        self.succeeded = True
+        return connection
+
+    async def _climb(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
+        for step, version in enumerate(self._ladder):
+            if step:
+                await asyncio.sleep(self._backoff.next())
+            connection = await self._dial(end, in_flight, on_lost)
+            try:
+                await self._greet(connection, end, version)
+            except BaseException as problem:
+                connection.close()
+                if isinstance(problem, ConnectError) and connection.hung_up:
+                    continue
+                raise
+            self._ladder = self._ladder[step:]
+            return connection
+        raise ConnectError(
+            f"{self._name} closed the connection at the first request: it may expect TLS or SASL (security.protocol), "
+            "or not be a Kafka listener"
+        )
+
+    async def _greet(self, connection: Connection, end: float, version: int) -> None:
+        left = max(0.001, end - asyncio.get_running_loop().time())
+        try:
+            connection.versions = await agree_on_versions(connection, left, version)
+        except DeadlineExceeded as slow:
+            raise ConnectError(
+                f"{self._name} accepts connections and does not answer ApiVersions: is it a Kafka listener?"
+            ) from slow
+
+    async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
+        """Connect to the first of the name's addresses that answers. Raises ConnectError with each one's reason."""
+        loop = asyncio.get_running_loop()
+        host, port = self._address
+        try:
+            async with asyncio.timeout_at(end):
+                addresses = await resolve(host, port)
+        except TimeoutError:
+            raise ConnectError(f"{self._name}: the name {host} could not be resolved in time") from None
+        except OSError as problem:
+            raise ConnectError(f"{self._name}: the name {host} does not resolve ({problem.strerror})") from problem
+        reasons: dict[str, str] = {}
+        for n, (family, where) in enumerate(addresses):
+            share = (end - loop.time()) / (len(addresses) - n)  # a dead address leaves time for the next (B23)
+            try:
+                async with asyncio.timeout(share):
+                    return await self._reach(family, where, in_flight, on_lost)
+            except OSError as problem:
+                reasons[str(where[0])] = _reason(problem)
+        if len(set(reasons.values())) == 1:
+            raise ConnectError(f"{self._name}: {next(iter(reasons.values()))}")
+        raise ConnectError(f"{self._name}: {'; '.join(f'{where}: {why}' for where, why in reasons.items())}")
+
+    async def _reach(
+        self, family: int, where: tuple[Any, ...], in_flight: int, on_lost: Callable[[Connection], None]
+    ) -> Connection:
+        def make() -> Connection:
+            return Connection(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
+
+        loop = asyncio.get_running_loop()
+        sock = open_socket(family)
+        try:
+            await loop.sock_connect(sock, where)
+            _, connection = await loop.create_connection(make, sock=sock)
+            return connection
+        except BaseException:
+            sock.close()
+            raise
+
+
+def _reason(problem: OSError) -> str:
+    if isinstance(problem, ConnectionRefusedError):
+        return "connection refused: nothing listens there"
+    if isinstance(problem, TimeoutError):
+        return "no answer: the address may be wrong or behind a firewall"
+    from os import strerror
+
+    return strerror(problem.errno) if problem.errno else str(problem)

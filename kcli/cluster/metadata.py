@@ -1,0 +1,178 @@
+"""Asking for metadata: one refresh at a time, paced (C4), by all known brokers and then the seeds (C16)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.cluster.pace import Pace
+from kcli.cluster.pool import unreachable
+from kcli.cluster.topology import Topology
+from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, KcliError
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kcli.waiting import retrieve, share
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kcli.cluster.pool import Pool
+    from kcli.model import Broker, TopicPartition
+    from kcli.proto.messages.metadata import MetadataResponse
+    from kcli.settings import ClientSettings
+
+METADATA = 3
+EPOCHS_SINCE = 9  # the version of Metadata from which on leader epochs are reliable (C5)
+
+
+class Metadata:
+    """What is known (`topology`), what is wanted, and what of it is known to be wrong (`stale`)."""
+
+    def __init__(self, pool: Pool, settings: ClientSettings) -> None:
+        self.topology = Topology()
+        self.stale: set[TopicPartition] = set()
+        self._pool = pool
+        self._settings = settings
+        self._wanted: set[str] = set()  # topics somebody asked for
+        self._pace = Pace(settings.retry_backoff, settings.retry_backoff_max)
+        self._refreshing: dict[frozenset[str], asyncio.Task[None]] = {}
+        self._known_at = -1e9
+        self._soon: asyncio.TimerHandle | None = None
+
+    async def know(self) -> None:
+        """Know at least the brokers."""
+        if not self.topology.nodes:
+            await self.refresh([])
+
+    async def refresh(self, topics: Sequence[str] | None = None) -> None:
+        """See `model.Cluster.refresh`. Whoever wants the same shares one request."""
+        if topics:
+            self._wanted.update(topics)
+        key = frozenset(self._wanted) if topics is None or topics else frozenset()
+        await share(self._refreshing.get(key) or self._begin(key, key if topics is None else topics))
+
+    def _begin(self, key: frozenset[str], because_of: Collection[str]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(self._refresh(sorted(key), because_of), name="refresh metadata")
+        self._refreshing[key] = task
+        task.add_done_callback(retrieve)
+        task.add_done_callback(lambda _: self._refreshing.pop(key, None))
+        return task
+
+    async def _refresh(self, topics: list[str], because_of: Collection[str]) -> None:
+        loop = asyncio.get_running_loop()
+        if (wait := self._pace.wait(because_of, loop.time())) > 0:
+            await asyncio.sleep(wait)
+        proven_wrong = {at for at in self.stale if at.topic in topics}  # what is proven later, this may not repair
+        changed: set[str] = set()
+        try:
+            changed = await self.ask(topics)
+        finally:
+            self._pace.asked(because_of, loop.time(), changed)
+        self.stale -= proven_wrong
+        for topic in topics:
+            known = self.topology.topics.get(topic)
+            if known is not None and not known.partitions and not known.error.retriable:
+                self._wanted.discard(topic)
+                self._pace.forget(topic)
+        if topics:
+            self._known_at = loop.time()
+
+    def refresh_if_old(self) -> None:
+        """Begin a refresh in the background when what we know is older than it may be."""
+        now = asyncio.get_running_loop().time()
+        if now - self._known_at > self._settings.metadata_max_age and not self._refreshing:
+            self._known_at = now
+            key = frozenset(self._wanted)
+            self._begin(key, key)
+
+    def refresh_soon(self) -> None:
+        """A hint was believed; the whole truth may be had in a moment (C7)."""
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(self._settings.retry_backoff, self._now)
+
+    def _now(self) -> None:
+        self._soon = None
+        key = frozenset(self._wanted)
+        if key and key not in self._refreshing:
+            self._begin(key, key)
+
+    # -- asking -----------------------------------------------------------------------------------------------------
+
+    async def ask(self, topics: list[str] | None) -> set[str]:
+        """Ask until somebody answers or the deadline is over; None is about all topics. Returns what changed."""
+        return (await self.ask_everything(topics))[1]
+
+    async def ask_everything(self, topics: list[str] | None) -> tuple[MetadataResponse, set[str]]:
+        """As `ask`, with the answer. A client that knows no broker yet tries each seed once: nobody likes to wait
+        half a minute for a typing error."""
+        request = MetadataRequest(
+            topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
+            allow_auto_topic_creation=self._settings.auto_create_topics,
+        )
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settings.deadline
+        backoff = self._settings.retry_backoff
+        reasons: dict[str, KcliError] = {}
+        while True:
+            candidates = self._who_to_ask()
+            for n, broker in enumerate(candidates):
+                share_of_time = max(0.1, (deadline - loop.time()) / (len(candidates) - n))
+                try:
+                    answer = await self._ask_one(broker, request, share_of_time)
+                except AuthError:
+                    raise
+                except (ConnectError, DeadlineExceeded, Closed) as problem:
+                    self._pool.check()
+                    reasons[repr(broker)] = problem
+                    continue
+                if answer is not None:
+                    return answer, await self._take(answer, broker)
+            if loop.time() + backoff > deadline or not self.topology.nodes:
+                raise self._unreachable(reasons)
+            await asyncio.sleep(backoff)
+            backoff = min(backoff * 2, self._settings.retry_backoff_max)
+
+    async def _ask_one(self, broker: Broker, request: MetadataRequest, seconds: float) -> MetadataResponse | None:
+        """The answer, or None when the broker sends us back to the seeds (KIP-1102)."""
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await broker.ask(request, timeout=min(seconds, self._settings.request_timeout))
+        except TimeoutError:
+            name = getattr(broker, "name", None) or f"broker {broker.node_id}"
+            raise DeadlineExceeded(f"{name} did not answer within {seconds:.1f} s") from None
+        code = codes.of(answer.error_code)
+        if code is codes.REBOOTSTRAP_REQUIRED and broker.node_id >= 0:
+            self.topology.nodes = {}
+            return None
+        if code:
+            raise BrokerError(code, "metadata")
+        return answer
+
+    def _who_to_ask(self) -> list[Broker]:
+        known = self._pool.candidates(list(self.topology.nodes.values()))
+        return known + self._pool.seed_brokers()
+
+    async def _take(self, answer: MetadataResponse, broker: Broker) -> set[str]:
+        _, version = (await broker.versions()).get(METADATA, (0, 0))
+        changed = self.topology.update(answer, reliable_epochs=version >= EPOCHS_SINCE)
+        if answer.brokers:
+            await self._pool.retire()
+        return changed
+
+    def _unreachable(self, reasons: dict[str, KcliError]) -> KcliError:
+        problem = unreachable(reasons, self._pool.seeds)
+        if self.topology.nodes and isinstance(problem, ConnectError):
+            advertised = ", ".join(f"broker {n.id} advertises {n.host}:{n.port}" for n in self.topology.nodes.values())
+            seeds = ", ".join(f"{host}:{port}" for host, port in self._pool.seeds)
+            return ConnectError(f"{problem}\n  (bootstrap {seeds} had answered; {advertised})")
+        return problem
+
+    async def close(self) -> None:
+        """End what is under way. Idempotent."""
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+        tasks = list(self._refreshing.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
