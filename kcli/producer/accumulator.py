@@ -55,7 +55,7 @@ class Accumulator:
         """The open batch of a queue, made if there is none."""
         if queue.open is None:
             self._numbers += 1
-            queue.open = ProducerBatch(queue.at, now, self._numbers)
+            queue.open = ProducerBatch(queue.at, now, (self._numbers,))
             self.incomplete.add(queue.open)
             self.active[queue.at] = queue
             self.lingering[queue.at] = queue
@@ -96,23 +96,26 @@ class Accumulator:
             self.close(queue)
 
     def close_lingered(self, now: float) -> None:
+        """Close what has lingered long enough and could be sent."""
         for queue in list(self.lingering.values()):
-            if queue.open is not None and queue.open.created + self._settings.linger <= now:
+            ripe = queue.ripe_at(self._settings.linger, self._settings.max_in_flight)
+            if ripe is not None and ripe <= now:
                 self.close(queue)
 
     def next_linger(self) -> float | None:
         """When the next linger is over."""
-        opened = [queue.open.created for queue in self.lingering.values() if queue.open is not None]
-        return min(opened) + self._settings.linger if opened else None
+        linger, most = self._settings.linger, self._settings.max_in_flight
+        ripe = [queue.ripe_at(linger, most) for queue in self.lingering.values()]
+        return min((moment for moment in ripe if moment is not None), default=None)
 
     def expired(self, now: float) -> Iterable[tuple[PartitionQueue, ProducerBatch]]:
-        """Batches over their delivery timeout and not on the wire, in order."""
+        """Batches over their delivery timeout, in order; those on the wire too (D29)."""
         limit = now - self._settings.delivery_timeout
         for queue in list(self.active.values()):
             if queue.open is not None and queue.open.created <= limit:
                 self.close(queue)
-            for batch in list(queue.waiting):
-                if batch.created <= limit and not batch.sealing:
+            for batch in (*queue.in_flight, *queue.waiting):
+                if batch.created <= limit:
                     yield queue, batch
 
     def next_expiry(self) -> float | None:
@@ -121,8 +124,18 @@ class Accumulator:
 
     def settled(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
         """The batch is out of everything."""
+        queue.landed(batch)
         self.incomplete.discard(batch)
         self._forget_if_idle(queue)
+
+    def replace(self, queue: PartitionQueue, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
+        """The parts stand where the batch stood."""
+        batch.parts = parts
+        queue.landed(batch)
+        self.incomplete.discard(batch)
+        for part in parts:
+            queue.insert(part)
+            self.incomplete.add(part)
 
     def _forget_if_idle(self, queue: PartitionQueue) -> None:
         if not queue.depth:

@@ -47,14 +47,15 @@ class BatchOutcome:
 
 
 class ProducerBatch:
-    """Records of one partition that travel together. Times are the loop's seconds."""
+    """Records of one partition that travel together. Times are the loop's seconds. `number` is its place among all
+    batches: the parts of 7 are 7.0 and 7.1, written (7, 0) and (7, 1)."""
 
     __slots__ = (
-        "at", "attempts", "builder", "charged", "count", "created", "maybe_written", "not_before", "number",
-        "promises", "sealed", "sealing", "sequence", "settled", "stamp", "timestamps",
+        "at", "builder", "charged", "count", "created", "maybe_written", "not_before", "number", "parts", "promises",
+        "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp", "timestamps",
     )  # fmt: skip
 
-    def __init__(self, at: TopicPartition, created: float, number: float) -> None:
+    def __init__(self, at: TopicPartition, created: float, number: tuple[int, ...]) -> None:
         self.at = at
         self.created = created
         self.number = number
@@ -65,10 +66,14 @@ class ProducerBatch:
         self.charged = 0  # bytes taken from the budget
         self.promises: list[tuple[int, asyncio.Future[RecordMetadata]]] = []
         self.timestamps: list[int] = []  # of the promised records
-        self.attempts = 0
-        self.maybe_written = False  # some attempt ended without an answer
+        self.sent = False  # at least once
+        self.resent = False  # more than once
+        self.sent_to = -1  # the node of the last attempt
+        self.retries = 0  # attempts that failed by no fault of an earlier batch
+        self.maybe_written = False  # some attempt ended without an answer that says no
         self.not_before = 0.0
         self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence (D24)
+        self.parts: list[ProducerBatch] = []  # what it was split into: they carry on, it is out of everything
         self.settled = False
 
     @property

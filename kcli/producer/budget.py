@@ -11,11 +11,16 @@ from collections import deque
 
 from kcli.errors import BufferFull
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class Budget:
     """Bytes and records that are accepted and not yet settled."""
 
-    def __init__(self, max_bytes: int, max_records: int) -> None:
+    def __init__(self, max_bytes: int, max_records: int, on_full: Callable[[], None] | None = None) -> None:
+        self._on_full = on_full  # called when somebody has to wait: lingering batches must go now (A1.09)
         self.max_bytes = max_bytes
         self.max_records = max_records
         self.bytes = 0
@@ -45,6 +50,8 @@ class Budget:
         room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         place = (size, records, room)
         self._waiting.append(place)
+        if self._on_full is not None:
+            self._on_full()
         try:
             async with asyncio.timeout(timeout):
                 await room
@@ -68,7 +75,7 @@ class Budget:
         self._wake()
 
     def charge(self, size: int, records: int) -> None:
-        """Take what is known only now, without waiting: record counts of a chunk."""
+        """Take what is known only now, without waiting."""
         self.bytes += size
         self.records += records
 

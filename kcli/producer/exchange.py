@@ -59,14 +59,14 @@ def build(
     return request, None if by_id else BY_NAME
 
 
-def read(response: ProduceResponse, cluster: Cluster) -> dict[tuple[str, int], Answer]:
-    """(topic, partition) to the answer. A partition that is named twice counts as not answered (D33)."""
+def read(response: ProduceResponse, request: ProduceRequest) -> dict[tuple[str, int], Answer]:
+    """(topic, partition) to the answer. A partition that is named twice counts as not answered, one that was not
+    asked about as not named (D33)."""
     nodes = {one.node_id: Node(one.node_id, one.host, one.port, one.rack) for one in response.node_endpoints}
+    names = {topic.topic_id: topic.name for topic in request.topic_data if topic.topic_id != NO_ID}
     answers: dict[tuple[str, int], Answer] = {}
     for topic in response.responses:
-        name = topic.name or cluster.topic_name(topic.topic_id)
-        if name is None:
-            continue
+        name = topic.name or names.get(topic.topic_id, "")
         for part in topic.partition_responses:
             at = (name, part.index)
             answers[at] = Answer(codes.NETWORK_EXCEPTION) if at in answers else _answer(part, nodes)

@@ -6,36 +6,45 @@ fuller a partition's queue, the less likely it is picked.
 
 from __future__ import annotations
 
-import random
 from itertools import accumulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Sequence
 
 
 class Sticky:
-    """The sticky choice of one topic. `depth(partition)` is how many batches wait there."""
+    """The sticky choice of one topic. `has_leader(partition)` and `depth(partition)`, how many batches wait there, are
+    asked only when another partition is picked, which is once a batch."""
 
-    def __init__(self, batch_size: int, rng: random.Random | None = None) -> None:
+    def __init__(self, batch_size: int, has_leader: Callable[[int], bool], depth: Callable[[int], int]) -> None:
         self._batch_size = batch_size
-        self._rng = rng or random.Random()
+        self._has_leader = has_leader
+        self._depth = depth
         self._current = -1
-        self._bytes = 0
+        self._left = 0
+        self.rng: random.Random | None = None
 
-    def choose(self, available: Sequence[int], everyone: Sequence[int], depth: Callable[[int], int]) -> int:
+    def choose(self, everyone: Sequence[int]) -> int:
         """The partition for the next bytes. Leaderless partitions count only when all are (D12)."""
-        candidates = available or everyone
-        if self._current in candidates and self._bytes < self._batch_size:
-            return self._current
-        others = [p for p in candidates if p != self._current] or list(candidates)
-        depths = [depth(p) for p in others]
-        weights = list(accumulate(max(depths) + 1 - d for d in depths))
-        at = self._rng.randrange(weights[-1])
-        self._current = next(p for p, weight in zip(others, weights) if at < weight)
-        self._bytes = 0
+        if self._left <= 0 or self._current >= len(everyone) or not self._has_leader(self._current):
+            self._current = everyone[0] if len(everyone) == 1 else self._pick(everyone)
+            self._left = self._batch_size
         return self._current
 
-    def went(self, size: int) -> None:
-        """`size` bytes went to the chosen partition."""
-        self._bytes += size
+    def _pick(self, everyone: Sequence[int]) -> int:
+        if self.rng is None:
+            import random
+
+            self.rng = random.Random()
+        candidates = [p for p in everyone if self._has_leader(p)] or list(everyone)
+        others = [p for p in candidates if p != self._current] or candidates
+        depths = [self._depth(p) for p in others]
+        weights = list(accumulate(max(depths) + 1 - d for d in depths))
+        at = self.rng.randrange(weights[-1])
+        return next(p for p, weight in zip(others, weights) if at < weight)
+
+    def went(self, size: int, *, full: bool = False) -> None:
+        """`size` bytes went to the chosen partition. `full`: its batch has no more room."""
+        self._left = 0 if full else self._left - size

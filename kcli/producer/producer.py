@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from kcli import codes
-from kcli.errors import BrokerError, Closed, KcliError, UsageError
+from kcli.errors import BrokerError, Closed, DeadlineExceeded, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.producer.batch import BatchOutcome, ProducerBatch, RecordMetadata
 from kcli.producer.engine import Engine
@@ -16,12 +16,13 @@ from kcli.proto.core import partition_keys, partition_of, split_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
     from typing import Self
 
     from kcli.model import Cluster
-    from kcli.producer.engine import Counts
+    from kcli.producer.ledger import Counts
+    from kcli.producer.queue import PartitionQueue
     from kcli.proto.columns import Lines
     from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["BatchOutcome", "Producer", "RecordMetadata"]
 
 OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
+KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut up at once
 METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)
 
 
@@ -47,7 +49,9 @@ class Producer:
         self._cluster = cluster
         self._settings = settings
         self.on_batch: Callable[[BatchOutcome], None] | None = None
-        self._engine = Engine(cluster, settings, self._settled)
+        # a batch that is larger than a request or than the buffer could never be sent or made
+        self._batch_size = min(settings.batch_size, settings.max_request_size, settings.buffer_memory)
+        self._engine = Engine(cluster, settings, self._settled, self._refreshed)
         self._sticky: dict[str, Sticky] = {}
         self._partitions: dict[str, tuple[float, Sequence[int]]] = {}
         self._closed = False
@@ -70,11 +74,15 @@ class Producer:
 
     @property
     def counts(self) -> Counts:
-        return self._engine.counts
+        return self._engine.ledger.counts
 
     def _settled(self, outcome: BatchOutcome) -> None:
         if self.on_batch is not None:
             self.on_batch(outcome)
+
+    def _refreshed(self, topics: Iterable[str]) -> None:
+        for topic in topics:
+            self._partitions.pop(topic, None)
 
     # -- one record -------------------------------------------------------------------------------------------------
 
@@ -84,26 +92,21 @@ class Producer:
     ) -> asyncio.Future[RecordMetadata]:  # fmt: skip
         """Accept one record; the future tells where it was stored, or raises why not. `timestamp` is in milliseconds.
         Waits for metadata and room up to `max_block` in all (D7); `block=False` raises BufferFull at once.
-        Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition)."""
-        _check_record(key, value)
-        size = OVERHEAD + len(key or b"") + len(value or b"") + sum(len(n) * 4 + len(v or b"") + 10 for n, v in headers)
-        self._check_size(size, topic)
-        deadline = asyncio.get_running_loop().time() + self._settings.max_block
-        everyone = await self._partitions_of(topic)
-        left = max(0.0, deadline - asyncio.get_running_loop().time())
-        await self._engine.budget.take(size, 1, left, block=block)
-        batch = None
+        Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition), DeadlineExceeded."""
+        size = self._size(topic, key, value, headers)
+        loop = asyncio.get_running_loop()
+        ticket = self._engine.enter()
         try:
+            deadline = loop.time() + self._settings.max_block
+            everyone = self._known(topic, partition) or await self._look_up(topic, partition)
+            await self._take(size, deadline - loop.time(), block)
             # nothing is awaited from here on: the choice and the append are one step (D1)
-            self._check_open()
-            chosen = await self._choose(topic, key, partition, everyone)
-            batch = self._append(topic, chosen, size, timestamp, key, value, headers)
-            future: asyncio.Future[RecordMetadata] = asyncio.get_running_loop().create_future()
+            batch, queue = self._append(topic, everyone, size, partition, timestamp, key, value, headers)
+            future: asyncio.Future[RecordMetadata] = loop.create_future()
             batch.promise(future, _now(timestamp))
+            self._engine.accumulator.appended(queue, batch, full=False)
         finally:
-            if batch is None:
-                self._engine.budget.give(size, 1)
-        self._close_if_full(topic, chosen, batch)
+            self._engine.leave(ticket)
         return future
 
     async def send_and_wait(self, topic: str, value: bytes | None, key: bytes | None = None) -> RecordMetadata:
@@ -113,57 +116,54 @@ class Producer:
     async def send_records(self, topic: str, rows: Sequence[Row]) -> None:
         """Accept rows of (partition or None, timestamp in ms or None, key, value, headers), without promises.
         Raises as `send`; rows before a bad one are accepted."""
-        everyone = await self._partitions_of(topic)
-        for partition, timestamp, key, value, headers in rows:
-            _check_record(key, value)
-            extra = sum(len(n) * 4 + len(v or b"") + 10 for n, v in headers) if headers else 0
-            size = OVERHEAD + len(key or b"") + len(value or b"") + extra
-            self._check_size(size, topic)
-            budget = self._engine.budget
-            if budget.waiting or not budget.fits(size, 1):
-                await budget.take(size, 1, self._settings.max_block)
-            else:
-                budget.charge(size, 1)
-            batch = None
-            try:
-                self._check_open()
-                chosen = await self._choose(topic, key, partition, everyone)
-                batch = self._append(topic, chosen, size, timestamp, key, value, headers)
-            finally:
-                if batch is None:
-                    budget.give(size, 1)
-            self._close_if_full(topic, chosen, batch)
+        ticket = self._engine.enter()
+        try:
+            for partition, timestamp, key, value, headers in rows:
+                size = self._size(topic, key, value, headers)
+                everyone = self._known(topic, partition) or await self._look_up(topic, partition)
+                await self._take(size, self._settings.max_block, True)
+                batch, queue = self._append(topic, everyone, size, partition, timestamp, key, value, headers)
+                self._engine.accumulator.appended(queue, batch, full=False)
+        finally:
+            self._engine.leave(ticket)
+
+    async def _take(self, size: int, timeout: float, block: bool) -> None:
+        """Room for one record. Never waits when there is some and nobody else waits."""
+        budget = self._engine.budget
+        if budget.waiting or not budget.fits(size, 1):
+            await budget.take(size, 1, max(0.0, timeout), block=block)
+        else:
+            budget.charge(size, 1)
 
     def _append(
-        self, topic: str, partition: int, size: int, timestamp: int | None, key: bytes | None, value: bytes | None,
-        headers: Headers,
-    ) -> ProducerBatch:  # fmt: skip
+        self, topic: str, everyone: Sequence[int], size: int, partition: int | None, timestamp: int | None,
+        key: bytes | None, value: bytes | None, headers: Headers,
+    ) -> tuple[ProducerBatch, PartitionQueue]:  # fmt: skip
+        """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
         accumulator = self._engine.accumulator
-        queue = accumulator.queue(topic, partition)
-        now = asyncio.get_running_loop().time()
-        batch = accumulator.open(queue, now)
-        if batch.builder.count and batch.builder.size + size > self._settings.batch_size:
-            accumulator.close(queue)
+        try:
+            self._check_open()
+            sticky = None
+            if partition is None and key is not None:
+                partition = partition_of(key, len(everyone))
+            elif partition is None:
+                sticky = self._sticky_of(topic)
+                partition = sticky.choose(everyone)
+            queue = accumulator.queue(topic, partition)
+            now = asyncio.get_running_loop().time()
             batch = accumulator.open(queue, now)
-        batch.builder.append(_now(timestamp), key, value, headers)
+            if batch.builder.count and batch.builder.size + size > self._batch_size:
+                accumulator.close(queue)
+                batch = accumulator.open(queue, now)
+            batch.builder.append(_now(timestamp), key, value, headers)
+        except BaseException:
+            self._engine.budget.give(size, 1)
+            raise
+        if sticky is not None:
+            sticky.went(size)
         batch.charged += size
         self.counts.accepted += 1
-        return batch
-
-    def _close_if_full(self, topic: str, partition: int, batch: ProducerBatch) -> None:
-        self._engine.accumulator.appended(self._engine.accumulator.queue(topic, partition), batch, full=False)
-
-    async def _choose(self, topic: str, key: bytes | None, partition: int | None, everyone: Sequence[int]) -> int:
-        if partition is not None:
-            if partition not in everyone:
-                everyone = await self._partitions_of(topic, again=True)
-            return _within(topic, partition, everyone)
-        if key is not None:
-            return partition_of(key, len(everyone))
-        sticky = self._sticky_of(topic)
-        chosen = self._stick(topic, sticky, everyone)
-        sticky.went(OVERHEAD)
-        return chosen
+        return batch, queue
 
     # -- in bulk ----------------------------------------------------------------------------------------------------
 
@@ -177,56 +177,61 @@ class Producer:
         (none was, if that is `start`: no whole line is left). The work is per batch, not per record.
         Raises as `send`."""
         self._check_open()
-        everyone = await self._partitions_of(topic)
-        if partition is not None and partition not in everyone:
-            everyone = await self._partitions_of(topic, again=True)
-            _within(topic, partition, everyone)
-        stamp = _now(timestamp)
-        if key_delimiter is not None:
-            return await self._send_keyed(
-                topic, chunk, start, end, delimiter, key_delimiter, partition, stamp, empty_is_null, everyone
+        ticket = self._engine.enter()
+        try:
+            everyone = self._known(topic, partition) or await self._look_up(topic, partition)
+            stamp = _now(timestamp)
+            if key_delimiter is not None:
+                return await self._send_keyed(
+                    topic, chunk, start, end, delimiter, key_delimiter, partition, stamp, empty_is_null, everyone
+                )
+            if key is not None:
+                cut = bytes((delimiter,))
+                stop = bytes(memoryview(chunk)[start:end]).rfind(cut) + 1
+                values = bytes(memoryview(chunk)[start : start + stop]).split(cut)[:-1]
+                rows: list[Row] = [(partition, stamp, key, v if v or not empty_is_null else None, ()) for v in values]
+                await self.send_records(topic, rows)
+                return start + stop
+            return await self._send_values(
+                topic, chunk, start, end, delimiter, partition, stamp, empty_is_null, everyone
             )
-        if key is not None:
-            cut = bytes((delimiter,))
-            stop = bytes(memoryview(chunk)[start:end]).rfind(cut) + 1
-            values = bytes(memoryview(chunk)[start : start + stop]).split(cut)[:-1]
-            rows: list[Row] = [(partition, stamp, key, v if v or not empty_is_null else None, ()) for v in values]
-            await self.send_records(topic, rows)
-            return start + stop
-        return await self._send_values(topic, chunk, start, end, delimiter, partition, stamp, empty_is_null, everyone)
+        finally:
+            self._engine.leave(ticket)
 
     async def _send_values(
         self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, partition: int | None, stamp: int,
         empty_is_null: bool, everyone: Sequence[int],
     ) -> int:  # fmt: skip
-        settings, engine = self._settings, self._engine
+        settings, budget, accumulator = self._settings, self._engine.budget, self._engine.accumulator
         at = start
         while at < end:
-            sticky = None
-            if partition is None:
-                sticky = self._sticky_of(topic)
-            room = min(2 * (end - at) + OVERHEAD, settings.batch_size + OVERHEAD)
-            await engine.budget.take(room, 0, settings.max_block)
-            self._check_open()
-            chosen = self._stick(topic, sticky, everyone) if sticky is not None else partition
-            assert chosen is not None
-            queue = engine.accumulator.queue(topic, chosen)
-            batch = engine.accumulator.open(queue, asyncio.get_running_loop().time())
-            builder = batch.builder
-            size, count = builder.size, builder.count
-            limit = min(settings.batch_records, count + 2**31 - 2)
-            stop = builder.append_lines(chunk, at, end, delimiter, stamp, settings.batch_size, limit, empty_is_null)
-            grown, added = builder.size - size, builder.count - count
+            room = min(10 * (end - at), self._batch_size)
+            await budget.take(room, 1, settings.max_block)
+            grown = added = 0
+            try:
+                self._check_open()
+                sticky = self._sticky_of(topic) if partition is None else None
+                chosen = sticky.choose(everyone) if sticky is not None else partition
+                assert chosen is not None
+                queue = accumulator.queue(topic, chosen)
+                batch = accumulator.open(queue, asyncio.get_running_loop().time())
+                builder = batch.builder
+                size, count = builder.size, builder.count
+                limit = min(settings.batch_records, count + budget.max_records - budget.records + 1)
+                stop = builder.append_lines(chunk, at, end, delimiter, stamp, self._batch_size, limit, empty_is_null)
+                grown, added = builder.size - size, builder.count - count
+            finally:
+                budget.give(room - grown, 1 - added)
             batch.charged += grown
             self.counts.accepted += added
-            engine.budget.charge(grown - room, added)
+            full = stop < end and count + added > 0
             if sticky is not None:
-                sticky.went(grown)
-            engine.accumulator.appended(queue, batch, full=stop < end and (added > 0 or count > 0))
-            if stop == at and added == 0 and count == 0:
+                sticky.went(grown, full=full)
+            accumulator.appended(queue, batch, full=full)
+            if stop == at and not count:
                 return at  # no whole line
             at = stop
-            if stop < end:
+            if at < end:
                 await asyncio.sleep(0)  # a batch is on its way: let the loop send it while we go on
         return at
 
@@ -234,82 +239,86 @@ class Producer:
         self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes,
         partition: int | None, stamp: int, empty_is_null: bool, everyone: Sequence[int],
     ) -> int:  # fmt: skip
-        lines = split_lines(chunk, start, end, delimiter, key_delimiter, empty_is_null)
-        if not lines.count:
-            return start
-        total = lines.consumed - start + OVERHEAD * lines.count
-        if total > self._settings.buffer_memory:
-            raise UsageError(f"{total} bytes of lines at once are more than the buffer (buffer.memory)")
-        await self._engine.budget.take(total, 0, self._settings.max_block)
-        self._check_open()
-        if partition is not None:
-            grown = self._add_rows(topic, partition, chunk, lines, None, partition, stamp)
-        else:
-            places = partition_keys(chunk, lines, len(everyone))
-            grown = 0
-            for wanted in sorted(set(places)):
-                chosen = wanted
-                if wanted < 0:
-                    sticky = self._sticky_of(topic)
-                    chosen = self._stick(topic, sticky, everyone)
-                    sticky.went(total)
-                grown += self._add_rows(topic, chosen, chunk, lines, places, wanted, stamp)
-        self._engine.budget.give(total - grown, 0)
-        await asyncio.sleep(0)
-        return lines.consumed
+        """Room is taken for a step's lines together, so the steps are small; one with no whole line in it grows."""
+        budget, settings, at = self._engine.budget, self._settings, start
+        usual = step = min(KEYED_STEP, settings.buffer_memory // (OVERHEAD + 1), settings.buffer_records)
+        while at < end:
+            stop = min(at + step, end)
+            lines = split_lines(chunk, at, stop, delimiter, key_delimiter, empty_is_null)
+            if not lines.count:
+                if stop == end:
+                    return at
+                step *= 2
+                continue
+            step = usual
+            room = lines.consumed - at + OVERHEAD * lines.count
+            await budget.take(room, lines.count, settings.max_block)
+            grown = added = 0
+            try:
+                self._check_open()
+                places = partition_keys(chunk, lines, len(everyone)) if partition is None else None
+                for wanted in (partition,) if places is None else sorted(set(places)):
+                    more, taken = self._add_rows(topic, everyone, chunk, lines, places, wanted, stamp)
+                    grown += more
+                    added += taken
+            finally:
+                budget.give(room - grown, lines.count - added)
+            at = lines.consumed
+            await asyncio.sleep(0)
+        return at
 
     def _add_rows(
-        self, topic: str, partition: int, chunk: Buffer, lines: Lines, places: array[int] | None, wanted: int,
-        stamp: int,
-    ) -> int:  # fmt: skip
-        """Append the rows of one partition, over as many batches as they fill; the bytes they took."""
+        self, topic: str, everyone: Sequence[int], chunk: Buffer, lines: Lines, places: array[int] | None,
+        wanted: int | None, stamp: int,
+    ) -> tuple[int, int]:  # fmt: skip
+        """Append the rows of one partition (-1: those without a key), over as many batches as they fill; the bytes
+        and records they are."""
         settings, accumulator = self._settings, self._engine.accumulator
-        queue = accumulator.queue(topic, partition)
-        row = grown = 0
+        sticky = self._sticky_of(topic) if wanted is not None and wanted < 0 else None
+        row = grown = added = 0
         while row < lines.count:
+            chosen = sticky.choose(everyone) if sticky is not None else wanted
+            assert chosen is not None
+            assert wanted is not None
+            queue = accumulator.queue(topic, chosen)
             batch = accumulator.open(queue, asyncio.get_running_loop().time())
             builder = batch.builder
             size, count = builder.size, builder.count
-            limit = min(settings.batch_records, 2**31 - 2)
-            row = builder.append_rows(chunk, lines, row, places, wanted, stamp, settings.batch_size, limit)
+            row = builder.append_rows(
+                chunk, lines, row, places, wanted, stamp, self._batch_size, settings.batch_records
+            )
             batch.charged += builder.size - size
             grown += builder.size - size
+            added += builder.count - count
             self.counts.accepted += builder.count - count
-            self._engine.budget.charge(0, builder.count - count)
-            accumulator.appended(queue, batch, full=row < lines.count)
-        return grown
+            full = row < lines.count
+            if sticky is not None:
+                sticky.went(builder.size - size, full=full)
+            accumulator.appended(queue, batch, full=full)
+        return grown, added
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
     async def flush(self, timeout: float | None = None) -> int:
         """Send everything accepted before the call, now, and wait for it; how many records are left at the deadline
         (seconds). Callers that wait for room count as accepted (D43)."""
-        engine = self._engine
-        engine.accumulator.close_all()
-        pending = set(engine.accumulator.incomplete)
         try:
             async with asyncio.timeout(timeout):
-                while pending or engine.budget.waiting:
-                    if engine.poison is not None:
-                        break
-                    engine.settled.clear()
-                    await engine.settled.wait()
-                    engine.accumulator.close_all()
-                    if engine.budget.waiting:
-                        pending |= engine.accumulator.incomplete
-                    pending = {batch for batch in pending if not batch.settled}
+                await self._engine.drained()
         except TimeoutError:
-            return sum(batch.count or batch.builder.count for batch in pending if not batch.settled)
+            return sum(batch.count or batch.builder.count for batch in self._engine.accumulator.incomplete)
         return 0
 
     async def close(self, timeout: float | None = None) -> None:
-        """Refuse new records, flush within `timeout` seconds (0: not at all), fail the rest with Closed. Idempotent."""
-        if self._closed:
-            return
+        """Refuse new records, flush within `timeout` seconds (0: not at all), fail the rest with Closed. Idempotent;
+        a second call with a shorter timeout cuts the first one short (D44)."""
         self._closed = True
-        if self._started:
+        if not self._started:
+            return
+        try:
             if timeout != 0:
                 await self.flush(timeout)
+        finally:
             await self._engine.stop(Closed("the producer was closed before the record was acknowledged"))
 
     # -- checks -----------------------------------------------------------------------------------------------------
@@ -323,56 +332,63 @@ class Producer:
         if not self._started:
             raise UsageError("start the producer first, or use it in an `async with`")
 
-    def _check_size(self, size: int, topic: str) -> None:
+    def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> int:
+        """The most bytes the record may take in a batch. Raises if it may not be sent at all."""
         self._check_open()
+        for name, given in (("key", key), ("value", value)):
+            if given is not None and not isinstance(given, bytes | bytearray | memoryview):
+                raise TypeError(f"{name} must be bytes or None, not {type(given).__name__}")
+        size = OVERHEAD + len(key or b"") + len(value or b"")
+        for title, content in headers:
+            size += 4 * len(title) + len(content or b"") + 10
         if size - OVERHEAD > self._settings.max_request_size:
-            raise BrokerError(
-                codes.MESSAGE_TOO_LARGE,
-                topic,
-                f"a record of {size - OVERHEAD} bytes is more than a request takes ({self._settings.max_request_size},"
-                " max.request.size)",
-            )
+            text = f"a record of {size - OVERHEAD} bytes is more than a request takes"
+            most = f"({self._settings.max_request_size}, max.request.size)"
+            raise BrokerError(codes.MESSAGE_TOO_LARGE, topic, f"{text} {most}")
+        return size
 
-    async def _partitions_of(self, topic: str, *, again: bool = False) -> Sequence[int]:
-        """The topic's partitions, looked up now and then. Raises BrokerError for a topic that does not exist."""
-        now = asyncio.get_running_loop().time()
+    def _known(self, topic: str, partition: int | None) -> Sequence[int] | None:
+        """The topic's partitions, unless they have to be looked up first."""
         known = self._partitions.get(topic)
-        if known is not None and not again and now - known[0] < METADATA_CHECK:
-            return known[1]
-        if again:
-            await self._cluster.refresh([topic])
-        found = await self._cluster.partitions(topic)
-        self._partitions[topic] = (now, found)
+        if known is None or (partition is not None and partition not in known[1]):
+            return None
+        now = asyncio.get_running_loop().time()
+        if now - known[0] >= METADATA_CHECK:
+            self._partitions[topic] = (now, known[1])  # goes on meanwhile
+            self._engine.look_again(topic)
+        return known[1]
+
+    async def _look_up(self, topic: str, partition: int | None) -> Sequence[int]:
+        """As `_known`, asking the cluster. Raises BrokerError for a topic that does not exist, UsageError for a
+        partition that is still not there after a refresh (D13)."""
+        try:
+            async with asyncio.timeout(self._settings.max_block):
+                found = await self._cluster.partitions(topic)
+                if partition is not None and partition not in found:
+                    await self._cluster.refresh([topic])
+                    found = await self._cluster.partitions(topic)
+        except TimeoutError:
+            text = f"nothing was learned of {topic} within {self._settings.max_block:g} s (max.block.ms)"
+            raise DeadlineExceeded(text) from None
+        self._partitions[topic] = (asyncio.get_running_loop().time(), found)
+        if partition is not None and partition not in found:
+            raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{max(found)}")
         return found
 
     def _sticky_of(self, topic: str) -> Sticky:
         found = self._sticky.get(topic)
         if found is None:
-            found = self._sticky[topic] = Sticky(self._settings.batch_size)
+            cluster, accumulator = self._cluster, self._engine.accumulator
+            found = self._sticky[topic] = Sticky(
+                self._batch_size,
+                lambda p: cluster.has_leader(TopicPartition(topic, p)),
+                lambda p: accumulator.depth(topic, p),
+            )
         return found
-
-    def _stick(self, topic: str, sticky: Sticky, everyone: Sequence[int]) -> int:
-        if len(everyone) == 1:
-            return everyone[0]
-        available = [p for p in everyone if self._cluster.has_leader(TopicPartition(topic, p))]
-        return sticky.choose(available, everyone, lambda p: self._engine.accumulator.depth(topic, p))
 
 
 def _now(timestamp: int | None) -> int:
     return int(time.time() * 1000) if timestamp is None else timestamp
-
-
-def _within(topic: str, partition: int, everyone: Sequence[int]) -> int:
-    if partition not in everyone:
-        last = max(everyone)
-        raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{last}")
-    return partition
-
-
-def _check_record(key: bytes | None, value: bytes | None) -> None:
-    for name, given in (("key", key), ("value", value)):
-        if given is not None and not isinstance(given, bytes | bytearray | memoryview):
-            raise TypeError(f"{name} must be bytes or None, not {type(given).__name__}")
 
 
 def _check(settings: ProducerSettings) -> None:

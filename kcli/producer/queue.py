@@ -1,6 +1,6 @@
 """The batches of one partition, in order: one open, some waiting, some in flight.
 
-A batch that failed goes back to its place by sequence; while it is retried nothing else of the partition travels
+A batch that failed goes back to its place by number; while it is retried nothing else of the partition travels
 (D25). Pure: time is an argument.
 """
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class PartitionQueue:
-    """See above. `waiting` and `in_flight` are sorted by the order in which batches were made."""
+    """See above. `waiting` and `in_flight` are sorted by number. `needs_epoch`: a sequence was used up by a batch
+    that may not be in the log, so what comes next needs a new epoch (D27)."""
 
     __slots__ = ("at", "epoch", "in_flight", "needs_epoch", "next_sequence", "open", "producer_id", "waiting")
 
@@ -37,31 +38,48 @@ class PartitionQueue:
         """Batches that are not settled."""
         return len(self.waiting) + len(self.in_flight) + (self.open is not None)
 
-    def sendable(self, now: float, *, ordered: bool) -> ProducerBatch | None:
-        """The batch that may go now, None if there is none. `ordered`: one in flight at a time."""
+    def ripe_at(self, linger: float, max_in_flight: int) -> float | None:
+        """When the open batch should close though it is not full; None while it could not be sent anyway: until then
+        it goes on filling (D3)."""
+        if self.open is None or self.waiting or len(self.in_flight) >= max_in_flight:
+            return None
+        return self.open.created + linger
+
+    def sendable(self, now: float, node_id: int, *, ordered: bool) -> ProducerBatch | None:
+        """The batch that may go to that node now, None if there is none. `ordered`: one in flight at a time."""
         if not self.waiting:
             return None
         head = self.waiting[0]
-        if head.sealed is None or head.not_before > now or self.needs_epoch:
+        if head.sealed is None or (self.needs_epoch and not self._unresolved(head)):
             return None
-        if self.in_flight and (head.attempts or ordered or any(batch.attempts > 1 for batch in self.in_flight)):
+        if self.in_flight and (head.sent or ordered or self.in_flight[0].resent):
             return None
+        if now < head.not_before and head.sent_to == node_id:
+            return None  # backing off, unless somebody else leads now (D30)
         return head
 
-    def send(self, batch: ProducerBatch) -> None:
+    def send(self, batch: ProducerBatch, node_id: int) -> None:
         """The head of the queue leaves."""
         taken = self.waiting.popleft()
         assert taken is batch
-        batch.attempts += 1
+        batch.resent = batch.sent
+        batch.sent, batch.sent_to = True, node_id
         self.in_flight.append(batch)
 
     def landed(self, batch: ProducerBatch) -> None:
-        """An answer settled it."""
-        self.in_flight.remove(batch)
+        """It is settled, or split: out of the queue, wherever it was."""
+        if batch in self.in_flight:
+            self.in_flight.remove(batch)
+        elif batch in self.waiting:
+            self.waiting.remove(batch)
 
     def back(self, batch: ProducerBatch) -> None:
         """It has to be sent again: to its place."""
         self.in_flight.remove(batch)
+        self.insert(batch)
+
+    def insert(self, batch: ProducerBatch) -> None:
+        """Put it among the waiting by its number."""
         ordered = list(self.waiting)
         insort(ordered, batch, key=lambda one: one.number)
         self.waiting = deque(ordered)
@@ -70,6 +88,8 @@ class PartitionQueue:
         """No earlier batch of this partition is unsettled: an out-of-order answer to it is the truth (D26)."""
         earlier = (one for one in (*self.waiting, *self.in_flight) if one is not batch)
         return all(one.number > batch.number for one in earlier)
+
+    # -- sequences --------------------------------------------------------------------------------------------------
 
     def stamp(self, batch: ProducerBatch, identity: Identity) -> None:
         """Give the batch its identity and sequence when it is first sent; never again (D24, D19)."""
@@ -83,12 +103,21 @@ class PartitionQueue:
             self.next_sequence = after(self.next_sequence, batch.count)
             batch.sealed.stamp(*batch.stamp)
 
+    def may_begin_epoch(self) -> bool:
+        """A new epoch is wanted, nothing is on the wire, and the next batch is known not to be in the log: a batch
+        that may be is first sent once more under its old sequence, which tells (it would be stored twice else)."""
+        return self.needs_epoch and not self.in_flight and not (self.waiting and self._unresolved(self.waiting[0]))
+
     def rewind(self, identity: Identity) -> None:
         """Begin a new epoch here: what waits gets new sequences from 0 (KIP-360)."""
         self.producer_id, self.epoch, self.next_sequence = identity.producer_id, identity.epoch, 0
         self.needs_epoch = False
         for batch in self.waiting:
             batch.stamp = None
+
+    @staticmethod
+    def _unresolved(batch: ProducerBatch) -> bool:
+        return batch.maybe_written and batch.stamp is not None
 
 
 def after(sequence: int, count: int) -> int:

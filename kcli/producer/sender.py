@@ -10,47 +10,47 @@ import asyncio
 from collections import deque
 
 from kcli import codes
-from kcli.errors import ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import KcliError
 from kcli.producer import exchange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.model import Cluster
+    from kcli.model import Cluster, TopicPartition
     from kcli.producer.accumulator import Accumulator
     from kcli.producer.batch import ProducerBatch
     from kcli.producer.queue import PartitionQueue
+    from kcli.producer.returns import Returns
     from kcli.producer.sequence import Identity
-    from kcli.proto.messages.produce import ProduceResponse
+    from kcli.proto.messages.produce import ProduceRequest, ProduceResponse
     from kcli.settings import ProducerSettings
 
     Sent = list[tuple[PartitionQueue, ProducerBatch]]
-    Settle = Callable[[PartitionQueue, ProducerBatch, exchange.Answer], None]
-    Lost = Callable[[PartitionQueue, ProducerBatch, KcliError, bool], None]
+    Exchange = asyncio.Task[tuple[ProduceRequest, ProduceResponse | None]]
 
 GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to answer
 
 
 class LeaderSender:
-    """Sends to one node. `settle` takes an answer, `lost` an exchange without one."""
+    """Sends to one node. `returns` takes what comes back; `on_sent` is called when a request has left."""
 
     def __init__(
         self, node_id: int, cluster: Cluster, accumulator: Accumulator, identity: Identity,
-        settings: ProducerSettings, settle: Settle, lost: Lost,
+        settings: ProducerSettings, returns: Returns, on_sent: Callable[[], None],
     ) -> None:  # fmt: skip
         self.node_id = node_id
         self._cluster = cluster
         self._accumulator = accumulator
         self._identity = identity
         self._settings = settings
-        self._settle = settle
-        self._lost = lost
+        self._returns = returns
+        self._on_sent = on_sent
         self._wake = asyncio.Event()
         self._slots = asyncio.Semaphore(settings.max_in_flight)
-        self._outstanding: deque[tuple[Sent, asyncio.Task[ProduceResponse | None]]] = deque()
+        self._outstanding: deque[tuple[Sent, Exchange]] = deque()
         self._answered = asyncio.Event()
-        self._turn = 0
+        self._served: TopicPartition | None = None  # the last partition of the last request
 
     def wake(self) -> None:
         self._wake.set()
@@ -83,44 +83,51 @@ class LeaderSender:
             return
 
     def _ready(self, now: float) -> tuple[Sent, float | None]:
-        """What goes into the next request, or when to look again. The partition to begin with rotates (A4.23)."""
+        """What goes into the next request, or when to look again. It begins after the partition that came last in
+        the request before, so that all have their turn (A4.23)."""
         if self._identity.missing:
             return [], None
-        ordered = self._settings.max_in_flight == 1
-        mine = [q for q in self._accumulator.active.values() if self._cluster.leader_id(q.at) == self.node_id]
+        settings, later = self._settings, None
         ready: Sent = []
         size = 0
-        later: float | None = None
-        start = self._turn % len(mine) if mine else 0
-        for queue in mine[start:] + mine[:start]:
-            batch = queue.sendable(now, ordered=ordered)
+        for queue in self._mine():
+            batch = queue.sendable(now, self.node_id, ordered=settings.max_in_flight == 1)
             if batch is None:
                 if queue.waiting and queue.waiting[0].not_before > now:
                     later = min(later or 1e18, queue.waiting[0].not_before)
                 continue
-            if ready and size + batch.size > self._settings.max_request_size:
+            if ready and size + batch.size > settings.max_request_size:
                 break
             size += batch.size
             ready.append((queue, batch))
-        self._turn += 1
         return ready, later
+
+    def _mine(self) -> list[PartitionQueue]:
+        """The partitions this node leads, in turn."""
+        mine = [q for q in self._accumulator.active.values() if self._cluster.leader_id(q.at) == self.node_id]
+        for place, queue in enumerate(mine):
+            if queue.at == self._served:
+                return mine[place + 1 :] + mine[: place + 1]
+        return mine
 
     def _send(self, ready: Sent) -> None:
         for queue, batch in ready:
             if self._identity.producer_id >= 0:
                 queue.stamp(batch, self._identity)
-            queue.send(batch)
+            queue.send(batch, self.node_id)
+            self._served = queue.at
         task = asyncio.get_running_loop().create_task(self._exchange([batch for _, batch in ready]))
         self._outstanding.append((ready, task))
         self._answered.set()
+        self._on_sent()
 
-    async def _exchange(self, batches: list[ProducerBatch]) -> ProduceResponse | None:
+    async def _exchange(self, batches: list[ProducerBatch]) -> tuple[ProduceRequest, ProduceResponse | None]:
         request, cap = exchange.build(batches, self._cluster, self._settings)
         broker = await self._cluster.node(self.node_id)
         if self._settings.acks == 0:
             await broker.tell(request, max_version=cap)
-            return None
-        return await broker.ask(request, timeout=self._settings.request_timeout + GRACE, max_version=cap)
+            return request, None
+        return request, await broker.ask(request, timeout=self._settings.request_timeout + GRACE, max_version=cap)
 
     # -- settling ---------------------------------------------------------------------------------------------------
 
@@ -137,26 +144,24 @@ class LeaderSender:
             self._finish(sent, task)
             self._wake.set()
 
-    def _finish(self, sent: Sent, task: asyncio.Task[ProduceResponse | None]) -> None:
+    def _finish(self, sent: Sent, task: Exchange) -> None:
         if task.cancelled():
             return  # the producer is being closed, and settles what is left by itself
         problem = task.exception()
         if isinstance(problem, KcliError):
-            may_have_arrived = isinstance(problem, ConnectError | DeadlineExceeded) and problem.sent
             for queue, batch in sent:
-                self._lost(queue, batch, problem, may_have_arrived)
+                self._returns.lost(queue, batch, problem)
             return
         if problem is not None:
             raise problem
-        response = task.result()
-        answers = exchange.read(response, self._cluster) if response is not None else {}
+        request, response = task.result()
+        answers = exchange.read(response, request) if response is not None else {}
+        nothing = exchange.missing() if response is not None else exchange.Answer(codes.NONE)
         for queue, batch in sent:
-            if response is None:
-                self._settle(queue, batch, exchange.Answer(codes.NONE))
-            else:
-                self._settle(queue, batch, answers.get((batch.at.topic, batch.at.partition)) or exchange.missing())
+            self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
 
-    def abandon(self) -> None:
-        """The producer was closed: end what is on the wire."""
+    def abandon(self) -> list[Exchange]:
+        """The producer was closed: end what is on the wire. Returns the tasks that are ending."""
         for _, task in self._outstanding:
             task.cancel()
+        return [task for _, task in self._outstanding]

@@ -16,8 +16,7 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
     assert batch.sealed is not None
     (whole,) = read_batches(batch.sealed.data, check_crcs=False)
     half = batch.count // 2
-    parts = [ProducerBatch(batch.at, batch.created, batch.number) for _ in range(2)]
-    parts[1].number = batch.number + 2.0 ** -(batch.attempts + 1)
+    parts = [ProducerBatch(batch.at, batch.created, (*batch.number, place)) for place in range(2)]
     for index, record in enumerate(whole):
         part = parts[index >= half]
         part.builder.append(record.timestamp, record.key, record.value, record.headers)
@@ -29,7 +28,7 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
     for part in parts:
         part.count = part.builder.count
         part.close(settings)
-        part.attempts = batch.attempts
+        part.retries, part.sent = batch.retries, batch.sent  # it uses no retry, and goes in its order like one
         part.charged = batch.charged * part.count // batch.count
         if batch.stamp is not None:
             producer_id, epoch, sequence = batch.stamp

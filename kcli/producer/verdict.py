@@ -19,7 +19,13 @@ class Verdict(Enum):
     FAILED = "failed"
 
 
-MAYBE_WRITTEN = (codes.REQUEST_TIMED_OUT, codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+MAYBE_WRITTEN = (
+    codes.REQUEST_TIMED_OUT,
+    codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    codes.NETWORK_EXCEPTION,  # also what a batch gets that the answer does not mention (D33)
+    codes.UNKNOWN_SERVER_ERROR,
+    codes.KAFKA_STORAGE_ERROR,
+)
 LOST_SEQUENCE = (codes.UNKNOWN_PRODUCER_ID, codes.INVALID_PRODUCER_EPOCH)
 AGAIN = (codes.CONCURRENT_TRANSACTIONS, codes.UNKNOWN_TOPIC_ID, codes.INCONSISTENT_TOPIC_ID)
 
@@ -30,8 +36,12 @@ def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool
         return Verdict.DONE
     if code is codes.MESSAGE_TOO_LARGE:
         return Verdict.SPLIT if records > 1 else Verdict.FAILED
-    if code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and idempotent:
-        return Verdict.NEW_EPOCH if next_in_line else Verdict.AGAIN
-    if code in LOST_SEQUENCE and idempotent:
+    if idempotent and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
         return Verdict.NEW_EPOCH if next_in_line else Verdict.AGAIN
     return Verdict.AGAIN if code.retriable or code in AGAIN else Verdict.FAILED
+
+
+def maybe_written(code: ErrorCode, acks: int) -> bool:
+    """Whether the batch may be in the log although the answer is an error. A leader that is deposed while the
+    replicas are still fetching answers NOT_LEADER, and its successor may have the batch."""
+    return code in MAYBE_WRITTEN or (acks == -1 and code is codes.NOT_LEADER_OR_FOLLOWER)

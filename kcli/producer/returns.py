@@ -1,0 +1,125 @@
+"""What comes back: an answer, or none. Decides with `verdict` and sends batches on, back to their place, or to the
+ledger."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
+from kcli.producer.split import split
+from kcli.producer.verdict import LOST_SEQUENCE, Verdict, judge, maybe_written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.errors import KcliError
+    from kcli.model import Cluster
+    from kcli.producer.accumulator import Accumulator
+    from kcli.producer.batch import ProducerBatch
+    from kcli.producer.exchange import Answer
+    from kcli.producer.ledger import Ledger
+    from kcli.producer.queue import PartitionQueue
+    from kcli.settings import ProducerSettings
+
+
+class Returns:
+    """`on_ready` is called when something may be sent again."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ProducerSettings,
+        accumulator: Accumulator,
+        ledger: Ledger,
+        on_ready: Callable[[], None],
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._accumulator = accumulator
+        self._ledger = ledger
+        self._on_ready = on_ready
+
+    def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
+        """The broker spoke."""
+        if batch.settled:
+            return  # its delivery timeout was quicker
+        code = answer.code
+        verdict = judge(
+            code,
+            records=batch.count,
+            next_in_line=queue.is_next_in_line(batch),
+            idempotent=self._settings.idempotence,
+        )
+        if code.forget == "leader":
+            self._cluster.leader_moved(batch.at, answer.leader_id, answer.leader_epoch, answer.endpoint)
+        if verdict is Verdict.DONE:
+            known = code is not codes.DUPLICATE_SEQUENCE_NUMBER
+            self._ledger.acknowledge(queue, batch, answer.base_offset if known else -1, answer.append_time)
+            return
+        batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
+        if verdict is Verdict.SPLIT:
+            self._accumulator.replace(queue, batch, split(batch, self._settings))
+            self._on_ready()
+        elif verdict is Verdict.FAILED:
+            self._ledger.refuse(queue, batch, answer)
+        elif self._settings.idempotence and code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER:
+            batch.maybe_written = False  # the sequence proves that it is not in the log
+            self._out_of_order(queue, batch, renew=verdict is Verdict.NEW_EPOCH)
+        elif self._settings.idempotence and code in LOST_SEQUENCE and verdict is Verdict.NEW_EPOCH:
+            if batch.maybe_written:
+                self._ledger.refuse(queue, batch, answer)  # nobody remembers: to send it again could store it twice
+            else:
+                self._out_of_order(queue, batch, renew=True)
+        elif batch.retries >= self._settings.retries:
+            self._ledger.refuse(queue, batch, answer)
+        else:
+            moved = answer.leader_id >= 0 and self._cluster.leader_id(batch.at) == answer.leader_id
+            self._again(queue, batch, wait=not moved)
+
+    def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, *, renew: bool) -> None:
+        """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""
+        queue.needs_epoch = queue.needs_epoch or renew
+        queue.back(batch)
+        self._on_ready()
+
+    def lost(self, queue: PartitionQueue, batch: ProducerBatch, problem: KcliError) -> None:
+        """The exchange broke. Only in its old place may the batch be tried again (D22)."""
+        if batch.settled:
+            return
+        arrived = may_have_arrived(problem)
+        batch.maybe_written = batch.maybe_written or arrived
+        self._cluster.leader_moved(batch.at)
+        spent = batch.retries >= self._settings.retries
+        if spent or not _passing(problem) or (self._settings.acks == 0 and arrived):
+            self._ledger.fail(queue, batch, problem)
+        else:
+            self._again(queue, batch, wait=True)
+
+    def _again(self, queue: PartitionQueue, batch: ProducerBatch, *, wait: bool) -> None:
+        if wait:
+            import random
+
+            first, most = self._settings.retry_backoff, self._settings.retry_backoff_max
+            pause = min(first * 2.0 ** min(batch.retries, 30), most) * random.uniform(0.8, 1.2)
+            batch.not_before = asyncio.get_running_loop().time() + pause
+        batch.retries += 1
+        queue.back(batch)
+        self._on_ready()
+
+
+def may_have_arrived(problem: KcliError) -> bool:
+    """Whether the broker may have acted on what was lost that way."""
+    if isinstance(problem, ConnectError | DeadlineExceeded):
+        return problem.sent
+    return isinstance(problem, Closed | DecodeError)
+
+
+def _passing(problem: KcliError) -> bool:
+    """Trouble that may be over next time: of a connection, or of a broker that is away."""
+    if isinstance(problem, AuthError):
+        return False
+    if isinstance(problem, BrokerError):
+        return problem.code.retriable or problem.code is codes.BROKER_NOT_AVAILABLE
+    return isinstance(problem, ConnectError | DeadlineExceeded | Closed | DecodeError)
