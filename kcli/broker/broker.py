@@ -6,7 +6,7 @@ import asyncio
 
 from kcli.broker.opening import Opening
 from kcli.broker.versions import pick
-from kcli.errors import AuthError, Closed, ConnectError
+from kcli.errors import AuthError, Closed, ConnectError, KcliError
 from kcli.model import Lane
 from kcli.waiting import retrieve, share
 
@@ -38,6 +38,7 @@ class NetworkBroker:
         self._lanes: dict[str, Connection] = {}
         self._under_way: dict[str, asyncio.Task[Connection]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+        self._failures: dict[str, KcliError] = {}  # what the last attempt of a lane ended with, if it failed
         self._versions: Ranges | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -103,7 +104,9 @@ class NetworkBroker:
         """See `model.Broker.ask`."""
         lane = lane or LANES.get(request.api_key, Lane.CONTROL)
         timeout = self._settings.request_timeout if timeout is None else timeout
+        failures = self._failures.get(lane)
         async with self._turn(lane):
+            self._share_failure(lane, failures)
             answer = await self._write(request, lane, timeout, max_version, answered=True)
         assert answer is not None
         result: R = await answer
@@ -112,7 +115,9 @@ class NetworkBroker:
     async def tell(self, request: Request[Any], *, max_version: int | None = None) -> None:
         """See `model.Broker.tell`."""
         lane = LANES.get(request.api_key, Lane.CONTROL)
+        failures = self._failures.get(lane)
         async with self._turn(lane):
+            self._share_failure(lane, failures)
             await self._write(request, lane, self._settings.request_timeout, max_version, answered=False)
 
     async def versions(self) -> Ranges:
@@ -127,6 +132,13 @@ class NetworkBroker:
         if turn is None:
             turn = self._turns[lane] = asyncio.Lock()
         return turn
+
+    def _share_failure(self, lane: str, before: KcliError | None) -> None:
+        """Whoever waited for its turn while an attempt to connect failed shares that attempt: twenty callers of a
+        dead address wait once, not twenty times."""
+        failure = self._failures.get(lane)
+        if failure is not None and failure is not before:
+            raise failure.with_traceback(None)
 
     async def _write(
         self, request: Request[Any], lane: str, timeout: float, max_version: int | None, *, answered: bool
@@ -177,15 +189,18 @@ class NetworkBroker:
         if self._node_id < 0 or self._opening.succeeded or self.address in self._settings.bootstrap:
             return ""
         seeds = ", ".join(f"{host}:{port}" for host, port in self._settings.bootstrap)
-        return (
-            f" (broker {self._node_id} advertises this address; bootstrap {seeds} names it: see advertised.listeners)"
-        )
+        return f" (broker {self._node_id} advertises this address to clients of {seeds}: see its advertised.listeners)"
 
     def _opened(self, lane: str, task: asyncio.Task[Connection]) -> None:
         del self._under_way[lane]
         retrieve(task)
-        if task.cancelled() or task.exception() is not None:
+        if task.cancelled():
             return
+        if (problem := task.exception()) is not None:
+            if isinstance(problem, KcliError):
+                self._failures[lane] = problem
+            return
+        self._failures.pop(lane, None)
         if self._closed:
             task.result().close()
         elif task.result().lost is None:

@@ -164,7 +164,7 @@ class Metadata:
         if self.topology.nodes and isinstance(problem, ConnectError):
             advertised = ", ".join(f"broker {n.id} advertises {n.host}:{n.port}" for n in self.topology.nodes.values())
             seeds = ", ".join(f"{host}:{port}" for host, port in self._pool.seeds)
-            return ConnectError(f"{problem}\n  (bootstrap {seeds} had answered; {advertised})")
+            return ConnectError(f"{problem} (bootstrap {seeds} had answered; {advertised})")
         return problem
 
     async def close(self) -> None:

@@ -88,10 +88,10 @@ def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> Kcli
     """One error of many: what each address said."""
     if not reasons:
         return ConnectError("no bootstrap server was given")
-    text = "\n  ".join(str(problem) for problem in reasons.values())
+    text = "; ".join(str(problem) for problem in reasons.values())
     tried = ", ".join(f"{host}:{port}" for host, port in seeds)
     if all(isinstance(problem, DeadlineExceeded) for problem in reasons.values()):
-        return DeadlineExceeded(f"no broker answered in time (bootstrap {tried}):\n  {text}")
+        return DeadlineExceeded(f"no broker answered in time (bootstrap {tried}): {text}")
     if len(reasons) == 1:
         return ConnectError(f"could not connect: {text}")
-    return ConnectError(f"could not connect to any of {len(reasons)} addresses:\n  {text}")
+    return ConnectError(f"could not connect to any of {len(reasons)} addresses: {text}")

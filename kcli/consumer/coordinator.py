@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 from os import urandom
 
 from kcli import codes
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
+REBALANCING = (11, 14)
+"""JoinGroup and SyncGroup wait for all members. Each member of a client waits on a connection of its own: two behind
+each other would wait for one another (B8)."""
+_members = count(1)
+
 
 class Coordinator:
     """The coordinator of one group. `retry_backoff` and `retry_backoff_max` are seconds."""
@@ -30,6 +36,7 @@ class Coordinator:
         self.request_timeout = request_timeout
         self._cluster = cluster
         self._of = Group(group)
+        self._lane = f"join {next(_members)}"
         self._backoff = retry_backoff
         self._backoff_max = retry_backoff_max
 
@@ -42,7 +49,9 @@ class Coordinator:
         broker: Broker = await self._cluster.coordinator(self._of)
         try:
             highest = (await broker.versions()).get(api_key, (0, 0))[1] if api_key else 0
-            return await broker.ask(build(highest), timeout=timeout)
+            request = build(highest)
+            lane = self._lane if request.api_key in REBALANCING else None
+            return await broker.ask(request, timeout=timeout, lane=lane)
         except (ConnectError, DeadlineExceeded):
             self.moved()
             raise
