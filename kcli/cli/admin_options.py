@@ -9,6 +9,8 @@ from __future__ import annotations
 from kcli.cli.app import ALIASES
 from kcli.cli.connection import CONNECTION
 from kcli.cli.option import Command, Option
+from kcli.cli.quick import HELP
+from kcli.errors import UsageError
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
 
@@ -283,13 +285,22 @@ ALONE = {"lag": LAG, "offsets": OFFSETS}
 WITH_VERBS = {"topics": TOPICS, "groups": GROUPS}
 
 
-def find(words: list[str]) -> tuple[Command, list[str]] | None:
-    """The command that a line names and the words after its name; None when it is none of ours."""
+def find(words: list[str]) -> tuple[Command, list[str], str] | None:
+    """The command that a line names, the words after its name, and its whole name; None when the line asks for the
+    help of a group of commands. A group by itself lists. Raises UsageError for a verb that is none."""
     name = ALIASES.get(words[0], words[0])
     if name in ALONE:
-        return ALONE[name], words[1:]
-    verbs = WITH_VERBS.get(name)
-    if verbs is None or len(words) < 2:
+        return ALONE[name], words[1:], name
+    verbs = WITH_VERBS[name]
+    verb = words[1] if len(words) > 1 else ""
+    if verb in HELP:
         return None
-    command = verbs.get(ALIASES.get(words[1], words[1]))
-    return (command, words[2:]) if command is not None else None
+    if not verb or verb.startswith("-"):
+        return verbs["list"], words[1:], f"{name} list"
+    command = verbs.get(ALIASES.get(verb, verb))
+    if command is None:
+        from kcli.cli.nearest import did_you_mean
+
+        near = did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
+        raise UsageError(f"{name}: there is no command {verb!r}{near}")
+    return command, words[2:], f"{name} {command.name}"

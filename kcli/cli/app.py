@@ -7,6 +7,8 @@ new command needs here.
 
 from __future__ import annotations
 
+from kcli.errors import UsageError
+
 COMMANDS: dict[str, tuple[str, str]] = {
     "produce": ("hot", "Send lines, files or JSON envelopes as records."),
     "consume": ("hot", "Print records; follow unless bounded."),
@@ -53,3 +55,17 @@ The cluster is named by -b HOST:PORT or KCLI_BOOTSTRAP. stdout is data only.
 Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
 4 timed out, 5 could not connect or authenticate, 130 interrupted.
 """
+
+
+def no_such_command(words: list[str]) -> UsageError:
+    """What to say to somebody whose first word is no command."""
+    from kcli.cli.nearest import did_you_mean
+    from kcli.cli.quick import KCAT
+
+    name = words[0]
+    if name[:2] in KCAT:
+        return UsageError(f"{name[:2]} is kcat's; here it is `{KCAT[name[:2]]}`")
+    if name.startswith("-"):
+        return UsageError(f"options stand behind the command: kcli COMMAND {name} …; see `kcli --help`")
+    near = did_you_mean(name, COMMANDS)
+    return UsageError(f"there is no command {name!r}{near or '; see `kcli --help`'}")

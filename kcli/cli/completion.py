@@ -19,6 +19,12 @@ def script(shell: str) -> str:
 
 
 def run(words: list[str]) -> int:
+    """Print the completion script of a shell: bash, zsh or fish.
+
+    \b
+    Examples:
+      eval "$(kcli completion bash)"                        in ~/.bashrc
+      kcli completion fish > ~/.config/fish/completions/kcli.fish"""
     if len(words) != 1:
         raise UsageError(f"kcli completion takes one shell: {', '.join(SHELLS)}")
     sys.stdout.write(script(words[0]))

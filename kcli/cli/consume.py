@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from time import monotonic
 
+from kcli.cli import text
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
 from kcli.cli.progress import Progress
-from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
+from kcli.cli.reading import EARLIEST, LATEST, Selection, finished, partitions
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
 from kcli.errors import DeadlineExceeded, UsageError
@@ -153,6 +154,8 @@ class Reading:
             for at in partitions:
                 self._uncommitted.pop(at, None)
 
+        for topic in self.plan.topics:
+            await partitions(client.cluster, topic)
         await self.consumer.subscribe(self.plan.topics, on_assigned=assigned, on_revoked=self.commit, on_lost=lost)
 
     async def _commit_in_time(self) -> None:
@@ -218,8 +221,8 @@ def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
     from kcli.cli.main import complain
 
     if plan.connection.verbose:
-        complain(f"{reading.written} records written")
+        complain(f"{text.records(reading.written)} written")
     if stop.asked and (plan.bounded or reading.sink.buffer):
-        complain(f"interrupted: {reading.written} records written")
+        complain(f"interrupted: {text.records(reading.written)} written")
         return INTERRUPTED
     return 0

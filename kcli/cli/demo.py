@@ -36,11 +36,10 @@ def demo(
 ) -> int:
     """Do the main job on the embedded sandbox: a real file in, the same bytes out, and who lags.
 
+    \b
     Examples:
-
-    kcli demo
-
-    kcli demo --file access.log
+      kcli demo
+      kcli demo --file access.log
     """
     if file is not None and not file.is_file():
         raise UsageError(f"--file {file}: there is no such file")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.option import Values
+    from kcli.cli.option import Command, Values
 
 HOT = ("produce", "consume", "tail", "count")
 ADMINISTRATION = ("topics", "topic", "groups", "group", "lag", "offsets", "offset")
@@ -17,6 +17,8 @@ ADMINISTRATION = ("topics", "topic", "groups", "group", "lag", "offsets", "offse
 def main(argv: list[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if (sys.stdin is None or sys.stdout is None or sys.stderr is None) and not _reopen(words):
+        return 1
     try:
         return _dispatch(words)
     except KcliError as problem:
@@ -35,34 +37,53 @@ def main(argv: list[str] | None = None) -> int:
 def _dispatch(words: list[str]) -> int:
     import os
 
-    if "_KCLI_COMPLETE" not in os.environ:
-        if words in (["--version"], ["-V"]):
-            return print_version()
-        if words in (["--help"], ["-h"], ["help"]) or not words:
-            from kcli.cli.app import help_text
+    if "_KCLI_COMPLETE" in os.environ:
+        from kcli.cli.typed import dispatch
 
-            sys.stdout.write(help_text())
-            sys.stdout.flush()
-            return 0 if words else 2
-        if words[0] in HOT:
-            from kcli.cli.options import HOT as TABLE
-            from kcli.cli.quick import parse
+        return dispatch(words)
+    if words in (["--version"], ["-V"]):
+        return print_version()
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if words in (["--help"], ["-h"]) or not words:
+        from kcli.cli.app import help_text
 
-            command = TABLE[words[0]]
-            values = parse(command, words[1:])
-            if values is not None:
-                return _run(command.run, values)
-        if words[0] in ADMINISTRATION:
-            from kcli.cli.admin_options import find
-            from kcli.cli.quick import parse
+        sys.stdout.write(help_text())
+        sys.stdout.flush()
+        return 0 if words else 2
+    found = _find(words)
+    if found is not None:
+        from kcli.cli.quick import parse
 
-            found = find(words)
-            values = parse(*found) if found is not None else None
-            if found is not None and values is not None:
-                return _run(found[0].run, values)
+        command, rest, path = found
+        try:
+            values = parse(command, rest)
+        except UsageError as problem:
+            more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
+            raise UsageError(f"{path}: {problem}{more}") from None
+        if values is not None:
+            return _run(command.run, values)
     from kcli.cli.typed import dispatch
 
     return dispatch(words)
+
+
+def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
+    """The command of our tables that a line names, the words after its name, and its whole name; None when Typer has
+    it. Raises UsageError when nobody has."""
+    if words[0] in HOT:
+        from kcli.cli.options import HOT as TABLE
+
+        return TABLE[words[0]], words[1:], words[0]
+    if words[0] in ADMINISTRATION:
+        from kcli.cli.admin_options import find
+
+        return find(words)
+    from kcli.cli.app import COMMANDS, no_such_command
+
+    if words[0] not in COMMANDS:
+        raise no_such_command(words)
+    return None
 
 
 def _run(where: str, values: Values) -> int:
@@ -108,3 +129,23 @@ def _silence_stdout() -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)
+
+
+def _reopen(words: list[str]) -> bool:
+    """Somebody closed stdin, stdout or stderr (`>&-`): put /dev/null there, before a socket gets its number. False
+    when that is no way to go on: what was asked for could not be read or printed."""
+    import os
+
+    stdin, stdout = sys.stdin is None, sys.stdout is None
+    while os.open(os.devnull, os.O_RDWR) < 2:
+        continue  # the lowest number that is free, so this fills the gaps
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # as long as the process
+    produces = words[:1] == ["produce"]
+    if stdout and not produces:
+        complain("stdout is closed: there is nowhere to print to")
+    elif stdin and produces:
+        complain("stdin is closed: there is nothing to read from")
+    if stdout:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    return not (produces and stdin) and (produces or not stdout)

@@ -32,6 +32,14 @@ class Range:
         self.start = start
         self.stop = stop
 
+    @property
+    def backwards(self) -> bool:
+        """Whether no record can be in it, whatever the log is: `5:2`, `@now:-1h`, `-1:-2`."""
+        start, stop = self.start, self.stop
+        if start is None or stop is None or start.kind != stop.kind:
+            return False
+        return start.value < stop.value if start.kind == "relative" else start.value > stop.value
+
 
 def parse_range(texts: list[str], now: int) -> Range:
     """All `-o` of a command line together (kcat's s@ and e@ are two). `now` is in ms since the epoch."""
@@ -41,6 +49,8 @@ def parse_range(texts: list[str], now: int) -> Range:
         if (one.start and found.start) or (one.stop and found.stop):
             raise UsageError(f"-o {text}: {'the start' if one.start and found.start else 'the stop'} is said twice")
         found = Range(one.start or found.start, one.stop or found.stop)
+        if found.backwards:
+            raise UsageError(f"-o {text}: it stops before it starts")
     return found
 
 
@@ -147,5 +157,6 @@ def _iso(word: str) -> int | None:
 
 def _wrong(text: str) -> UsageError:
     return UsageError(
-        f"-o {text}: expected beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS or e@MS"
+        f"-o {text}: expected beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS or e@MS; "
+        "a TIME is ISO 8601, epoch s or ms, -1h or now"
     )

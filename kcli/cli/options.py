@@ -63,7 +63,14 @@ PRODUCE = Command(
     name="produce",
     run="kcli.cli.produce:run",
     help="Send lines, files or JSON envelopes as records.",
-    description="Reads stdin, or the FILEs, a record a line. Exits 0 only if every record was acknowledged.",
+    description="""Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged.
+
+\b
+Examples:
+  kcli produce orders < orders.txt
+  kcli produce orders -K : -z zstd < keyed.txt        key:value, compressed
+  kcli produce orders -k k -H source=shell --value v  one record
+  kcli consume orders -e -J | kcli produce copy --input json""",
     words="TOPIC [FILE]...",
     options=(
         *CONNECTION,
@@ -116,8 +123,16 @@ CONSUME = Command(
     name="consume",
     run="kcli.cli.consume:run",
     help="Print records; follow unless bounded.",
-    description="Prints values from the beginning (kcat's default is the same) and follows until Ctrl-C, "
-    "unless -e, -c or the end of an -o range stops it. With --group it joins the group and commits what was written.",
+    description="""Print values from the beginning and follow until Ctrl-C, unless -e, -c or the end of an -o range
+stops it. With --group, join the group and commit what was written.
+
+\b
+Examples:
+  kcli consume orders -e                              all there is
+  kcli consume orders -o -10 -e                       the last ten of each partition
+  kcli consume orders -o @-1h:now -f '%T{iso} %k %s\\n'
+  kcli consume orders -p 0 -o 100:200 -J              envelopes of a range
+  kcli consume orders -g billing                      as a member of a group""",
     words="TOPIC...",
     options=(
         *CONNECTION,
@@ -137,7 +152,13 @@ TAIL = Command(
     name="tail",
     run="kcli.cli.tail:run",
     help="Print the last records by time over all partitions, then follow.",
-    description="The last N records of all partitions and topics together, merged by time; then what comes.",
+    description="""Print the last N records of all partitions and topics together, merged by time; then what comes.
+
+\b
+Examples:
+  kcli tail orders
+  kcli tail orders payments -n 100 -f '%T{iso} %t %s\\n'
+  kcli tail orders -n 5 --no-follow -J""",
     words="TOPIC...",
     options=(
         *CONNECTION,
@@ -162,7 +183,13 @@ TALLY = Command(
     name="count",
     run="kcli.cli.count:run",
     help="Count records exactly.",
-    description="Counts what a consumer would see: markers, aborted records and compacted gaps are not records.",
+    description="""Count what a consumer would see: markers, aborted records and compacted gaps are not records.
+
+\b
+Examples:
+  kcli count orders
+  kcli count orders -o @-1h:now                       of the last hour
+  kcli count orders payments --format table           by partition""",
     words="TOPIC...",
     options=(
         *CONNECTION,

@@ -6,13 +6,14 @@ whether it arrived) and not sent. They add up to the records read, also after Ct
 
 from __future__ import annotations
 
+from kcli import codes
 from kcli.cli import text
 from kcli.cli.connection import Connection
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.cli.source import Source
-from kcli.errors import KcliError, UsageError
+from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.settings import ProducerSettings
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.cli.envelope import Row
     from kcli.cli.option import Values
     from kcli.cli.report import Report
+    from kcli.model import Cluster
     from kcli.producer.producer import BatchOutcome, Producer
 
 PATIENCE = 0.5  # seconds of silence after Ctrl-C
@@ -84,8 +86,9 @@ class Plan:
 class Sending:
     """The state of one run: what was read, and what became of it."""
 
-    def __init__(self, plan: Plan, producer: Producer, report: Report | None) -> None:
+    def __init__(self, plan: Plan, producer: Producer, report: Report | None, cluster: Cluster | None = None) -> None:
         self.plan = plan
+        self.cluster = cluster
         self.producer = producer
         self.report = report
         self.read = 0
@@ -213,7 +216,7 @@ class Sending:
         parts = f"{counts.acked} acknowledged, {counts.failed} failed, {counts.unknown} unknown"
         settled = counts.acked + counts.failed + counts.unknown
         skipped = f", {self.skipped} lines skipped" if self.skipped else ""
-        return f"{self.read} records read: {parts}, {self.read - settled} not sent{skipped}"
+        return f"{text.records(self.read)} read: {parts}, {self.read - settled} not sent{skipped}"
 
 
 def run(values: Values) -> int:
@@ -234,7 +237,7 @@ async def _produce(plan: Plan, stop: Stop) -> int:
         async with Client(plan.connection.client()) as client:
             producer = client.producer(plan.settings)
             await producer.start()
-            sending = Sending(plan, producer, report)
+            sending = Sending(plan, producer, report, client.cluster)
             try:
                 return await _send(sending, stop)
             finally:
@@ -257,9 +260,15 @@ async def _send(sending: Sending, stop: Stop) -> int:
     if stop.asked or problem is not None:
         left = await sending.producer.flush(PATIENCE)
         if left:
-            _say(f"waiting for the answers to {left} records; Ctrl-C again stops at once")
+            _say(f"waiting for the answers to {text.records(left)}; Ctrl-C again stops at once")
             await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
-    return _verdict(sending, stop, problem or sending.error)
+    problem = problem or sending.error
+    unknown = isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION
+    if unknown and sending.cluster is not None and not stop.asked:
+        from kcli.cli.reading import no_such_topic
+
+        problem = await no_such_topic(sending.cluster, sending.plan.topic)
+    return _verdict(sending, stop, problem)
 
 
 def _verdict(sending: Sending, stop: Stop, problem: KcliError | OSError | None) -> int:

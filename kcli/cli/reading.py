@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from asyncio import gather
 
+from kcli import codes
 from kcli.cli import text
 from kcli.cli.connection import Connection
 from kcli.cli.offset_grammar import parse_range
 from kcli.consumer.bounds import Bound
-from kcli.errors import KcliError, UsageError
+from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.cli.option import Values
     from kcli.model import Cluster
 
@@ -38,13 +41,13 @@ class Selection:
             self.settings = self.settings.replace(isolation=values["isolation"])
 
     async def places(self, cluster: Cluster) -> list[TopicPartition]:
-        """The partitions there are. Raises BrokerError for an unknown topic, UsageError for an unknown partition."""
+        """The partitions there are. Raises KcliError for an unknown topic, UsageError for an unknown partition."""
         found = []
         for topic in self.topics:
-            there = sorted(await cluster.partitions(topic))
+            there = sorted(await partitions(cluster, topic))
             missing = sorted(set(self.partitions or ()) - set(there))
             if missing:
-                raise UsageError(f"-p: {topic} has no partition {missing[0]}; it has {len(there)}")
+                raise UsageError(f"-p: {topic} has no partition {missing[0]}: its partitions are 0-{there[-1]}")
             found += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
         return found
 
@@ -78,6 +81,29 @@ class Selection:
                 begin, end = min(max(begin, low), high), min(max(end, low), high)
             made[at] = (begin, max(begin, end))
         return made
+
+
+async def partitions(cluster: Cluster, topic: str) -> Sequence[int]:
+    """A topic's partitions. Raises KcliError with the nearest name for a topic that does not exist."""
+    try:
+        return await cluster.partitions(topic)
+    except BrokerError as problem:
+        if problem.code is not codes.UNKNOWN_TOPIC_OR_PARTITION:
+            raise
+        raise await no_such_topic(cluster, topic) from None
+
+
+async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
+    """What to say about a topic that does not exist."""
+    from kcli.admin.topics import describe_topics
+    from kcli.cli.nearest import did_you_mean
+
+    try:
+        names = list(await describe_topics(cluster, internal=False))
+    except KcliError:
+        names = []  # the sentence is about the topic; without names it only lacks the hint
+    near = did_you_mean(topic, names)
+    return KcliError(f"{topic}: this topic does not exist{near or f'; `kcli topics create {topic}` makes it'}")
 
 
 def finished(error: KcliError, at: TopicPartition, next_offset: int) -> KcliError:

@@ -39,13 +39,11 @@ def sandbox(
     operating system before they are acknowledged; they are not fsynced, so a power cut may take the last ones).
     It is for trying things out and for tests; it is not a production broker.
 
+    \b
     Examples:
-
-    kcli sandbox
-
-    kcli sandbox --port 0 --format json --topic orders:3
-
-    kcli sandbox --brokers 3 --data ./kafka-data
+      kcli sandbox
+      kcli sandbox --port 0 --format json --topic orders:3
+      kcli sandbox --brokers 3 --data ./kafka-data
     """
     _check_host(host, allow_remote)
     topics = dict(_topic(text) for text in topic or [])

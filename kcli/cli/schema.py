@@ -24,7 +24,13 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def run(words: list[str]) -> int:
-    """Print one schema, or without words the commands that have one."""
+    """The JSON schema of what a command prints with --format json; without a name, the commands that have one.
+
+    \b
+    Examples:
+      kcli schema
+      kcli schema topics list
+      kcli schema lag > lag.schema.json"""
     from json import dumps
 
     if not words:

@@ -22,11 +22,12 @@ def unescape(text: str, flag: str) -> bytes:
         place += 1
         if escaped == "x":
             digits = text[place : place + 2]
-            try:
-                out.append(int(digits, 16) if len(digits) == 2 and digits.isalnum() else int("", 16))
-            except ValueError:
-                raise UsageError(rf"{flag} {text}: \x takes two hex digits") from None
-            place += 2
+            while digits and not all(digit in "0123456789abcdefABCDEF" for digit in digits):
+                digits = digits[:-1]
+            if not digits:
+                raise UsageError(rf"{flag} {text}: \x takes one or two hex digits")
+            out.append(int(digits, 16))
+            place += len(digits)
         else:
             out += _ESCAPES.get(escaped) or escaped.encode("utf-8", "surrogateescape")
     return bytes(out)
@@ -85,3 +86,8 @@ def headers(given: list[str]) -> list[tuple[str, bytes | None]]:
 def argument_bytes(text: str) -> bytes:
     """A word of the command line as the bytes that were typed."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def records(count: int) -> str:
+    """`1 record`, `2 records`."""
+    return f"{count} record{'' if count == 1 else 's'}"

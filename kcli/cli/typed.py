@@ -94,13 +94,12 @@ def command_of(command: Command) -> Any:
     def call(**values: Any) -> int:
         return run(command, command.defaults() | {name: value for name, value in values.items() if value is not None})
 
-    description = f"{command.description}\n\nArguments: {command.words}" if command.words else command.description
     app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
     parameters = [_parameter(option) for option in command.options]
     if command.words:
         parameters.insert(0, _words(command.words))
     _sign(call, parameters)
-    app.command(name=command.name, help=description, short_help=command.help, context_settings=HELP)(call)
+    app.command(name=command.name, help=command.description, short_help=command.help, context_settings=HELP)(call)
     return typer.main.get_command(app)
 
 
@@ -147,7 +146,7 @@ def _sign(function: Callable[..., Any], parameters: list[inspect.Parameter]) -> 
 
 
 def _words(metavar: str) -> inspect.Parameter:
-    default = typer.Argument(None, metavar=metavar, show_default=False)
+    default = typer.Argument(None, metavar=metavar.removesuffix("..."), show_default=False, hidden=True)
     return inspect.Parameter("words", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=list[str])
 
 
@@ -174,11 +173,11 @@ def _parameter(option: Option) -> inspect.Parameter:
 def _words_command(name: str, line: str, function: Callable[[list[str]], int]) -> Any:
     """A command that reads its own words."""
 
-    def call(words: list[str] = typer.Argument(None, metavar="[ARGUMENT]...", show_default=False)) -> int:  # noqa: B008
+    def call(words: list[str] = typer.Argument(None, metavar="WORD", show_default=False, hidden=True)) -> int:  # noqa: B008
         return function(words or [])
 
     app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
-    app.command(name=name, help=line, context_settings=HELP)(call)
+    app.command(name=name, help=inspect.getdoc(function) or line, short_help=line, context_settings=HELP)(call)
     return typer.main.get_command(app)
 
 
@@ -204,7 +203,8 @@ def dispatch(argv: list[str]) -> int:
 
 
 def _complain(problem: Any) -> int:
-    import sys
+    """One sentence in our words' order: `kcli: sandbox: no such option: --bogus; see `kcli sandbox --help``."""
+    from kcli.cli.main import complain
 
     context = getattr(problem, "ctx", None)
     path = context.command_path if context is not None else "kcli"
@@ -212,7 +212,7 @@ def _complain(problem: Any) -> int:
     if type(problem).__name__ == "NoArgsIsHelpError":
         print(message)
         return 2
-    first, _, hint = message.partition("\n")
-    text = " ".join([first.rstrip(" ."), *hint.split()])
-    print(f"{path}: {text}. Try '{path} --help'.", file=sys.stderr)
+    text = " ".join(message.split()).rstrip(" .")
+    name = path.removeprefix("kcli").strip()
+    complain(f"{name + ': ' if name else ''}{text[:1].lower()}{text[1:]}; see `{path} --help`")
     return 2

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.cli.conftest import Shell
+from tests.cli.conftest import KCLI, Shell
 
 
 def lines(count: int, seed: int = 1) -> bytes:
@@ -357,3 +357,30 @@ def test_on_a_terminal_hostile_bytes_are_shown(kcli: Shell) -> None:
         os.close(master)
         assert (code, err) == (0, b"")
         assert shown in got
+
+
+@pytest.mark.parametrize(
+    ("redirected", "words", "code", "says"),
+    [
+        ("<&-", "produce T", 1, "kcli: stdin is closed: there is nothing to read from\n"),
+        (">&-", "consume T -e", 1, "kcli: stdout is closed: there is nowhere to print to\n"),
+        (">&-", "topics", 1, "kcli: stdout is closed: there is nowhere to print to\n"),
+        (">&- 2>&-", "topics", 1, ""),
+        (">&-", "produce T --value x", 0, ""),
+        ("<&-", "count T", 0, ""),
+    ],
+)
+def test_closed_streams_are_said(kcli: Shell, redirected: str, words: str, code: int, says: str) -> None:
+    line = " ".join([*KCLI, words.replace("T", kcli.topic()), redirected])
+    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, env=kcli.environment, timeout=30)
+    assert (done.returncode, done.stderr.decode()) == (code, says)
+
+
+@pytest.mark.parametrize("command", ["produce", "consume -e", "consume -g g -e", "count", "tail"])
+def test_a_topic_that_does_not_exist_is_said_with_the_nearest_name(kcli: Shell, command: str) -> None:
+    kcli("topics", "create", "invoices", "--if-not-exists")
+    name, *options = command.split()
+    done = kcli(name, "invoicse", *options, stdin=b"x\n")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.splitlines()[0] == b"kcli: invoicse: this topic does not exist; did you mean invoices?"
+    assert b"did you mean" not in kcli(name, "qqq", *options, stdin=b"x\n").stderr

@@ -51,7 +51,7 @@ def test_null_prints_as_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["%", "%x", "%s{nope}", "%s{hex", "%T{hex}", "%o{iso}", "%h{%o}", "%h{%x}", r"\xg1", r"\x1"]
+    "text", ["%", "%x", "%s{nope}", "%s{hex", "%T{hex}", "%o{iso}", "%h{%o}", "%h{%x}", r"\xg1", r"\x"]
 )
 def test_what_is_no_template_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="-f"):
