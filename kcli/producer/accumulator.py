@@ -110,12 +110,12 @@ class Accumulator:
 
     def expired(self, now: float) -> Iterable[tuple[PartitionQueue, ProducerBatch]]:
         """Batches over their delivery timeout, in order; those on the wire too (D29)."""
-        limit = now - self._settings.delivery_timeout
+        timeout = self._settings.delivery_timeout
         for queue in list(self.active.values()):
-            if queue.open is not None and queue.open.created <= limit:
+            if queue.open is not None and queue.open.created + timeout <= now:
                 self.close(queue)
             for batch in (*queue.in_flight, *queue.waiting):
-                if batch.created <= limit:
+                if batch.created + timeout <= now:
                     yield queue, batch
 
     def next_expiry(self) -> float | None:

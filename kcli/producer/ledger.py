@@ -58,6 +58,7 @@ class Ledger:
     def acknowledge(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, append_time: int) -> None:
         """It is stored. `base_offset` is -1 if nobody knows where."""
         self.counts.acked += batch.count
+        queue.stored(batch)
         batch.keep_promises(base_offset, append_time)
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, base_offset, None, False))
 

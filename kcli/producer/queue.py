@@ -21,7 +21,7 @@ class PartitionQueue:
     """See above. `waiting` and `in_flight` are sorted by number. `needs_epoch`: a sequence was used up by a batch
     that may not be in the log, so what comes next needs a new epoch (D27)."""
 
-    __slots__ = ("at", "epoch", "in_flight", "needs_epoch", "next_sequence", "open", "producer_id", "waiting")
+    __slots__ = ("at", "epoch", "in_flight", "needs_epoch", "next_sequence", "open", "producer_id", "proven", "waiting")
 
     def __init__(self, at: TopicPartition) -> None:
         self.at = at
@@ -32,6 +32,7 @@ class PartitionQueue:
         self.epoch = -1
         self.next_sequence = 0
         self.needs_epoch = False
+        self.proven = False  # the leader has stored something of this epoch
 
     @property
     def depth(self) -> int:
@@ -54,6 +55,8 @@ class PartitionQueue:
             return None
         if self.in_flight and (head.sent or ordered or self.in_flight[0].resent):
             return None
+        if self.in_flight and self.in_flight[0].stamp is not None and not self.proven:
+            return None  # of a producer it has never seen a leader takes any sequence: #2 before #1, if #1 failed
         if now < head.not_before and head.sent_to == node_id:
             return None  # backing off, unless somebody else leads now (D30)
         return head
@@ -98,7 +101,7 @@ class PartitionQueue:
             renewed = (self.producer_id, self.epoch) != (identity.producer_id, identity.epoch)
             # batches of the old epoch are still unsettled here: the old epoch goes on until they are
             if renewed and not any(one.stamp for one in (*self.in_flight, *self.waiting)):
-                self.producer_id, self.epoch, self.next_sequence = identity.producer_id, identity.epoch, 0
+                self._begin(identity)
             batch.stamp = (self.producer_id, self.epoch, self.next_sequence)
             self.next_sequence = after(self.next_sequence, batch.count)
             batch.sealed.stamp(*batch.stamp)
@@ -110,10 +113,19 @@ class PartitionQueue:
 
     def rewind(self, identity: Identity) -> None:
         """Begin a new epoch here: what waits gets new sequences from 0 (KIP-360)."""
-        self.producer_id, self.epoch, self.next_sequence = identity.producer_id, identity.epoch, 0
+        self._begin(identity)
         self.needs_epoch = False
         for batch in self.waiting:
             batch.stamp = None
+
+    def stored(self, batch: ProducerBatch) -> None:
+        """The leader has it."""
+        if batch.stamp is not None and batch.stamp[:2] == (self.producer_id, self.epoch):
+            self.proven = True
+
+    def _begin(self, identity: Identity) -> None:
+        self.producer_id, self.epoch, self.next_sequence = identity.producer_id, identity.epoch, 0
+        self.proven = False
 
     @staticmethod
     def _unresolved(batch: ProducerBatch) -> bool:

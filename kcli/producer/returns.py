@@ -53,7 +53,7 @@ class Returns:
             idempotent=self._settings.idempotence,
         )
         if code.forget == "leader":
-            self._cluster.leader_moved(batch.at, answer.leader_id, answer.leader_epoch, answer.endpoint)
+            self._forget_leader(batch, answer)
         if verdict is Verdict.DONE:
             known = code is not codes.DUPLICATE_SEQUENCE_NUMBER
             self._ledger.acknowledge(queue, batch, answer.base_offset if known else -1, answer.append_time)
@@ -90,12 +90,19 @@ class Returns:
             return
         arrived = may_have_arrived(problem)
         batch.maybe_written = batch.maybe_written or arrived
-        self._cluster.leader_moved(batch.at)
+        self._forget_leader(batch)
         spent = batch.retries >= self._settings.retries
         if spent or not _passing(problem) or (self._settings.acks == 0 and arrived):
             self._ledger.fail(queue, batch, problem)
         else:
             self._again(queue, batch, wait=True)
+
+    def _forget_leader(self, batch: ProducerBatch, answer: Answer | None = None) -> None:
+        """Unless it is another one by now: the news of five batches in flight is one piece of news."""
+        if answer is not None and answer.leader_id >= 0:
+            self._cluster.leader_moved(batch.at, answer.leader_id, answer.leader_epoch, answer.endpoint)
+        elif self._cluster.leader_id(batch.at) == batch.sent_to:
+            self._cluster.leader_moved(batch.at)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, *, wait: bool) -> None:
         if wait:
