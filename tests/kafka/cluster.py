@@ -15,6 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
 from tests.kafka.artifacts import libs
 
 JVM = [
@@ -66,12 +69,23 @@ class Node:
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
             )  # fmt: skip
 
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
     def kill(self, how: int = signal.SIGKILL) -> None:
         """Send a signal to this node's process, and wait for its end when the signal ends it."""
         assert self.process is not None
         self.process.send_signal(how)
         if how in (signal.SIGKILL, signal.SIGTERM):
             self.process.wait(30)
+
+    def pause(self) -> None:
+        """Stop it where it stands: its sockets stay open and nothing answers."""
+        self.kill(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.kill(signal.SIGCONT)
 
 
 def java() -> list[str]:
@@ -166,6 +180,48 @@ class Kafka:
                 log = (waiting[0].folder / "server.log").read_text(errors="replace")[-3000:]
                 raise RuntimeError(f"Kafka node {waiting[0].id} did not come up (see {self.root}):\n{log}")
             time.sleep(0.1)
+
+    def heal(self, limit: float = START_LIMIT) -> None:
+        """Resume and start again whoever is not there, until every replica is in sync. Raises RuntimeError."""
+        for node in self.nodes:
+            if node.alive:
+                node.resume()
+            else:
+                node.start()
+        self.wait_ready(limit)
+        self.wait_in_sync(limit)
+
+    def wait_in_sync(self, limit: float = START_LIMIT) -> None:
+        """Until every partition has all its replicas in sync and a leader. Asks with librdkafka, a stranger
+        to kcli. Raises RuntimeError at the limit (seconds)."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        deadline = time.monotonic() + limit
+        while True:
+            behind = self._behind(admin)
+            if not behind:
+                return
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"replicas did not come back in sync within {limit:g} s: {behind}")
+            time.sleep(0.2)
+
+    def _behind(self, admin: AdminClient) -> list[str]:
+        try:
+            known = admin.list_topics(timeout=5)
+        except KafkaException as problem:
+            return [str(problem)]
+        if len(known.brokers) < len(self.nodes):
+            return [f"{len(known.brokers)} of {len(self.nodes)} brokers"]
+        return [
+            f"{name}[{number}]"
+            for name, topic in known.topics.items()
+            for number, partition in topic.partitions.items()
+            if partition.leader < 0 or len(partition.isrs) < len(partition.replicas)
+        ]
+
+    def leader(self, topic: str, partition: int = 0) -> Node:
+        """Who leads a partition now."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        return self.nodes[admin.list_topics(topic, timeout=10).topics[topic].partitions[partition].leader - 1]
 
     def _unfenced(self, node: Node) -> bool:
         # the server says so once it is registered, caught up and unfenced

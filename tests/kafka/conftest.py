@@ -31,14 +31,20 @@ def kafka() -> Iterator[Kafka]:
     cluster.stop()
 
 
-@pytest.fixture(scope="module")
-def kafka3() -> Iterator[Kafka]:
-    """Three nodes, replication factor 3, min.insync.replicas 2; whoever kills a node starts it again."""
+@pytest.fixture(scope="session")
+def _three_nodes() -> Iterator[Kafka]:
     require()
     cluster = Kafka(3)
     cluster.start()
     yield cluster
     cluster.stop()
+
+
+@pytest.fixture
+def kafka3(_three_nodes: Kafka) -> Iterator[Kafka]:
+    """Three nodes, replication factor 3, min.insync.replicas 2, all well. What a test breaks is mended after it."""
+    yield _three_nodes
+    _three_nodes.heal()
 
 
 @pytest.fixture
