@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 API_VERSIONS = 18
 SCRATCH = 64 * 1024
+KEPT = 3  # buffers: one being filled, one being used, one waiting
+LARGEST_KEPT = 16 * 1024 * 1024
 MAX_ID = 0x7FFFFFFF
 _SIZE = Layout(">i")
 _REQUEST_HEADER = Layout(">hhih")
@@ -31,7 +33,8 @@ class FrameReader:
     """Cuts a byte stream into frames. The transport writes into `buffer()` and then says `received(n)`.
 
     Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
-    writes directly, so its bytes are never copied. `max_frame` is in bytes.
+    writes directly, so its bytes are never copied. Once nobody holds the frame any more its buffer is used again:
+    fresh memory costs more than the bytes that go into it. `max_frame` is in bytes.
     """
 
     def __init__(self, max_frame: int) -> None:
@@ -41,6 +44,7 @@ class FrameReader:
         self._end = 0
         self._large: memoryview | None = None  # the frame being filled, when it has a buffer of its own
         self._filled = 0
+        self._used: deque[bytearray] = deque(maxlen=KEPT)  # buffers of frames handed out, the oldest first
 
     def buffer(self) -> memoryview:
         """Where the next bytes go; never empty."""
@@ -70,7 +74,7 @@ class FrameReader:
                 self._start = begin + size
                 continue
             if size + 4 > SCRATCH:
-                self._large = memoryview(bytearray(size))
+                self._large = self._room(size)
                 self._large[:have] = memoryview(self._scratch)[self._start + 4 : self._end]
                 self._filled = have
                 self._start = self._end = 0
@@ -78,6 +82,21 @@ class FrameReader:
             break
         self._compact()
         return frames
+
+    def _room(self, size: int) -> memoryview:
+        """`size` bytes for a frame, of a buffer that nobody looks into where there is one that fits."""
+        found: bytearray | None = None
+        for _ in range(len(self._used)):
+            held = self._used.popleft()
+            if not _let_go(held):
+                self._used.append(held)
+            elif found is None and size <= len(held) <= 4 * size:
+                found = held
+        if found is None:
+            found = bytearray(size + size // 8)  # the next frame may be a little larger
+        if len(found) <= LARGEST_KEPT:
+            self._used.append(found)
+        return memoryview(found)[:size]
 
     def _compact(self) -> None:
         if self._start == self._end:
@@ -91,6 +110,16 @@ class FrameReader:
     def partial(self) -> bool:
         """Whether the stream stands in the middle of a frame."""
         return self._large is not None or self._end > self._start
+
+
+def _let_go(held: bytearray) -> bool:
+    """Whether no view of it is left: a bytearray with views refuses to change its size."""
+    try:
+        held.append(0)
+    except BufferError:
+        return False
+    held.pop()
+    return True
 
 
 def diagnose(head: bytes, limit: int) -> str:

@@ -54,6 +54,16 @@ def test_D10_what_was_built_is_what_is_read(core, rows):
 
 
 @cores
+def test_records_are_iterated_one_at_a_time_in_the_for_loop_and_by_hand(core):
+    batch = opened(core, built(core, [(1, b"k", b"v", ()), (2, None, None, [("h", None)])]))
+    records = core.read_records(batch)
+    assert iter(records) is records
+    assert next(records) == (0, 1, b"k", b"v", ())
+    assert [record.value for record in records] == [None]
+    assert next(records, "no more") == "no more"
+
+
+@cores
 @given(rows=rows)
 def test_both_cores_build_and_write_the_same(core, rows):
     data = built(core, rows)

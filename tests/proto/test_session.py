@@ -31,6 +31,44 @@ def framed(*bodies: bytes) -> bytes:
     return b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
 
 
+def large(reader: FrameReader, body: bytes) -> memoryview:
+    """The one frame of `body`, as the reader hands it out."""
+    data = framed(body)
+    frames: list[memoryview] = []
+    while data:
+        room = reader.buffer()
+        n = min(len(room), len(data))
+        room[:n] = data[:n]
+        frames += reader.received(n)
+        data = data[n:]
+    [frame] = frames
+    return frame
+
+
+def test_B1_a_frame_that_somebody_holds_is_never_written_over() -> None:
+    reader = FrameReader(1 << 24)
+    rng = random.Random(4)
+    held: list[tuple[bytes, memoryview]] = []
+    for _ in range(200):
+        body = rng.randbytes(1) * rng.randrange(SCRATCH, 5 * SCRATCH)
+        held.append((body, large(reader, body)[:]))
+        if rng.random() < 0.6:
+            held.pop(rng.randrange(len(held)))
+        assert all(body == view for body, view in held)
+
+
+def test_the_buffer_of_a_frame_that_is_done_with_is_used_again() -> None:
+    reader = FrameReader(1 << 24)
+    first = large(reader, bytes(3 * SCRATCH))
+    buffer = first.obj
+    slice_of_it = first[10:20]
+    del first
+    assert large(reader, bytes(3 * SCRATCH)).obj is not buffer
+    del slice_of_it
+    assert large(reader, b"x" * (3 * SCRATCH + 1)).obj is buffer
+    assert large(reader, bytes(20 * SCRATCH)).obj is not buffer
+
+
 def test_a_stream_is_cut_the_same_wherever_it_is_split() -> None:
     bodies = [b"", b"a", b"hello" * 20, b"z" * 300]
     stream = framed(*bodies)
