@@ -30,34 +30,34 @@ class Coordinators:
         self._anyone = anyone
         self._metadata = metadata
         self._settings = settings
-        self._known: dict[Key, Node] = {}
-        self._finding: dict[Key, asyncio.Task[Node]] = {}
+        self._known: dict[tuple[int, str], Node] = {}
+        self._finding: dict[tuple[int, str], asyncio.Task[Node]] = {}
 
     async def of(self, key: Key) -> Node:
         """The node that coordinates `key`. Raises BrokerError, ConnectError, DeadlineExceeded."""
-        if key in self._known:
-            return self._known[key]
-        task = self._finding.get(key)
+        of = kind_and_name(key)
+        if of in self._known:
+            return self._known[of]
+        task = self._finding.get(of)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._find(key), name=f"find coordinator of {key.name}")
-            self._finding[key] = task
+            task = asyncio.get_running_loop().create_task(self._find(*of), name=f"find coordinator of {key.name}")
+            self._finding[of] = task
             task.add_done_callback(retrieve)
-            task.add_done_callback(lambda _: self._finding.pop(key, None))
+            task.add_done_callback(lambda _: self._finding.pop(of, None))
         return await share(task)
 
     def moved(self, key: Key) -> None:
         """Forget it."""
-        self._known.pop(key, None)
+        self._known.pop(kind_and_name(key), None)
 
-    async def _find(self, key: Key) -> Node:
+    async def _find(self, kind: int, name: str) -> Node:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.deadline
         backoff = self._settings.retry_backoff
         while True:
             try:
-                node = await find_coordinator(await self._anyone(), key.name, 0 if isinstance(key, Group) else 1)
-                node = self._metadata.topology.meet(node)
-                self._known[key] = node
+                node = self._metadata.topology.meet(await find_coordinator(await self._anyone(), name, kind))
+                self._known[kind, name] = node
                 return node
             except AuthError:
                 raise
@@ -74,6 +74,12 @@ class Coordinators:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def kind_and_name(key: Key) -> tuple[int, str]:
+    """What FindCoordinator calls it. A group and a transactional id of one name are two keys, though as tuples they
+    are equal."""
+    return 0 if isinstance(key, Group) else 1, key.name
 
 
 async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:

@@ -70,6 +70,7 @@ class Scripted:
         self.reading = asyncio.Event()  # cleared: it does not read any more
         self.reading.set()
         self.refuses = 0  # so many connections are closed as soon as they come
+        self._news = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
         self.port = 0
@@ -101,7 +102,8 @@ class Scripted:
         """Wait until so many requests were seen."""
         async with asyncio.timeout(seconds):
             while len(self.seen) < count:
-                await asyncio.sleep(0.001)
+                self._news.clear()
+                await self._news.wait()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -134,6 +136,7 @@ class Scripted:
         else:
             self.seen.append(asked)
             self.times.append(asyncio.get_running_loop().time())
+            self._news.set()
         name = api_name(asked.api_key)
         planned = self.script[name].popleft() if self.script[name] else None
         step = planned if isinstance(planned, Step) else Step(planned)

@@ -1,0 +1,166 @@
+"""From seeds to brokers and back (C1-C3, C16), and what is said when nobody answers."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+
+import pytest
+
+from kcli import codes
+from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
+from kcli.model import Address, Group, TopicPartition
+from kcli.settings import parse_bootstrap
+from tests.fakes.fleet import Fleet, Told
+from tests.fakes.scripted import Step
+
+
+def dead() -> Address:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return Address("127.0.0.1", int(sock.getsockname()[1]))
+
+
+def test_C1_bootstrap_addresses_in_all_their_spellings() -> None:
+    text = "a, b:1 ,[::1]:2,[fe80::1],SASL_SSL://c:3,::1,a:9092"
+    assert parse_bootstrap(text) == (
+        ("a", 9092), ("b", 1), ("::1", 2), ("fe80::1", 9092), ("c", 3), ("::1", 9092),
+    )  # fmt: skip
+    for wrong in ("", " , ", "a:0", "a:70000", "a:b", "[::1", "a b", "http://a/b", ":9"):
+        with pytest.raises(ValueError):
+            parse_bootstrap(wrong)
+
+
+async def test_C1_every_dead_seed_is_listed_with_its_own_reason() -> None:
+    async with Fleet() as fleet:
+        fleet[1].script["ApiVersions"].append(Step(raw=b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+        refused, nameless = dead(), Address("no.such.name.invalid", 9092)
+        cluster = fleet.cluster(refused, nameless, fleet.address(1))
+        begin = time.monotonic()
+        with pytest.raises(ConnectError) as caught:
+            await cluster.topics()
+        text = str(caught.value)
+        assert "could not connect to any of 3 addresses" in text
+        assert f"127.0.0.1:{refused.port}: connection refused: nothing listens there" in text
+        assert "the name no.such.name.invalid does not resolve" in text
+        assert f"127.0.0.1:{fleet[1].port}: this port speaks HTTP, not Kafka" in text
+        assert "\n" not in text
+        assert time.monotonic() - begin < 1
+        assert caught.value.exit_code == 5
+
+
+async def test_C1_one_live_seed_of_three_is_enough() -> None:
+    async with Fleet() as fleet:
+        cluster = fleet.cluster(dead(), fleet.address(1), dead())
+        assert [node.id for node in await cluster.nodes()] == [1]
+
+
+async def test_C1_seeds_that_never_answer_end_with_a_timeout() -> None:
+    async with Fleet() as fleet:
+        fleet[1].script["Metadata"].extend([Step(silent=True)] * 9)
+        cluster = fleet.cluster(deadline=0.1)
+        with pytest.raises(DeadlineExceeded, match="no broker answered in time") as caught:
+            await cluster.nodes()
+        assert caught.value.exit_code == 4
+
+
+async def test_C2_seeds_are_not_brokers_and_two_ids_at_one_address_are_two() -> None:
+    async with Fleet(2) as fleet:
+        fleet.advertised[2] = fleet.address(1)
+        cluster = fleet.cluster()
+        one, two = await cluster.node(1), await cluster.node(2)
+        assert one is not two
+        assert (one.node_id, two.node_id) == (1, 2)
+        await one.versions()
+        await two.versions()
+        assert len(fleet[1].links) == 3  # the seed's, and one for each id
+
+
+async def test_C2_a_wrong_advertised_address_names_seed_address_and_broker() -> None:
+    async with Fleet() as fleet:
+        wrong = fleet.advertised[1] = dead()
+        fleet.topics["t"] = {0: Told(1)}
+        cluster = fleet.cluster()
+        with pytest.raises(ConnectError) as caught:
+            await (await cluster.leader(TopicPartition("t", 0))).versions()
+        seed = fleet.address(1)
+        assert f"broker 1 at 127.0.0.1:{wrong.port}: connection refused" in str(caught.value)
+        assert f"advertises this address to clients of 127.0.0.1:{seed.port}" in str(caught.value)
+        with pytest.raises(ConnectError, match=f"broker 1 at 127.0.0.1:{wrong.port}"):
+            await cluster.anyone()
+        assert list(await cluster.topics()) == ["t"]  # the seed still answers
+
+
+async def test_C3_topics_are_asked_for_by_need_and_never_created() -> None:
+    async with Fleet() as fleet:
+        fleet.topics["t"] = {0: Told(1), 1: Told(1)}
+        cluster = fleet.cluster()
+        await cluster.nodes()
+        assert list(await cluster.partitions("t")) == [0, 1]
+        with pytest.raises(BrokerError, match="UNKNOWN_TOPIC_OR_PARTITION"):
+            await cluster.partitions("typo")
+        assert dict(await cluster.topics()) == {"t": [0, 1]}
+        asked = [None if one.topics is None else [t.name for t in one.topics] for one in fleet.asked()]
+        assert asked == [[], ["t"], ["t", "typo"], None]
+        assert not any(one.allow_auto_topic_creation for one in fleet.asked())
+        await cluster.refresh()
+        assert [t.name for t in fleet.asked()[-1].topics] == ["t", "typo"]
+
+
+async def test_C16_when_all_known_brokers_are_gone_the_seeds_are_asked_again() -> None:
+    async with Fleet(2) as old:
+        old.topics["t"] = {0: Told(2, 9)}
+        cluster = old.cluster()
+        at = TopicPartition("t", 0)
+        assert (await cluster.leader(at)).node_id == 2
+        address = old.address(1)
+        for broker in old.brokers:
+            await broker.stop()
+        async with Fleet(3, first=11) as new:
+            new.cluster_id = "another"
+            new.topics["t"] = {0: Told(12, 0)}
+            await new[11].stop()
+            new[11].port = address.port  # the whole cluster was replaced behind the seed's name
+            await new[11].__aenter__()
+            cluster.leader_moved(at)
+            assert (await cluster.leader(at)).node_id == 12
+            assert (await cluster.coordinator(Group("g"))).node_id == 11
+            assert (await cluster.anyone()).node_id in (11, 12, 13)
+        await cluster.close()
+
+
+async def test_C16_rebootstrap_required_sends_us_back_to_the_seeds() -> None:
+    async with Fleet(2) as fleet:
+        cluster = fleet.cluster()
+        await (await cluster.node(2)).versions()
+        fleet[2].sound["Metadata"] = lambda request: refusal(fleet, request)
+        await cluster.refresh()
+        assert {node.id for node in await cluster.nodes()} == {1, 2}
+        assert fleet[2].names() == ["Metadata"]
+        assert fleet[1].names() == ["Metadata", "Metadata"]
+
+
+def refusal(fleet: Fleet, request: object) -> object:
+    fleet.error = codes.REBOOTSTRAP_REQUIRED
+    answer = fleet.metadata(request)
+    fleet.error = codes.NONE
+    return answer
+
+
+async def test_B30_a_closed_cluster_says_so_and_closing_twice_is_fine() -> None:
+    async with Fleet() as fleet:
+        fleet[1].script["Metadata"].append(Step(silent=True))
+        cluster = fleet.cluster()
+        waiting = asyncio.create_task(cluster.nodes())
+        finding = asyncio.create_task(cluster.coordinator(Group("g")))
+        await fleet[1].saw(1)
+        await cluster.close()
+        await cluster.close()
+        for task in (waiting, finding):
+            with pytest.raises(Closed):
+                await task
+        with pytest.raises(Closed):
+            await cluster.nodes()
+        with pytest.raises(Closed):
+            await cluster.topics()

@@ -1,0 +1,392 @@
+"""Leaders, coordinators and whom to ask (B27, C4-C8, C14-C20), against brokers that tell a scripted story."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from typing import Any
+
+import pytest
+
+from kcli import codes
+from kcli.cluster.pool import Pool, load
+from kcli.consumer.offsets import LATEST, list_offsets
+from kcli.errors import BrokerError, ConnectError, KcliError
+from kcli.model import Address, Group, Node, TopicPartition, Transaction, ask_coordinator, ask_leader
+from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse
+from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from kcli.proto.messages.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from tests.fakes.fleet import Fleet, Told
+from tests.fakes.scripted import SPOKEN, Step
+
+AT = TopicPartition("t", 0)
+
+
+async def test_C4_a_leader_that_moved_costs_one_question_however_many_ask() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(1, 1)}
+        cluster = fleet.cluster()
+        assert (await cluster.leader(AT)).node_id == 1
+        fleet.topics["t"][0] = Told(2, 2)
+        before = len(fleet.asked())
+        for _ in range(10):
+            cluster.leader_moved(AT)
+        assert cluster.leader_id(AT) == -1
+        found = await asyncio.gather(*(cluster.leader(AT) for _ in range(20)))
+        assert {one.node_id for one in found} == {2}
+        assert len(fleet.asked()) == before + 1
+
+
+async def test_C4_a_thousand_errors_ask_no_more_often_than_the_backoff() -> None:
+    async with Fleet() as fleet:
+        fleet.topics["t"] = {0: Told(1, 1)}
+        cluster = fleet.cluster(retry_backoff=0.02, retry_backoff_max=0.1)
+        await cluster.leader(AT)
+        before = len(fleet.asked())
+        end = time.monotonic() + 0.4
+        errors = 0
+        while time.monotonic() < end and errors < 1000:
+            cluster.leader_moved(AT)  # the broker says NOT_LEADER, its metadata says it leads
+            await cluster.leader(AT)
+            errors += 1
+        assert 3 <= len(fleet.asked()) - before <= 10
+
+
+async def test_C4_what_is_proven_wrong_during_a_question_is_asked_again() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(1, 1)}
+        cluster = fleet.cluster()
+        await cluster.leader(AT)
+        gate = asyncio.Event()
+        for broker in fleet.brokers:
+            broker.script["Metadata"].append(Step(until=gate))
+        before = len(fleet.asked())
+        refreshing = asyncio.create_task(cluster.refresh(["t"]))
+        while len(fleet.asked()) == before:
+            await asyncio.sleep(0.001)
+        cluster.leader_moved(AT)  # after the question, so its answer proves nothing
+        gate.set()
+        await refreshing
+        assert cluster.leader_id(AT) == -1
+        fleet.topics["t"][0] = Told(2, 2)
+        assert (await cluster.leader(AT)).node_id == 2
+
+
+async def test_C4_old_metadata_is_renewed_in_the_background() -> None:
+    async with Fleet() as fleet:
+        fleet.topics["t"] = {0: Told(1, 1)}
+        cluster = fleet.cluster(metadata_max_age=0.03)
+        await cluster.leader(AT)
+        before = len(fleet.asked())
+        await cluster.leader(AT)
+        await asyncio.sleep(0.05)
+        assert len(fleet.asked()) == before
+        await cluster.leader(AT)
+        await asyncio.sleep(0.03)
+        assert len(fleet.asked()) == before + 1
+
+
+async def test_C5_a_broker_with_old_news_changes_nothing() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(2, 7)}
+        cluster = fleet.cluster()
+        await cluster.leader(AT)
+        fleet.topics["t"][0] = Told(1, 6)
+        await cluster.refresh(["t"])
+        assert (cluster.leader_id(AT), cluster.leader_epoch(AT)) == (2, 7)
+
+
+async def test_C5_epochs_of_an_old_broker_are_unknown() -> None:
+    async with Fleet(spoken={**SPOKEN, 3: (0, 8)}) as fleet:
+        fleet.topics["t"] = {0: Told(1, 7)}
+        cluster = fleet.cluster()
+        await cluster.leader(AT)
+        assert cluster.leader_epoch(AT) == -1
+
+
+async def test_C6_a_topic_that_is_missing_once_keeps_its_leader() -> None:
+    async with Fleet() as fleet:
+        told = fleet.topics["t"] = {0: Told(1, 3)}
+        fleet.ids["t"] = b"i" * 16
+        cluster = fleet.cluster()
+        await cluster.leader(AT)
+        del fleet.topics["t"]
+        await cluster.refresh(["t"])
+        assert (cluster.leader_id(AT), cluster.topic_id("t")) == (1, b"i" * 16)
+        fleet.topics["t"] = told
+        assert (await cluster.leader(AT)).node_id == 1
+
+
+async def test_C7_a_hint_is_followed_at_once_and_checked_later() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(1, 1)}
+        cluster = fleet.cluster()
+        await cluster.leader(AT)
+        before = len(fleet.asked())
+        fleet.topics["t"][0] = Told(2, 2)
+        for _ in range(3):  # three requests were under way
+            cluster.leader_moved(AT, 2, 2, Node(2, *fleet.address(2), None))
+        assert (await cluster.leader(AT)).node_id == 2
+        assert len(fleet.asked()) == before
+        await asyncio.sleep(0.05)
+        assert len(fleet.asked()) == before + 1
+        assert cluster.leader_id(AT) == 2
+
+
+async def test_C8_topic_ids_are_known_both_ways_and_zero_when_unknown() -> None:
+    async with Fleet() as fleet:
+        fleet.topics["t"] = {0: Told(1)}
+        fleet.ids["t"] = b"i" * 16
+        cluster = fleet.cluster()
+        assert cluster.topic_id("t") == bytes(16)
+        await cluster.partitions("t")
+        assert cluster.topic_id("t") == b"i" * 16
+        assert cluster.topic_name(b"i" * 16) == "t"
+        fleet.ids["t"] = b"j" * 16
+        await cluster.refresh(["t"])
+        assert (cluster.topic_id("t"), cluster.topic_name(b"i" * 16)) == (b"j" * 16, None)
+
+
+async def test_C14_list_offsets_goes_to_the_leader() -> None:
+    async with Fleet(3) as fleet:
+        fleet.topics["t"] = {0: Told(2, 1), 1: Told(3, 1)}
+
+        def offsets(request: Any) -> ListOffsetsResponse:
+            return ListOffsetsResponse(
+                topics=[
+                    ListOffsetsTopicResponse(
+                        name=topic.name,
+                        partitions=[
+                            ListOffsetsPartitionResponse(partition_index=one.partition_index, offset=7)
+                            for one in topic.partitions
+                        ],
+                    )
+                    for topic in request.topics
+                ]
+            )
+
+        for broker in fleet.brokers:
+            broker.sound["ListOffsets"] = offsets
+        at = {AT: LATEST, TopicPartition("t", 1): LATEST}
+        found = await list_offsets(fleet.cluster(), at, "read_uncommitted")
+        assert len(found) == 2
+        assert ["ListOffsets" in broker.names() for broker in fleet.brokers] == [False, True, True]
+
+
+async def test_C15_concurrent_look_ups_share_one_request_and_keys_have_kinds() -> None:
+    async with Fleet(2) as fleet:
+        fleet.coordinators["g"] = 2
+        cluster = fleet.cluster()
+        found = await asyncio.gather(*(cluster.coordinator(Group("g")) for _ in range(10)))
+        assert {one.node_id for one in found} == {2}
+        await cluster.coordinator(Group("g"))
+        assert len(fleet.asked("FindCoordinator")) == 1
+        await cluster.coordinator(Transaction("g"))
+        assert [one.key_type for one in fleet.asked("FindCoordinator")] == [0, 1]
+        cluster.coordinator_moved(Group("g"))
+        fleet.coordinators["g"] = 1
+        assert (await cluster.coordinator(Group("g"))).node_id == 1
+
+
+async def test_C15_an_older_broker_is_asked_for_one_key() -> None:
+    async with Fleet(2, spoken={**SPOKEN, 10: (0, 3)}) as fleet:
+        fleet.coordinators["g"] = 2
+        assert (await fleet.cluster().coordinator(Group("g"))).node_id == 2
+
+
+def none_yet(code: int) -> FindCoordinatorResponse:
+    return FindCoordinatorResponse(coordinators=[Coordinator(key="g", error_code=code)])
+
+
+async def test_C15_not_yet_available_is_waited_for_and_refused_is_final() -> None:
+    async with Fleet() as fleet:
+        fleet[1].script["FindCoordinator"].extend(
+            [none_yet(codes.COORDINATOR_NOT_AVAILABLE.number), Step(reset=True), none_yet(15)]
+        )
+        cluster = fleet.cluster()
+        assert (await cluster.coordinator(Group("g"))).node_id == 1
+        cluster.coordinator_moved(Group("g"))
+        fleet[1].script["FindCoordinator"].append(none_yet(codes.GROUP_AUTHORIZATION_FAILED.number))
+        with pytest.raises(BrokerError, match="group g: .*GROUP_AUTHORIZATION_FAILED"):
+            await cluster.coordinator(Group("g"))
+        fleet[1].script["FindCoordinator"].extend([none_yet(15)] * 99)
+        quick = fleet.cluster(deadline=0.05)
+        with pytest.raises(BrokerError, match="COORDINATOR_NOT_AVAILABLE"):
+            await quick.coordinator(Group("g"))
+
+
+async def test_C15_a_coordinator_or_leader_that_cannot_be_reached_is_forgotten() -> None:
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(2, 1)}
+        fleet.coordinators["g"] = 2
+        cluster = fleet.cluster()
+        await cluster.leader(AT)
+        await cluster.coordinator(Group("g"))
+        await fleet[2].stop()
+        beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+        with pytest.raises(ConnectError):
+            await ask_coordinator(cluster, Group("g"), beat)
+        with pytest.raises(ConnectError):
+            await ask_leader(cluster, AT, beat)
+        fleet.coordinators["g"] = 1
+        fleet.topics["t"][0] = Told(1, 2)
+        fleet[1].sound["Heartbeat"] = lambda request: HeartbeatResponse()
+        await ask_coordinator(cluster, Group("g"), beat)
+        await ask_leader(cluster, AT, beat)
+
+
+async def test_C17_one_broker_that_is_down_spoils_nothing_of_the_others() -> None:
+    async with Fleet(3) as fleet:
+        cluster = fleet.cluster()
+        assert len(await cluster.nodes()) == 3
+        await fleet[2].stop()
+        asked = [(await cluster.node(node.id)).versions() for node in await cluster.nodes()]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        assert [isinstance(one, dict) for one in found] == [True, False, True]
+        assert isinstance(found[1], ConnectError)
+        with pytest.raises(BrokerError, match="BROKER_NOT_AVAILABLE"):
+            await cluster.node(99)
+
+
+async def test_C18_the_controller_is_the_one_named_or_anyone_who_lives() -> None:
+    async with Fleet(3) as fleet:
+        cluster = fleet.cluster()
+        controller = await cluster.controller()
+        assert controller.node_id == 3
+        await fleet[3].stop()
+        with pytest.raises(ConnectError):
+            await controller.versions()
+        assert (await cluster.controller()).node_id in (1, 2)
+
+
+async def test_C19_a_new_topic_is_waited_for_a_moment_and_a_leaderless_one_longer() -> None:
+    async with Fleet() as fleet:
+        cluster = fleet.cluster()
+        waiting = asyncio.create_task(cluster.leader(AT))
+        await asyncio.sleep(0.03)
+        fleet.topics["t"] = {0: Told(-1, 0, codes.LEADER_NOT_AVAILABLE)}
+        await asyncio.sleep(0.05)
+        assert not cluster.has_leader(AT)
+        fleet.topics["t"] = {0: Told(1, 1)}
+        assert (await waiting).node_id == 1
+
+
+async def test_C19_unknown_and_forbidden_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcli.cluster.cluster.GRACE", 0.05)
+    async with Fleet() as fleet:
+        cluster = fleet.cluster()
+        begin = time.monotonic()
+        with pytest.raises(BrokerError, match=r"t\[0\]: .*UNKNOWN_TOPIC_OR_PARTITION"):
+            await cluster.leader(AT)
+        assert 0.04 < time.monotonic() - begin < 0.5
+        fleet.errors["secret"] = codes.TOPIC_AUTHORIZATION_FAILED
+        for look in (cluster.leader(TopicPartition("secret", 0)), cluster.partitions("secret")):
+            with pytest.raises(BrokerError, match="TOPIC_AUTHORIZATION_FAILED"):
+                await look
+
+
+async def test_C20_internal_topics_are_known_as_such() -> None:
+    async with Fleet() as fleet:
+        fleet.topics = {"__consumer_offsets": {0: Told(1)}, "__mine": {0: Told(1)}, "t": {0: Told(1)}}
+        fleet.internal = {"__consumer_offsets"}
+        cluster = fleet.cluster()
+        assert cluster.is_internal("__transaction_state")  # also before anything is known
+        await cluster.topics()
+        assert [cluster.is_internal(name) for name in fleet.topics] == [True, False, False]
+
+
+class State:
+    """A broker as the choice sees it."""
+
+    def __init__(self, node_id: int, **figures: Any) -> None:
+        self.node_id = node_id
+        self.muted = self.connected = self.connecting = self.backing_off = False
+        self.in_flight, self.last_attempt = 0, 0.0
+        for name, value in figures.items():
+            setattr(self, name, value)
+
+
+def test_B27_the_least_loaded_broker_comes_first() -> None:
+    states = [
+        {"connected": True}, {"connected": True, "in_flight": 1}, {"connected": True, "in_flight": 5},
+        {"connecting": True}, {}, {"last_attempt": 3.0}, {"connected": True, "muted": True},
+        {"backing_off": True, "last_attempt": 9.0},
+    ]  # fmt: skip
+    made = {n: State(n, **figures) for n, figures in enumerate(states)}
+    pool = Pool(lambda address, node_id: made[node_id], [])  # type: ignore[arg-type,return-value]
+    nodes = [Node(n, "h", n, None) for n in reversed(range(len(states)))]
+    assert [broker.node_id for broker in pool.candidates(nodes)] == list(range(len(states)))
+    assert load(made[0]) < load(made[1])  # type: ignore[arg-type]
+    same = Pool(lambda address, node_id: State(node_id), [])  # type: ignore[arg-type,return-value]
+    assert len({same.candidates(nodes)[0].node_id for _ in range(200)}) > 3  # among equals it is chance
+
+
+async def test_B27_anyone_is_somebody_who_lives() -> None:
+    async with Fleet(3) as fleet:
+        cluster = fleet.cluster()
+        await cluster.nodes()
+        await fleet[1].stop()
+        await fleet[2].stop()
+        for _ in range(3):
+            assert (await cluster.anyone()).node_id == 3
+
+
+async def test_B29_a_look_up_may_be_cancelled_at_any_point() -> None:
+    trouble: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: trouble.append(context))
+    async with Fleet(2) as fleet:
+        fleet.topics["t"] = {0: Told(2, 1)}
+        fleet.coordinators["g"] = 2
+        for step in range(0, 30, 2):
+            cluster = fleet.cluster()
+            tasks = [asyncio.create_task(cluster.leader(AT)), asyncio.create_task(cluster.coordinator(Group("g")))]
+            for _ in range(step):
+                await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            assert (await asyncio.wait_for(cluster.leader(AT), 2)).node_id == 2
+            assert (await asyncio.wait_for(cluster.coordinator(Group("g")), 2)).node_id == 2
+            await cluster.close()
+    gc.collect()
+    assert not trouble
+
+
+async def test_B29_a_failed_refresh_that_nobody_waits_for_is_not_reported_by_the_loop() -> None:
+    trouble: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: trouble.append(context))
+    async with Fleet() as fleet:
+        fleet[1].script["ApiVersions"].append(Step(delay=0.02, raw=b"HTTP/1.1 400"))
+        cluster = fleet.cluster()
+        tasks = [asyncio.create_task(cluster.nodes()), asyncio.create_task(cluster.coordinator(Group("g")))]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        await asyncio.sleep(0.04)
+        await cluster.close()
+    gc.collect()
+    assert not trouble
+
+
+async def test_a_broker_that_changes_its_address_is_reached_at_the_new_one() -> None:
+    async with Fleet(2) as fleet:
+        cluster = fleet.cluster()
+        await (await cluster.node(2)).versions()
+        await fleet[2].stop()
+        fleet[2].port = 0
+        await fleet[2].__aenter__()
+        await cluster.refresh([])
+        await (await cluster.node(2)).versions()
+        assert len(fleet[2].links) == 2
+
+
+async def test_an_error_of_metadata_as_a_whole_is_told() -> None:
+    async with Fleet() as fleet:
+        fleet.error = codes.CLUSTER_AUTHORIZATION_FAILED
+        with pytest.raises(KcliError, match="CLUSTER_AUTHORIZATION_FAILED"):
+            await fleet.cluster(Address("127.0.0.1", fleet[1].port)).nodes()
