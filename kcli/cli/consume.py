@@ -14,7 +14,7 @@ from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
 from kcli.cli.progress import Progress
-from kcli.cli.reading import EARLIEST, LATEST, Selection, finished, partitions
+from kcli.cli.reading import EARLIEST, LATEST, Selection, finished, held_back, partitions
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
 from kcli.errors import DeadlineExceeded, UsageError
@@ -147,7 +147,10 @@ class Reading:
 
         async def assigned(partitions: set[TopicPartition]) -> None:
             if self.plan.to_end and partitions:
-                self.consumer.stop_at(await self.plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST)))
+                logs = await self.plan.log_ends(client.cluster, partitions)
+                ends = await self.plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
+                _explain(logs, ends)
+                self.consumer.stop_at(ends)
             self.joined = True
 
         async def lost(partitions: set[TopicPartition]) -> None:
@@ -209,12 +212,22 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     if end is None and start.kind != "offset":
         reading.consumer.assign(dict.fromkeys(places, start))
         return
+    logs = await plan.log_ends(client.cluster, places) if end is LATEST else {}
     span = await plan.span(client.cluster, places, start, end or LATEST)
+    _explain(logs, {at: stop for at, (_, stop) in span.items()})
     reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
     if end is not None:
         reading.consumer.stop_at({at: stop for at, (_, stop) in span.items()})
         if reading.total is None:
             reading.total = sum(stop - first for first, stop in span.values())
+
+
+def _explain(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
+    sentence = held_back(logs, ends)
+    if sentence is not None:
+        from kcli.cli.main import complain
+
+        complain(sentence)
 
 
 def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:

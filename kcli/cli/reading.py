@@ -15,7 +15,7 @@ from kcli.settings import ConsumerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kcli.cli.option import Values
     from kcli.model import Cluster
@@ -63,6 +63,15 @@ class Selection:
             made[at] = answer.offset
         return made
 
+    async def log_ends(self, cluster: Cluster, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where the logs end, where that may be later than where we may read; what is not known is left out."""
+        if self.settings.isolation != "read_committed" or self.connection.quiet:
+            return {}
+        from kcli.consumer.offsets import resolve
+
+        found = await resolve(cluster, dict.fromkeys(places, LATEST))
+        return {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
+
     async def span(
         self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
     ) -> dict[TopicPartition, tuple[int, int]]:
@@ -104,6 +113,20 @@ async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
         names = []  # the sentence is about the topic; without names it only lacks the hint
     near = did_you_mean(topic, names)
     return KcliError(f"{topic}: this topic does not exist{near or f'; `kcli topics create {topic}` makes it'}")
+
+
+def held_back(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> str | None:
+    """The sentence that says why a read of committed records ends before the log does, or None. The ends of the logs
+    were asked for first: an end that was found later and is smaller is held back, not just older."""
+    held = [(at, ends[at], end) for at, end in sorted(logs.items()) if ends.get(at, end) < end]
+    if not held:
+        return None
+    at, end, log = held[0]
+    more = f", and {len(held) - 1} more partitions likewise" if len(held) > 1 else ""
+    return (
+        f"{at.topic} partition {at.partition}: a transaction is open from offset {end} on: read_committed ends there, "
+        f"not at {log}{more}"
+    )
 
 
 def finished(error: KcliError, at: TopicPartition, next_offset: int) -> KcliError:
