@@ -44,7 +44,7 @@ def seeded(kafka: Kafka, topic_name: Callable[[], str]) -> str:
     return topic
 
 
-# -- topics -------------------------------------------------------------------------------------------------------------
+# -- topics ------------------------------------------------------------------------------------------------------------
 
 
 def test_topics_live_their_life_as_kafka_topics_sees_it(kafka: Kafka, topic_name: Callable[[], str]) -> None:
@@ -102,7 +102,7 @@ def test_one_bad_topic_of_many_is_exit_1_and_the_others_are_done(kafka: Kafka, t
     assert "no.such.config" in wrong.err + wrong.out.decode()
 
 
-# -- produce, consume, tail, count, offsets -----------------------------------------------------------------------------
+# -- produce, consume, tail, count, offsets ----------------------------------------------------------------------------
 
 
 def test_consume_understands_every_place_and_time(kafka: Kafka, seeded: str) -> None:
@@ -178,7 +178,9 @@ def test_produce_takes_values_files_and_whole_files(
     at = ("-b", kafka.bootstrap)
     (tmp_path / "a").write_bytes(b"line 1\nline 2")
     (tmp_path / "b").write_bytes(b"\x00\xff\nwhole\n")
-    assert kcli("produce", topic, *at, "--value", "one", "--value", "two", "-k", "key", "-H", "a=1", "-H", "a=2").code == 0
+    assert (
+        kcli("produce", topic, *at, "--value", "one", "--value", "two", "-k", "key", "-H", "a=1", "-H", "a=2").code == 0
+    )
     assert kcli("produce", topic, *at, str(tmp_path / "a")).code == 0
     assert kcli("produce", topic, *at, "--whole", str(tmp_path / "b"), "--timestamp", str(T0)).code == 0
     shown = kcli("consume", topic, *at, "-e", "-J")
@@ -203,7 +205,9 @@ def test_options_come_from_properties_and_the_environment(
     assert kcli("count", seeded, env={"KCLI_BOOTSTRAP": kafka.bootstrap}).out.split()[-1] == b"60"
     assert kcli("count", seeded, "-X", f"bootstrap.servers={kafka.bootstrap}").out.split()[-1] == b"60"
     topic = create(kafka, topic_name(), 1)
-    assert kcli("produce", topic, "-F", str(config), "-X", "linger.ms=1", "-X", "acks=1", "--value", "x" * 5000).code == 0
+    assert (
+        kcli("produce", topic, "-F", str(config), "-X", "linger.ms=1", "-X", "acks=1", "--value", "x" * 5000).code == 0
+    )
     assert b"compresscodec: zstd" in dump(kafka, topic, "--print-data-log")
     wrong = kcli("produce", topic, "-b", kafka.bootstrap, "-X", "linger.mss=1", "--value", "x")
     assert (wrong.code, "linger.ms" in wrong.err) == (2, True), wrong
@@ -223,7 +227,7 @@ def test_what_is_not_there_is_one_sentence_and_exit_1(kafka: Kafka, topic_name: 
         assert shown.err.count("\n") <= 2, (words, shown)
 
 
-# -- groups and lag -----------------------------------------------------------------------------------------------------
+# -- groups and lag ----------------------------------------------------------------------------------------------------
 
 
 def test_groups_as_kafka_consumer_groups_sees_them(kafka: Kafka, seeded: str, tmp_path: Path) -> None:
@@ -237,7 +241,14 @@ def test_groups_as_kafka_consumer_groups_sees_them(kafka: Kafka, seeded: str, tm
         member.wait_for(60)
         members = rows("groups", "members", group, *at)
         theirs = kafka.tool(
-            GROUP_COMMAND, "--bootstrap-server", kafka.bootstrap, "--describe", "--members", "--verbose", "--group", group
+            GROUP_COMMAND,
+            "--bootstrap-server",
+            kafka.bootstrap,
+            "--describe",
+            "--members",
+            "--verbose",
+            "--group",
+            group,
         )
         assert [(row["client_id"], row["partitions"]) for row in members] == [("someone", 3)]
         assert members[0]["member_id"] in theirs, theirs
@@ -279,7 +290,7 @@ def test_groups_as_kafka_consumer_groups_sees_them(kafka: Kafka, seeded: str, tm
     assert not {group, idle} & set(listing)
 
 
-# -- the log as Kafka's own tool sees it --------------------------------------------------------------------------------
+# -- the log as Kafka's own tool sees it -------------------------------------------------------------------------------
 
 
 def dump(kafka: Kafka, topic: str, *words: str) -> bytes:
