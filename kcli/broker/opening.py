@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from kcli.broker.versions import Ranges
     from kcli.model import Address
     from kcli.settings import ClientSettings
 
@@ -36,7 +37,8 @@ class Opening:
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._budget = settings.connect_timeout
         self._ladder: tuple[int, ...] = LADDER
-        self.succeeded = False  # ever
+        self.hint = ""  # added to errors as long as nobody was ever reached here
+        self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
         self.last_attempt = 0.0
 
@@ -53,11 +55,12 @@ class Opening:
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
             self._ladder = LADDER
             if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
-                raise ConnectError(str(problem)) from problem
+                raise ConnectError(f"{problem}{self.hint}") from problem
             raise
         self._backoff.reset()  # not when TCP accepts: only a broker that answers has come back (B21)
         self._budget = self._settings.connect_timeout
-        self.succeeded = True
+        self.hint = ""
+        self.versions = connection.versions
         return connection
 
     async def _climb(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:

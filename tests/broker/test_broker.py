@@ -240,7 +240,7 @@ async def test_B29_cancelled_at_any_point_nothing_is_lost(step: int) -> None:
         assert await asyncio.wait_for(asyncio.gather(*(answer(near, n, lane=Lane.PRODUCE) for n in range(4))), 2) == [
             *"0123"
         ]
-        connection: Any = near._lanes[Lane.PRODUCE]
+        connection: Any = near._lanes.open[Lane.PRODUCE]
         assert connection._slots._value == 2
         assert len(far.links) == 1
     gc.collect()

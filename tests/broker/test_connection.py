@@ -124,7 +124,7 @@ async def test_B5_a_peer_that_stops_reading_holds_up_the_writers_and_then_loses_
         big = "k" * 30_000
         tasks = [asyncio.create_task(near.ask(question(f"{n}{big}"), timeout=0.3)) for n in range(400)]
         await asyncio.sleep(0.1)
-        transport: Any = near._lanes[Lane.CONTROL]._transport
+        transport: Any = near._lanes.open[Lane.CONTROL]._transport
         assert transport.get_write_buffer_size() < 5 * 1024 * 1024  # of the 12 MB that wait
         done = await asyncio.gather(*tasks, return_exceptions=True)
         unsent = [one for one in done if isinstance(one, ConnectError) and not one.sent]
@@ -185,7 +185,7 @@ async def test_B7_no_more_than_so_many_produce_requests_are_on_the_wire() -> Non
 
 
 async def slots(near: Any, lane: str = Lane.PRODUCE) -> int:
-    return int(near._lanes[lane]._slots._value)
+    return int(near._lanes.open[lane]._slots._value)
 
 
 async def test_B7_a_slot_comes_back_once_after_answer_cancellation_and_encoding_error() -> None:
@@ -233,7 +233,7 @@ async def test_B14_an_answer_that_cannot_be_read_loses_the_connection_and_nothin
 async def test_B26_socket_options_are_set() -> None:
     async with pair() as (_, near):
         await answer(near, 1)
-        transport: Any = near._lanes[Lane.CONTROL]._transport
+        transport: Any = near._lanes.open[Lane.CONTROL]._transport
         sock = transport.get_extra_info("socket")
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)

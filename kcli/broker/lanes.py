@@ -1,0 +1,112 @@
+"""The connections of one broker: one per lane (B8), opened on demand, closed when idle (B24)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.broker.opening import Opening
+from kcli.errors import Closed, KcliError
+from kcli.model import Lane
+from kcli.waiting import retrieve, share
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.broker.connection import Connection
+    from kcli.settings import ClientSettings
+
+UNLIMITED = 1000
+IDLE_CHECK = 5.0
+
+
+class Lanes:
+    """`open` are the connections that stand."""
+
+    def __init__(self, name: str, opening: Opening, settings: ClientSettings) -> None:
+        self._name = name
+        self._opening = opening
+        self._settings = settings
+        self.open: dict[str, Connection] = {}
+        self._under_way: dict[str, asyncio.Task[Connection]] = {}
+        self._failures: dict[str, KcliError] = {}  # what the last attempt of a lane ended with, if it failed
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @property
+    def connecting(self) -> bool:
+        return bool(self._under_way)
+
+    def failure(self, lane: str) -> KcliError | None:
+        """What the last attempt to open the lane ended with, None for success."""
+        return self._failures.get(lane)
+
+    def share_failure(self, lane: str, before: KcliError | None) -> None:
+        """Whoever waited for its turn while an attempt to connect failed shares that attempt: twenty callers of a
+        dead address wait once, not twenty times. `before` is the `failure` when it began to wait."""
+        failure = self._failures.get(lane)
+        if failure is not None and failure is not before:
+            raise failure.with_traceback(None)
+
+    async def connection(self, lane: str) -> Connection:
+        """The lane's connection, opened if there is none. Whoever comes while it is being opened shares the wait."""
+        if self._closed:
+            raise Closed(f"{self._name} was closed")
+        connection = self.open.get(lane)
+        if connection is not None and connection.lost is None:
+            return connection
+        task = self._under_way.get(lane)
+        if task is None:
+            in_flight = self._settings.max_in_flight if lane == Lane.PRODUCE else UNLIMITED
+            attempt = self._opening.connect(in_flight, self._lost)
+            task = asyncio.get_running_loop().create_task(attempt, name=f"connect {self._name} {lane}")
+            self._under_way[lane] = task
+            task.add_done_callback(lambda done: self._opened(lane, done))
+        return await share(task)
+
+    def _opened(self, lane: str, task: asyncio.Task[Connection]) -> None:
+        del self._under_way[lane]
+        retrieve(task)
+        if task.cancelled():
+            return
+        if (problem := task.exception()) is not None:
+            if isinstance(problem, KcliError):
+                self._failures[lane] = problem
+            return
+        self._failures.pop(lane, None)
+        connection = task.result()
+        if self._closed:
+            connection.close()
+        elif connection.lost is None:
+            self.open[lane] = connection
+            self._watch_idle()
+
+    def _lost(self, connection: Connection) -> None:
+        for lane, one in list(self.open.items()):
+            if one is connection:
+                del self.open[lane]
+
+    def _watch_idle(self) -> None:
+        if self._idle_timer is None:
+            loop = asyncio.get_running_loop()
+            self._idle_timer = loop.call_later(min(IDLE_CHECK, self._settings.idle_timeout), self._check_idle)
+
+    def _check_idle(self) -> None:
+        self._idle_timer = None
+        for connection in list(self.open.values()):
+            if connection.idle_since(self._settings.idle_timeout):
+                connection.close(idle=True)
+        if self.open:
+            self._watch_idle()
+
+    async def close(self) -> None:
+        """End every connection. Idempotent; never waits for the network."""
+        self._closed = True
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+        under_way = list(self._under_way.values())
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        for connection in list(self.open.values()):
+            connection.close()
+        await asyncio.sleep(0)  # the transports' own last step
