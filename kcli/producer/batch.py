@@ -51,7 +51,7 @@ class ProducerBatch:
     batches: the parts of 7 are 7.0 and 7.1, written (7, 0) and (7, 1)."""
 
     __slots__ = (
-        "at", "builder", "charged", "count", "created", "maybe_written", "not_before", "number", "parts", "promises",
+        "at", "builder", "charged", "count", "created", "doubtful", "maybe_written", "not_before", "number", "parts", "promises",
         "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp", "timestamps",
     )  # fmt: skip
 
@@ -71,6 +71,7 @@ class ProducerBatch:
         self.sent_to = -1  # the node of the last attempt
         self.retries = 0  # attempts that failed by no fault of an earlier batch
         self.maybe_written = False  # some attempt ended without an answer that says no
+        self.doubtful = False  # part of a batch that may be stored whole: its own sequence proves nothing
         self.not_before = 0.0
         self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence (D24)
         self.parts: list[ProducerBatch] = []  # what it was split into: they carry on, it is out of everything

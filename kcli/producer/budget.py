@@ -59,7 +59,8 @@ class Budget:
             if room.done() and not room.cancelled():
                 self.give(size, records)  # room came at the very moment we gave up
             else:
-                self._waiting.remove(place)
+                if place in self._waiting:
+                    self._waiting.remove(place)
                 self._wake()
             if isinstance(problem, TimeoutError):
                 raise BufferFull(
@@ -82,9 +83,11 @@ class Budget:
     def _wake(self) -> None:
         while self._waiting:
             size, records, room = self._waiting[0]
-            if not self.fits(size, records):
+            if not room.done() and not self.fits(size, records):
                 return
             self._waiting.popleft()
+            if room.done():
+                continue  # cancelled, and its task has not run yet
             self.bytes += size
             self.records += records
             room.set_result(None)

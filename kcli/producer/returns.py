@@ -64,22 +64,21 @@ class Returns:
             self._on_ready()
         elif verdict is Verdict.FAILED:
             self._ledger.refuse(queue, batch, answer)
-        elif self._settings.idempotence and code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER:
-            batch.maybe_written = False  # the sequence proves that it is not in the log
-            self._out_of_order(queue, batch, renew=verdict is Verdict.NEW_EPOCH)
-        elif self._settings.idempotence and code in LOST_SEQUENCE and verdict is Verdict.NEW_EPOCH:
-            if batch.maybe_written:
-                self._ledger.refuse(queue, batch, answer)  # nobody remembers: to send it again could store it twice
-            else:
-                self._out_of_order(queue, batch, renew=True)
+        elif self._settings.idempotence and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
+            self._out_of_order(queue, batch, answer, renew=verdict is Verdict.NEW_EPOCH)
         elif batch.retries >= self._settings.retries:
             self._ledger.refuse(queue, batch, answer)
         else:
             moved = answer.leader_id >= 0 and self._cluster.leader_id(batch.at) == answer.leader_id
             self._again(queue, batch, wait=not moved)
 
-    def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, *, renew: bool) -> None:
+    def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
         """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""
+        if answer.code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and not batch.doubtful:
+            batch.maybe_written = False  # the sequence proves that it is not in the log
+        if renew and batch.maybe_written:
+            self._ledger.refuse(queue, batch, answer)  # nobody remembers: to send it again could store it twice
+            return
         queue.needs_epoch = queue.needs_epoch or renew
         queue.back(batch)
         self._on_ready()

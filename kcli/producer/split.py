@@ -29,6 +29,7 @@ def split(batch: ProducerBatch, settings: ProducerSettings) -> list[ProducerBatc
         part.count = part.builder.count
         part.close(settings)
         part.retries, part.sent = batch.retries, batch.sent  # it uses no retry, and goes in its order like one
+        part.maybe_written = part.doubtful = batch.maybe_written
         part.charged = batch.charged * part.count // batch.count
         if batch.stamp is not None:
             producer_id, epoch, sequence = batch.stamp
