@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
 
-.PHONY: demo test test-pure check bench clean format
+.PHONY: demo test test-pure asan check bench clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -27,6 +27,9 @@ test: $(VENV)/.made-dev  ## every test, over both record cores, and against a re
 
 test-pure: $(VENV)/.made-dev  ## the same on the plain-Python record core
 	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest tests
+
+asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
+	$(BIN)/python -m tests.asan
 
 check: $(VENV)/.made-dev  ## lint, types, import contracts
 	$(BIN)/ruff check .
