@@ -139,24 +139,30 @@ class Sending:
             pieces = bytes(buffer[: end - len(plan.delimiter)]).split(plan.delimiter)
             await self._rows([self._keyed(piece) for piece in pieces])
             return line + len(pieces)
-        self.read += (count := buffer.count(plan.delimiter, 0, end))
         start, step = 0, KEYED_STEP if plan.key_delimiter is not None else end
-        while start < end:
-            taken = await self.producer.send_lines(
-                plan.topic,
-                buffer,
-                start,
-                min(start + step, end),
-                delimiter=plan.delimiter[0],
-                key_delimiter=plan.key_delimiter,
-                key=plan.key,
-                partition=plan.partition,
-                timestamp=plan.timestamp,
-                empty_is_null=plan.nulls,
-            )
-            if taken == start:
-                step *= 2  # no whole line in it
-            start = taken
+        before = self.producer.counts.accepted
+        try:
+            while start < end:
+                taken = await self.producer.send_lines(
+                    plan.topic,
+                    buffer,
+                    start,
+                    min(start + step, end),
+                    delimiter=plan.delimiter[0],
+                    key_delimiter=plan.key_delimiter,
+                    key=plan.key,
+                    partition=plan.partition,
+                    timestamp=plan.timestamp,
+                    empty_is_null=plan.nulls,
+                )
+                if taken == start:
+                    step *= 2  # no whole line in it
+                start = taken
+        except BaseException:
+            # what of this block was not accepted was read all the same; only now does it have to be counted
+            self.read += buffer.count(plan.delimiter, 0, end)
+            raise
+        self.read += (count := self.producer.counts.accepted - before)
         return line + count
 
     async def _envelopes(self, name: str, block: bytes, line: int) -> int:
