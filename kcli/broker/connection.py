@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.proto.session import Asked
 
 HIGH_WATER = 4 * 1024 * 1024
+LATE = 0.05  # seconds: a timer that comes so much too late says that the loop was held up
 QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
 
 
@@ -119,7 +120,13 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(b"".join(small))
 
     def _expire(self, waiter: Waiter, timeout: float) -> None:
-        """Tombstones expire too: behind a peer that has gone silent they would hold their slots for ever."""
+        """Tombstones expire too: behind a peer that has gone silent they would hold their slots for ever.
+        When it was our own loop that stood still, the answer may be here and not yet read: look again (B31)."""
+        assert waiter.timer is not None
+        late = self._loop.time() - waiter.timer.when()
+        if late > LATE:
+            waiter.timer = self._loop.call_later(min(late, timeout), self._expire, waiter, timeout)
+            return
         text = f"{self.name} did not answer {describe(waiter.asked)} within {timeout:g} s"
         if not waiter.future.done():
             waiter.future.set_exception(DeadlineExceeded(text, sent=True))

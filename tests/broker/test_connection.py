@@ -245,3 +245,24 @@ async def test_an_encoding_error_writes_nothing_and_the_connection_lives() -> No
             await near.ask(FindCoordinatorRequest(coordinator_keys=["a"]), max_version=3)
         assert await answer(near, 1) == "1"
         assert far.names() == ["FindCoordinator"]
+
+
+async def test_B28_the_wall_clock_may_jump(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with pair() as (far, near):
+        far.script["FindCoordinator"].append(Step(delay=0.02))
+        asked = asyncio.create_task(answer(near, 1, timeout=1))
+        await far.saw(1)
+        monkeypatch.setattr(time, "time", lambda: 0.0)
+        assert await asked == "1"
+        assert await answer(near, 2) == "2"
+
+
+async def test_B31_a_loop_that_stood_still_is_not_taken_for_a_silent_broker() -> None:
+    async with pair() as (far, near):
+        await answer(near, 0)
+        asked = asyncio.create_task(answer(near, 1, timeout=0.1))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        time.sleep(0.3)  # noqa: ASYNC251 - a handler that computes
+        assert await asked == "1"
+        assert len(far.links) == 1

@@ -14,7 +14,7 @@ from kcli.errors import ConnectError
 from kcli.model import Group, TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
-from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from kcli.sync import SyncClient
 
 NOT_AT_START = ("dataclasses", "uuid", "random", "importlib.metadata", "json", "kcli.producer", "kcli.consumer", "rich")
@@ -85,6 +85,17 @@ async def test_every_client_has_a_client_id_of_its_own() -> None:
                 seen.append(broker._opening._client_id)  # type: ignore[attr-defined]
         assert len(set(seen)) == 2
         assert all(one.startswith("kcli-") for one in seen)
+
+
+async def test_B8_two_members_of_a_group_on_one_client_do_not_wait_for_each_other() -> None:
+    group = GroupSettings(group="g", heartbeat_interval=0.1)
+    async with Sandbox(topics={"t": 4}, rebalance_delay=0.0) as sandbox, Client(settings(sandbox.bootstrap)) as client:
+        async with client.consumer(ConsumerSettings(), group) as one, client.consumer(ConsumerSettings(), group) as two:
+            await one.subscribe(["t"])
+            await two.subscribe(["t"])
+            async with asyncio.timeout(8):
+                while not (len(one.assignment) == len(two.assignment) == 2):
+                    await asyncio.gather(one.poll(0.05), two.poll(0.05))
 
 
 def test_without_async_the_same() -> None:
