@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
 
+HEADROOM = 16 * 1024 * 1024
+"""What a Fetch answer may be larger than fetch.max.bytes, in bytes: its first batch always comes whole."""
 _numbers = itertools.count(1)
 
 
@@ -32,7 +34,7 @@ class Client:
         client_id = settings.client_id or f"kcli-{os.getpid()}-{next(_numbers)}"
 
         def connect(address: Address, node_id: int) -> Broker:
-            return NetworkBroker(address, node_id, settings, client_id)
+            return NetworkBroker(address, node_id, self.settings, client_id)
 
         self.cluster: Cluster = NetworkCluster(connect, settings)
 
@@ -54,6 +56,9 @@ class Client:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
         from kcli.consumer.consumer import Consumer
 
+        largest = settings.fetch_max_bytes + HEADROOM
+        if largest > self.settings.max_frame:  # a frame that was asked for is not an attack (B1)
+            self.settings = self.settings.replace(max_frame=largest)
         return Consumer(self.cluster, settings, group)
 
 

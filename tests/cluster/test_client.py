@@ -98,6 +98,15 @@ async def test_B8_two_members_of_a_group_on_one_client_do_not_wait_for_each_othe
                     await asyncio.gather(one.poll(0.05), two.poll(0.05))
 
 
+async def test_B1_the_frame_limit_follows_what_a_consumer_asks_for() -> None:
+    client = Client(settings("127.0.0.1:1"))
+    client.consumer(ConsumerSettings())
+    assert client.settings.max_frame == 100 * 1024 * 1024
+    client.consumer(ConsumerSettings(fetch_max_bytes=200 * 1024 * 1024))
+    assert client.settings.max_frame > 200 * 1024 * 1024
+    await client.cluster.close()
+
+
 def test_without_async_the_same() -> None:
     with SandboxThread(topics={"t": 2}) as sandbox, SyncClient(settings(sandbox.bootstrap)) as kafka:
         assert kafka.run(lambda client: client.cluster.partitions("t")) == [0, 1]
