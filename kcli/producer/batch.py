@@ -51,8 +51,8 @@ class ProducerBatch:
     batches: the parts of 7 are 7.0 and 7.1, written (7, 0) and (7, 1)."""
 
     __slots__ = (
-        "at", "builder", "charged", "count", "created", "doubtful", "maybe_written", "not_before", "number", "parts", "promises",
-        "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp", "timestamps",
+        "at", "builder", "charged", "count", "created", "doubtful", "maybe_written", "not_before", "number", "parts",
+        "promises", "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp", "timestamps",
     )  # fmt: skip
 
     def __init__(self, at: TopicPartition, created: float, number: tuple[int, ...]) -> None:

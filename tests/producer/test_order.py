@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -357,7 +358,7 @@ def test_D30_the_waits_between_attempts_double_up_to_a_second() -> None:
         world.log().script += orders
         async with producing(world) as producer:
             await asyncio.gather(*await send_batches(producer, 1))
-        waits = [after - before for before, after in zip(times, times[1:])]
+        waits = [after - before for before, after in pairwise(times)]
         for wait, expected in zip(waits, [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]):
             assert 0.79 * expected < wait < 1.21 * expected
 

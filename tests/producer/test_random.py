@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -72,7 +72,7 @@ class Mischief:
             world.hidden ^= {"t"}
             log.limit = rng.choice([200, 1 << 40])
 
-    def breaks(self, broker: object, when: str) -> Callable[[], object]:
+    def breaks(self, broker: object, when: str) -> Callable[[], Awaitable[None]]:
         wait = self.rng.choice([0, 0, 0.3, 3])
         late = self.rng.random() < 0.3
 
