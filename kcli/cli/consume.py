@@ -17,7 +17,7 @@ from kcli.cli.progress import Progress
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished, held_back, partitions
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
-from kcli.errors import DeadlineExceeded, UsageError
+from kcli.errors import DeadlineExceeded, DecodeError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import GroupSettings
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer, Fetched
+    from kcli.proto.batch import Batch
 
 COMMIT_EVERY = 5.0  # seconds
 
@@ -124,10 +125,16 @@ class Reading:
             return
         at = TopicPartition(fetched.topic, fetched.partition)
         position = fetched.next_offset
+        for left_out in fetched.skipped:
+            self.plan.leave_out(left_out, at)
         for batch in fetched.batches:
             while self.left != 0 and self.sink.open:
                 limit = 1 if self.plan.single else self.left
-                written, following = self.printer.put(self.sink.buffer, batch, at.topic, at.partition, limit)
+                try:
+                    written, following = self.printer.put(self.sink.buffer, batch, at.topic, at.partition, limit)
+                except DecodeError as broken:
+                    await self._broken(broken, at, batch)
+                    break
                 self.written += written
                 self.left -= written if self.left > 0 else 0
                 if self.left == 0:
@@ -138,14 +145,24 @@ class Reading:
                 batch.first = following
         if self.sink.buffer and not await self.sink.flush():
             return
-        self._uncommitted[at] = OffsetAndEpoch(position, fetched.batches[-1].leader_epoch if fetched.batches else -1)
+        if self.plan.group is not None and at in self.consumer.assignment:  # it may have been lost meanwhile
+            epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
+            self._uncommitted[at] = OffsetAndEpoch(position, epoch)
         if fetched.error is not None:
             raise finished(fetched.error, at, position)
+
+    async def _broken(self, broken: DecodeError, at: TopicPartition, batch: Batch) -> None:
+        """A batch whose frame is right and whose records are not: what was before it is written and may be committed,
+        it is not. Raises KcliError without --skip-corrupt."""
+        if not self.plan.settings.skip_corrupt and (not self.sink.buffer or await self.sink.flush()):
+            self._uncommitted[at] = OffsetAndEpoch(batch.first)
+        self.plan.leave_out(broken, at)
 
     async def join(self, client: Client) -> None:
         """Become a member of the group. What is given up is committed first; the next owner goes on there."""
 
         async def assigned(partitions: set[TopicPartition]) -> None:
+            await lost(partitions)  # what we knew of them before is not where the group stands now
             if self.plan.to_end and partitions:
                 logs = await self.plan.log_ends(client.cluster, partitions)
                 ends = await self.plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
@@ -188,7 +205,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
     sink = Sink(stop=stop)
     try:
         async with Client(plan.connection.client()) as client:
-            consumer = client.consumer(plan.settings, plan.group)
+            consumer = plan.consumer(client, plan.group)
             reading = Reading(plan, consumer, sink)
             async with consumer:
                 await stop.unless(_begin(plan, client, reading))
@@ -233,6 +250,7 @@ def _explain(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -
 def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
     from kcli.cli.main import complain
 
+    plan.say_skipped()
     if plan.connection.verbose:
         complain(f"{text.records(reading.written)} written")
     if stop.asked and (plan.bounded or reading.sink.buffer):

@@ -11,7 +11,7 @@ from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
 from kcli.consumer.bounds import Bound
-from kcli.errors import UsageError
+from kcli.errors import DecodeError, UsageError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -47,6 +47,7 @@ async def _count(plan: Plan, stop: Stop) -> int:
     if counts is None:
         return INTERRUPTED
     _show(plan, counts)
+    plan.say_skipped()
     return 0
 
 
@@ -58,14 +59,20 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     if not ends:
         return counts
     progress = Progress("count", sum(stop - span[at][0] for at, stop in ends.items()), hidden=plan.connection.quiet)
-    async with client.consumer(plan.settings, None) as consumer:
+    async with plan.consumer(client) as consumer:
         consumer.assign({at: Bound("offset", span[at][0]) for at in ends})
         consumer.stop_at(ends)
         try:
             while not consumer.finished:
                 for fetched in await consumer.poll(None):
                     at = TopicPartition(fetched.topic, fetched.partition)
-                    counts[at] += sum(batch.visible for batch in fetched.batches)
+                    for left_out in fetched.skipped:
+                        plan.leave_out(left_out, at)
+                    for batch in fetched.batches:
+                        try:
+                            counts[at] += batch.visible
+                        except DecodeError as broken:
+                            plan.leave_out(broken, at)
                     if fetched.error is not None:
                         raise finished(fetched.error, at, fetched.next_offset)
                 progress.at(sum(counts.values()))

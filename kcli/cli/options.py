@@ -48,6 +48,12 @@ ISOLATION = Option(
     choices=("read_committed", "read_uncommitted"),
     help="read_committed hides aborted and undecided transactions.",
 )
+SKIP_CORRUPT = Option(
+    name="skip_corrupt",
+    flags=("--skip-corrupt",),
+    kind="flag",
+    help="Leave out batches that are damaged, and say which; else exit 1 at the first.",
+)
 TIMEOUT = Option(
     name="timeout_ms",
     flags=("--timeout-ms",),
@@ -145,6 +151,7 @@ Examples:
         *PRINTING,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Join this consumer group."),
         ISOLATION,
+        SKIP_CORRUPT,
         TIMEOUT,
     ),
 )
@@ -177,6 +184,7 @@ Examples:
         Option(name="no_follow", flags=("--no-follow", "-e"), kind="flag", help="Stop after the last N."),
         *PRINTING,
         ISOLATION,
+        SKIP_CORRUPT,
     ),
 )
 TALLY = Command(
@@ -210,6 +218,7 @@ Examples:
         ),
         Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json."),
         ISOLATION,
+        SKIP_CORRUPT,
     ),
 )
 

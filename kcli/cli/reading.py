@@ -9,7 +9,7 @@ from kcli.cli import text
 from kcli.cli.connection import Connection
 from kcli.cli.offset_grammar import parse_range
 from kcli.consumer.bounds import Bound
-from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 
@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kcli.cli.option import Values
+    from kcli.client import Client
+    from kcli.consumer.consumer import Consumer
     from kcli.model import Cluster
+    from kcli.settings import GroupSettings
 
+
+SENTENCES = 10
+"""How many corrupt batches are named one by one."""
 
 EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
@@ -39,6 +45,37 @@ class Selection:
         self.settings = ConsumerSettings(**self.connection.properties.consumer)
         if values["isolation"] is not None:
             self.settings = self.settings.replace(isolation=values["isolation"])
+        if values["skip_corrupt"]:
+            self.settings = self.settings.replace(skip_corrupt=True)
+        self.skipped = 0
+
+    def consumer(self, client: Client, group: GroupSettings | None = None) -> Consumer:
+        """A consumer that says resets and truncations on stderr (E20), unless -q."""
+        from kcli.cli.main import complain
+
+        made = client.consumer(self.settings, group)
+        if not self.connection.quiet:
+            made.on_notice = complain
+        return made
+
+    def leave_out(self, what: KcliError, at: TopicPartition) -> None:
+        """Say that a corrupt batch is left out, and count it. Raises KcliError where --skip-corrupt was not given."""
+        from kcli.cli.main import complain
+
+        place = f"{at.topic}[{at.partition}]"
+        sentence = str(what) if str(what).startswith(place) else f"{place}: {what}"
+        if not self.settings.skip_corrupt:
+            raise KcliError(f"{sentence}; --skip-corrupt reads on") from None
+        self.skipped += 1
+        if self.skipped <= SENTENCES:
+            complain(f"{sentence}; skipped")
+
+    def say_skipped(self) -> None:
+        """How many corrupt batches were left out, at the end."""
+        from kcli.cli.main import complain
+
+        if self.skipped:
+            complain(f"skipped {self.skipped} corrupt batch{'' if self.skipped == 1 else 'es'}")
 
     async def places(self, cluster: Cluster) -> list[TopicPartition]:
         """The partitions there are. Raises KcliError for an unknown topic, UsageError for an unknown partition."""
@@ -131,6 +168,9 @@ def held_back(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) 
 
 def finished(error: KcliError, at: TopicPartition, next_offset: int) -> KcliError:
     """The error of one partition, saying how far its records were written (R2)."""
-    made = KcliError(f"{at.topic} partition {at.partition}: {error}; written up to offset {next_offset}")
+    place = f"{at.topic}[{at.partition}]"
+    text = str(error) if str(error).startswith(place) else f"{place}: {error}"
+    hint = "; --skip-corrupt reads on" if isinstance(error, DecodeError) else ""
+    made = KcliError(f"{text}; written up to offset {next_offset}{hint}")
     made.exit_code = error.exit_code
     return made

@@ -1,8 +1,8 @@
 """stdout: one write per batch, whole records only (R3), and never a blocked loop.
 
 A reader that does not read must hold us back without freezing the heartbeats of a group. A pipe is opened anew
-through /proc with its own O_NONBLOCK, because the flag of an inherited one is shared with other processes.
-Where that is impossible, a write that would block is made in a thread.
+through /proc with its own O_NONBLOCK, because the flag of an inherited one is shared with other processes; a socket
+is told with each send. Where both is impossible, a write that would block is made in a thread.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from kcli.cli.source import widen_pipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
+
     from kcli.cli.loop import Stop
 
 
@@ -36,7 +38,13 @@ class Sink:
         self._own = -1
         mode = os.fstat(fd).st_mode
         self._at_once = stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not self.terminal)  # files, /dev/null
-        if stat.S_ISFIFO(mode):
+        self._socket: socket.socket | None = None
+        if stat.S_ISSOCK(mode):
+            from socket import socket as open_socket
+
+            self._own = os.dup(fd)
+            self._socket = open_socket(fileno=self._own)
+        elif stat.S_ISFIFO(mode):
             widen_pipe(fd)
             try:
                 self._own = os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -59,7 +67,7 @@ class Sink:
             with data[done:] as rest:
                 if self._own >= 0:
                     try:
-                        done += os.write(self._own, rest)
+                        done += self._put(rest)
                     except BlockingIOError:
                         await self._writable()
                 elif self._at_once:
@@ -68,6 +76,13 @@ class Sink:
                     done += os.write(self._fd, rest[:1024])  # so much a terminal takes once it said it is ready
                 else:
                     done += await asyncio.to_thread(os.write, self._fd, rest)
+
+    def _put(self, rest: memoryview) -> int:
+        if self._socket is None:
+            return os.write(self._own, rest)
+        from socket import MSG_DONTWAIT
+
+        return self._socket.send(rest, MSG_DONTWAIT)
 
     def _ready(self) -> bool:
         try:
@@ -89,9 +104,11 @@ class Sink:
             loop.remove_writer(self._own)
 
     def close(self) -> None:
-        if self._own >= 0:
+        if self._socket is not None:
+            self._socket.close()
+        elif self._own >= 0:
             os.close(self._own)
-            self._own = -1
+        self._own = -1
 
 
 async def _wait(ready: asyncio.Future[None]) -> None:

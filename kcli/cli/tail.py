@@ -10,7 +10,7 @@ from kcli.cli.printer import Printer
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound
-from kcli.errors import UsageError
+from kcli.errors import DecodeError, UsageError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -56,6 +56,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
                 await _follow(plan, client, printer, sink, stop, ends)
     finally:
         sink.close()
+    plan.say_skipped()
     if stop.asked and not plan.follow:
         from kcli.cli.loop import INTERRUPTED
 
@@ -95,15 +96,21 @@ async def _collect(
     work = {at: start for at, start in starts.items() if start < ends[at]}
     if not work:
         return seen
-    async with client.consumer(plan.settings, None) as consumer:
+    async with plan.consumer(client) as consumer:
         consumer.assign({at: Bound("offset", start) for at, start in work.items()})
         consumer.stop_at({at: ends[at] for at in work})
         while not consumer.finished:
             for fetched in await consumer.poll(None):
                 at = TopicPartition(fetched.topic, fetched.partition)
+                for left_out in fetched.skipped:
+                    plan.leave_out(left_out, at)
                 for batch in fetched.batches:
-                    seen[at] = seen.get(at, 0) + batch.visible
-                    columns = batch.columns()
+                    try:
+                        columns = batch.columns()
+                    except DecodeError as broken:
+                        plan.leave_out(broken, at)
+                        continue
+                    seen[at] = seen.get(at, 0) + len(columns.offsets)
                     for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
                         one = (timestamp, offset, at.topic, at.partition, id(batch), batch)
                         if len(held) < plan.last:
@@ -121,7 +128,7 @@ async def _follow(
     plan: Plan, client: Client, printer: Printer, sink: Sink, stop: Stop, ends: dict[TopicPartition, int]
 ) -> None:
     """What comes after the last N, in the order of time within one answer."""
-    async with client.consumer(plan.settings, None) as consumer:
+    async with plan.consumer(client) as consumer:
         consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
         while sink.open and not stop.asked:
             got = await stop.unless(consumer.poll(None))
@@ -129,9 +136,15 @@ async def _follow(
                 (batch.base_timestamp, one.topic, one.partition, batch) for one in got or () for batch in one.batches
             ]
             for _, topic, partition, batch in sorted(batches, key=lambda entry: entry[:3]):
-                printer.put(sink.buffer, batch, topic, partition)
+                try:
+                    printer.put(sink.buffer, batch, topic, partition)
+                except DecodeError as broken:
+                    await sink.flush()
+                    plan.leave_out(broken, TopicPartition(topic, partition))
             if sink.buffer:
                 await sink.flush()
             for one in got or ():
+                for left_out in one.skipped:
+                    plan.leave_out(left_out, TopicPartition(one.topic, one.partition))
                 if one.error is not None:
                     raise finished(one.error, TopicPartition(one.topic, one.partition), one.next_offset)

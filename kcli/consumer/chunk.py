@@ -29,7 +29,10 @@ class CorruptRecords(DecodeError):
     """A batch whose bytes are not what was written. `at` and `offset` say which."""
 
     def __init__(self, at: TopicPartition, offset: int, reason: object) -> None:
-        super().__init__(f"{at.topic} partition {at.partition} offset {offset}: {reason}; skip_corrupt reads on")
+        place = f"{at.topic}[{at.partition}]"  # a CorruptBatch says its offset itself
+        super().__init__(
+            f"{place}: {reason}" if isinstance(reason, CorruptBatch) else f"{place} offset {offset}: {reason}"
+        )
         self.at = at
         self.offset = offset
 
@@ -56,7 +59,7 @@ def scan(records: Buffer) -> tuple[int, int, int]:
 class Chunk:
     """`fetched_at` is the offset that was asked for, `following` the one to ask for next, `size` is on the wire."""
 
-    __slots__ = ("batches", "data", "epoch", "fetched_at", "following", "size", "trouble")
+    __slots__ = ("batches", "data", "epoch", "fetched_at", "following", "size", "skipped", "trouble")
 
     def __init__(self, data: PartitionData, fetched_at: int, following: int, epoch: int) -> None:
         assert data.records is not None
@@ -67,6 +70,7 @@ class Chunk:
         self.size = len(data.records)
         self.batches: list[Batch] | None = None
         self.trouble: KcliError | None = None
+        self.skipped: list[CorruptRecords] = []
 
     def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
         """Check the CRCs and read the headers, once. Records are decompressed a batch at a time by whoever uses them,
@@ -88,6 +92,7 @@ class Chunk:
                 trouble = CorruptRecords(at, max(broken.base_offset, self.fetched_at), broken)
                 if not settings.skip_corrupt:
                     return found, trouble
+                self.skipped.append(trouble)
                 rest = _after(rest, broken.base_offset)
             except DecodeError as broken:
                 return found, CorruptRecords(at, found[-1].last_offset + 1 if found else self.fetched_at, broken)

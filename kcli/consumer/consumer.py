@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 class Fetched(Value):
     """What one poll hands out of one partition. `next_offset` is the position after it; `batches` may be empty where
-    only markers or aborted records were, or where `error` is all there is. Offsets are -1 where unknown."""
+    only markers or aborted records were, or where `error` is all there is. Offsets are -1 where unknown. `skipped` says
+    what skip_corrupt left out."""
 
     topic: str = ""
     partition: int = 0
@@ -39,6 +40,7 @@ class Fetched(Value):
     last_stable_offset: int = -1
     log_start_offset: int = -1
     error: KcliError | None = None
+    skipped: Sequence[KcliError] = ()
 
 
 class Consumer:
@@ -266,6 +268,7 @@ class Consumer:
             last_stable_offset=data.last_stable_offset,
             log_start_offset=data.log_start_offset,
             error=trouble,
+            skipped=chunk.skipped,
         )
 
     async def __aiter__(self) -> Any:

@@ -107,3 +107,14 @@ def test_any_text_is_a_range_or_a_usage_error(text: str) -> None:
         parse_range([text], NOW)
     except UsageError:
         return
+
+
+@pytest.mark.parametrize("texts", [["5:2"], ["-1:-2"], ["+3:+1"], ["@2024-01-02:@2024-01-01"], ["s@2000", "e@1000"]])
+def test_a_range_that_stops_before_it_starts_is_a_usage_error(texts: list[str]) -> None:
+    with pytest.raises(UsageError, match="it stops before it starts"):
+        parse_range(texts, 0)
+
+
+@pytest.mark.parametrize("text", ["2:5", "5:5", "-2:-1", "1:-1", "5:end", "end:5", "5:@now"])
+def test_a_range_that_may_hold_records_is_none(text: str) -> None:
+    assert not parse_range([text], 10**12).backwards

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -214,3 +215,41 @@ async def test_the_work_gives_its_result_or_its_error() -> None:
     assert await stop.unless(good()) == 5
     with pytest.raises(KcliError):
         await stop.unless(bad())
+
+
+async def test_R7_a_socket_that_is_not_read_does_not_hold_up_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcli.cli.sink.GRACE", 0.05)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        stop = Stop()
+        sink = Sink(ours.fileno(), stop)
+        sink.buffer += b"x" * (8 * CHUNK)
+        asyncio.get_running_loop().call_later(0.05, stop.interrupt)
+        with pytest.raises(Interrupted):
+            await sink.flush()
+        sink.close()
+        assert ours.gettimeout() is None  # the flags of the inherited one are as they were
+        assert os.get_blocking(ours.fileno())
+
+
+async def test_R3_a_socket_gets_every_byte_and_a_reader_that_left_is_a_quiet_end() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        sink = Sink(ours.fileno())
+        sink.buffer += b"x" * (4 * CHUNK)
+        got = bytearray()
+        reading = asyncio.create_task(asyncio.to_thread(lambda: got.extend(_all(theirs, 4 * CHUNK))))
+        assert await sink.flush()
+        await reading
+        assert len(got) == 4 * CHUNK
+        theirs.close()
+        sink.buffer += b"y"
+        assert not await sink.flush()
+        sink.close()
+
+
+def _all(reader: socket.socket, size: int) -> bytes:
+    out = bytearray()
+    while len(out) < size:
+        out += reader.recv(CHUNK)
+    return bytes(out)

@@ -110,7 +110,7 @@ async def test_E5_E13_a_bad_crc_comes_after_the_good_records_and_the_position_st
         (fetched,) = await consumer.poll(5)
         assert [one.base_offset for one in fetched.batches] == [0]
         assert isinstance(fetched.error, CorruptRecords)
-        assert "t partition 0 offset 10" in str(fetched.error)
+        assert str(fetched.error).startswith("t[0]: the batch at offset 10 is corrupt")
         assert consumer.position(A) == fetched.next_offset == 10
         assert consumer.finished
 

@@ -1,0 +1,87 @@
+"""Damaged batches: one sentence that names topic, partition and offset; --skip-corrupt leaves them out and counts."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from crc32c import crc32c
+
+from kcli.client import Client
+from kcli.model import TopicPartition, ask_leader
+from kcli.proto.batch import seal
+from kcli.proto.core import Builder
+from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kcli.settings import ClientSettings, parse_bootstrap
+from tests.cli.conftest import Shell
+
+
+def batch(*values: bytes) -> bytearray:
+    builder = Builder()
+    for value in values:
+        builder.append(1_700_000_000_000, None, value, ())
+    sealed = seal(builder.take(), len(values), builder.base_timestamp, builder.max_timestamp)
+    sealed.stamp(-1, -1, -1)
+    return bytearray(sealed.data)
+
+
+def broken_inside(*values: bytes) -> bytearray:
+    """A batch with a right CRC whose first record has an impossible length."""
+    data = batch(*values)
+    data[61] = 0x7F
+    data[17:21] = crc32c(bytes(data[21:])).to_bytes(4, "big")
+    return data
+
+
+async def append(bootstrap: str, topic: str, *batches: bytearray) -> None:
+    at = TopicPartition(topic, 0)
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
+        await client.cluster.partitions(topic)
+        for data in batches:
+            part = PartitionProduceData(index=0, records=data)
+            row = TopicProduceData(name=topic, topic_id=client.cluster.topic_id(topic), partition_data=[part])
+            request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[row])
+            answer = await ask_leader(client.cluster, at, request)
+            assert answer.responses[0].partition_responses[0].error_code == 0
+
+
+@pytest.fixture(scope="module")
+def damaged(sandbox_process: str) -> str:
+    """a, b, then a damaged batch of two, then e."""
+    topic = Shell(sandbox_process).topic()
+    asyncio.run(append(sandbox_process, topic, batch(b"a", b"b"), broken_inside(b"c", b"d"), batch(b"e")))
+    return topic
+
+
+COMMANDS = [["consume", "-e"], ["consume", "-e", "-J"], ["consume", "-e", "-K:"], ["tail", "--no-follow"]]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_E5_a_batch_that_is_damaged_inside_is_named_and_ends_it(kcli: Shell, damaged: str, words: list[str]) -> None:
+    done = kcli(words[0], damaged, *words[1:])
+    assert done.returncode == 1
+    said = done.stderr.decode()
+    assert said.startswith(f"kcli: {damaged}[0]: the batch at offset 2 is corrupt: ")
+    assert said.endswith("; --skip-corrupt reads on\n")
+    assert said.count("\n") == 1
+    if words[0] == "consume":
+        assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_E5_skip_corrupt_goes_on_and_counts(kcli: Shell, damaged: str, words: list[str]) -> None:
+    done = kcli(words[0], damaged, *words[1:], "--skip-corrupt")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
+    first, last = done.stderr.decode().splitlines()
+    assert first.startswith(f"kcli: {damaged}[0]: the batch at offset 2 is corrupt: ")
+    assert first.endswith("; skipped")
+    assert last == "kcli: skipped 1 corrupt batch"
+
+
+def test_R4_a_group_commits_up_to_the_damaged_batch_and_not_past_it(kcli: Shell, damaged: str) -> None:
+    for _ in range(2):
+        done = kcli("consume", damaged, "-g", "reads-damaged", "-e", "--from-beginning")
+        assert done.returncode == 1
+    assert done.stdout == b""
+    committed = kcli.ok("offsets", damaged, "-g", "reads-damaged", "--format", "ndjson")
+    assert b'"committed":2' in committed.replace(b" ", b"")
