@@ -38,8 +38,8 @@ async def test_B8_a_join_that_is_held_stands_in_nobodys_way() -> None:
         far.sound["Heartbeat"] = lambda request: HeartbeatResponse()
         joining = asyncio.create_task(near.ask(JoinGroupRequest(group_id="g")))
         await far.saw(1)
-        await asyncio.wait_for(near.ask(beat()), 1)
-        await asyncio.wait_for(near.ask(JoinGroupRequest(group_id="g"), lane="join-2"), 1)  # another member's
+        await asyncio.wait_for(near.ask(beat()), 3)
+        await asyncio.wait_for(near.ask(JoinGroupRequest(group_id="g"), lane="join-2"), 3)  # another member's
         gate.set()
         await joining
         assert len(far.links) == 3
@@ -70,7 +70,7 @@ async def test_B21_accepting_is_not_enough_the_intervals_grow_until_a_broker_ans
         await asyncio.sleep(0.01)
         far.refuses = 1
         assert await answer(near, 2) == "2"
-        assert far.accepted[-1] - far.accepted[-2] < 0.05  # it had answered, so the backoff began anew
+        assert far.accepted[-1] - far.accepted[-2] < gaps[5] / 2  # it had answered, so the backoff began anew
 
 
 async def test_B22_a_peer_that_accepts_and_says_nothing_costs_the_connect_budget_once() -> None:
@@ -78,7 +78,7 @@ async def test_B22_a_peer_that_accepts_and_says_nothing_costs_the_connect_budget
         far.script["ApiVersions"].extend([Step(silent=True)] * 2)
         begin = time.monotonic()
         done = await asyncio.gather(*(answer(near, n) for n in range(20)), return_exceptions=True)
-        assert 0.08 < time.monotonic() - begin < 0.5  # twenty callers wait once
+        assert 0.08 < time.monotonic() - begin < 1.5  # twenty callers wait once
         assert all(isinstance(one, ConnectError) and not one.sent for one in done)
         assert "accepts connections and does not answer" in str(done[0])
         begin = time.monotonic()
@@ -126,7 +126,7 @@ async def test_B23_a_silent_address_leaves_time_for_the_next(monkeypatch: pytest
         for other in others:
             other.setblocking(False)
             other.connect_ex(full.getsockname())
-        async with pair(connect_timeout=0.6) as (far, near):
+        async with pair(connect_timeout=1.0) as (far, near):
 
             async def both(host: str, port: int) -> Any:
                 return [(socket.AF_INET, full.getsockname()), (socket.AF_INET, ("127.0.0.1", far.port))]
@@ -195,9 +195,9 @@ async def test_B25_a_throttled_connection_is_quiet_and_others_are_not() -> None:
         quiet = asyncio.create_task(answer(near, 2, timeout=0.05))  # the wait is not counted as time without answer
         assert await answer(other, 3) == "3"
         await near.ask(JoinGroupRequest(group_id="g"))  # another lane
-        assert time.monotonic() - begin < 0.1
+        assert time.monotonic() - begin < 0.3
         assert await quiet == "2"
-        assert time.monotonic() - begin >= 0.14
+        assert time.monotonic() - begin >= 0.35
         assert not near.muted
 
 
@@ -205,7 +205,7 @@ def echo_with_throttle(request: Any) -> Any:
     from .peers import echo
 
     given = echo(request)
-    given.throttle_time_ms = 150
+    given.throttle_time_ms = 400
     return given
 
 

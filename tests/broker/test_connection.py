@@ -147,7 +147,7 @@ async def test_B6_time_counts_from_the_write_and_its_end_closes_the_connection()
         with pytest.raises(ConnectError) as lost:
             await behind
         assert lost.value.sent
-        assert 0.08 < time.monotonic() - begin < 1.0
+        assert 0.08 < time.monotonic() - begin < 2.5
         assert await answer(near, 3) == "3"
         assert len(far.links) == 2
 
@@ -167,7 +167,7 @@ async def test_B6_a_tombstone_expires_too() -> None:
         gone = asyncio.create_task(near.ask(ProduceRequest(acks=-1), timeout=0.05))
         await far.saw(1)
         gone.cancel()
-        await asyncio.wait_for(near.ask(ProduceRequest(acks=-1)), 1)
+        await asyncio.wait_for(near.ask(ProduceRequest(acks=-1)), 3)
 
 
 async def test_B7_no_more_than_so_many_produce_requests_are_on_the_wire() -> None:

@@ -54,7 +54,7 @@ async def test_C4_a_thousand_errors_ask_no_more_often_than_the_backoff() -> None
             cluster.leader_moved(AT)  # the broker says NOT_LEADER, its metadata says it leads
             await cluster.leader(AT)
             errors += 1
-        assert 3 <= len(fleet.asked()) - before <= 10
+        assert 2 <= len(fleet.asked()) - before <= 10
 
 
 async def test_C4_what_is_proven_wrong_during_a_question_is_asked_again() -> None:
@@ -78,15 +78,14 @@ async def test_C4_what_is_proven_wrong_during_a_question_is_asked_again() -> Non
 async def test_C4_old_metadata_is_renewed_in_the_background() -> None:
     async with Fleet() as fleet:
         fleet.topics["t"] = {0: Told(1, 1)}
-        cluster = fleet.cluster(metadata_max_age=0.03)
+        cluster = fleet.cluster(metadata_max_age=0.2)
         await cluster.leader(AT)
         before = len(fleet.asked())
         await cluster.leader(AT)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.25)
         assert len(fleet.asked()) == before
         await cluster.leader(AT)
-        await asyncio.sleep(0.03)
-        assert len(fleet.asked()) == before + 1
+        await fleet.told(before + 1)
 
 
 async def test_C5_a_broker_with_old_news_changes_nothing() -> None:
@@ -131,8 +130,7 @@ async def test_C7_a_hint_is_followed_at_once_and_checked_later() -> None:
             cluster.leader_moved(AT, 2, 2, Node(2, *fleet.address(2), None))
         assert (await cluster.leader(AT)).node_id == 2
         assert len(fleet.asked()) == before
-        await asyncio.sleep(0.05)
-        assert len(fleet.asked()) == before + 1
+        await fleet.told(before + 1)
         assert cluster.leader_id(AT) == 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Self
 
 from kcli import codes
@@ -80,6 +81,15 @@ class Fleet:
         from kcli.proto.messages import api_name
 
         return [one.request for broker in self.brokers for one in broker.seen if api_name(one.api_key) == api]
+
+    async def told(self, count: int) -> None:
+        """Wait until metadata was asked for so many times in all; fails when it was more."""
+        for _ in range(1000):
+            if len(self.asked()) >= count:
+                break
+            await asyncio.sleep(0.003)
+        await asyncio.sleep(0.01)  # and the answer has come
+        assert len(self.asked()) == count
 
     def metadata(self, request: Any) -> MetadataResponse:
         asked = list(self.topics) if request.topics is None else [topic.name for topic in request.topics]
