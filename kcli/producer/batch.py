@@ -53,6 +53,7 @@ class ProducerBatch:
     __slots__ = (
         "at", "builder", "charged", "count", "created", "doubtful", "maybe_written", "not_before", "number", "parts",
         "promises", "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp", "timestamps",
+        "trouble",
     )  # fmt: skip
 
     def __init__(self, at: TopicPartition, created: float, number: tuple[int, ...]) -> None:
@@ -75,6 +76,7 @@ class ProducerBatch:
         self.not_before = 0.0
         self.stamp: tuple[int, int, int] | None = None  # producer id, epoch, base sequence (D24)
         self.parts: list[ProducerBatch] = []  # what it was split into: they carry on, it is out of everything
+        self.trouble = ""  # what the last attempt ended with
         self.settled = False
 
     @property

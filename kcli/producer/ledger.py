@@ -85,6 +85,8 @@ class Ledger:
         """Its delivery timeout is over (D29)."""
         batch.maybe_written = batch.maybe_written or batch in queue.in_flight
         text = f"not acknowledged within {self._settings.delivery_timeout:g} s (delivery.timeout.ms)"
+        if batch.trouble:
+            text += f"; the last attempt: {batch.trouble}"
         self.fail(queue, batch, BrokerError(codes.REQUEST_TIMED_OUT, f"{batch.at.topic}[{batch.at.partition}]", text))
 
     def fail(

@@ -59,6 +59,7 @@ class Returns:
             self._ledger.acknowledge(queue, batch, answer.base_offset if known else -1, answer.append_time)
             return
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
+        batch.trouble = str(BrokerError(code, "", answer.message))
         if verdict is Verdict.SPLIT:
             self._accumulator.replace(queue, batch, split(batch, self._settings))
             self._on_ready()
@@ -88,6 +89,7 @@ class Returns:
         if batch.settled:
             return
         arrived = may_have_arrived(problem)
+        batch.trouble = str(problem)
         batch.maybe_written = batch.maybe_written or arrived
         self._forget_leader(batch)
         spent = batch.retries >= self._settings.retries
