@@ -12,7 +12,7 @@ from kcli.consumer.bounds import LATEST, Bound
 from kcli.consumer.consumer import Fetched
 from kcli.consumer.offsets import list_offsets
 from kcli.model import TopicPartition
-from kcli.producer.producer import BatchOutcome, Producer
+from kcli.producer.producer import BatchOutcome, Producer, RecordMetadata
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from tests.kafka.checker import ACKED, FAILED, PENDING, UNKNOWN, Read, Sent, disorder, problems
 
@@ -31,7 +31,7 @@ class Load:
         self._places = [TopicPartition(topic, n) for n in range(partitions)]
         self._rate = rate
         self._settings = settings or ProducerSettings(batch_size=16_384, linger=0.01)
-        self._pending: dict[asyncio.Future[object], Sent] = {}
+        self._pending: dict[asyncio.Future[RecordMetadata], Sent] = {}
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.sent: list[Sent] = []

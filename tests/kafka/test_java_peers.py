@@ -10,6 +10,8 @@ import pytest
 from tests.kafka.cluster import Kafka
 from tests.programs import kcli
 
+CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+
 
 @pytest.fixture
 def topic(kafka: Kafka, topic_name: Callable[[], str]) -> str:
@@ -18,21 +20,23 @@ def topic(kafka: Kafka, topic_name: Callable[[], str]) -> str:
     return name
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_the_console_consumer_reads_what_kcli_wrote(kafka: Kafka, topic: str, codec: str) -> None:
-    lines = [f"k{n}\tvalue {n} größe" for n in range(2000)]
-    given = "".join(line + "\n" for line in lines).encode()
-    sent = kcli("produce", topic, "-b", kafka.bootstrap, "-K", "\t", "-H", "h=1", "-z", codec, stdin=given)
-    assert sent.code == 0, sent.err
+def test_the_console_consumer_reads_what_kcli_wrote_in_every_codec(kafka: Kafka, topic: str) -> None:
+    lines = []
+    for codec in CODECS:
+        some = [f"k{n}\tvalue {n} größe {codec}" for n in range(1000)]
+        given = "".join(line + "\n" for line in some).encode()
+        sent = kcli("produce", topic, "-b", kafka.bootstrap, "-K", "\t", "-H", "h=1", "-z", codec, stdin=given)
+        assert sent.code == 0, sent.err
+        lines += some
     theirs = kafka.tool(
         "org.apache.kafka.tools.consumer.ConsoleConsumer",
-        "--bootstrap-server", kafka.bootstrap, "--topic", topic, "--from-beginning", "--max-messages", "2000",
+        "--bootstrap-server", kafka.bootstrap, "--topic", topic, "--from-beginning", "--max-messages", str(len(lines)),
         "--timeout-ms", "20000", "--formatter-property", "print.key=true", "--formatter-property", "print.headers=true",
     )  # fmt: skip
     assert [line for line in theirs.splitlines() if "\tvalue" in line] == [f"h:1\t{line}" for line in lines]
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("codec", CODECS)
 def test_kcli_reads_what_the_java_producer_wrote(kafka: Kafka, topic: str, codec: str) -> None:
     config = kafka.root / f"{topic}.properties"
     config.write_text(f"compression.type={codec}\nbatch.size=4000\nlinger.ms=5\n")
