@@ -50,6 +50,7 @@ class Engine:
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
         self._supervisor: asyncio.Task[None] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
         self._wanted = False  # somebody will send: get the id while metadata is looked up
         self._old: set[str] = set()  # topics whose metadata should be looked at again
         self._entering: set[object] = set()  # senders between their call and their append (A4.10)
@@ -74,6 +75,9 @@ class Engine:
     async def stop(self, error: KcliError) -> None:
         """End every task; what is not settled fails with `error`, or is unknown if it may have arrived. Idempotent."""
         ending: list[asyncio.Task[object]] = self._abandon()
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
         if self._supervisor is not None:
             self._supervisor.cancel()
             ending.append(self._supervisor)
@@ -145,19 +149,22 @@ class Engine:
                 if leaderless or self._old:
                     self._search.leaders(group, leaderless, self._old)
                     self._old = set()
-                await self._rest(loop.time())
+                await self._rest()
 
-    async def _rest(self, now: float) -> None:
+    async def _rest(self) -> None:
+        """Until somebody calls, or the next linger or delivery timeout is over. The alarm is set anew only for an
+        earlier moment: most turns need no timer of their own, and one that rings for nothing does no harm."""
         moments = (self.accumulator.next_linger(), self.accumulator.next_expiry())
         due = min((moment for moment in moments if moment is not None), default=None)
-        if due is None:
-            await self._wake.wait()
-            return
-        try:
-            async with asyncio.timeout(max(0.0, due - now)):
-                await self._wake.wait()
-        except TimeoutError:
-            return
+        if due is not None and (self._alarm is None or due < self._alarm.when()):
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm = asyncio.get_running_loop().call_at(due, self._ring)
+        await self._wake.wait()
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._wake.set()
 
     def _renew_epochs(self) -> None:
         """Partitions whose sequence was lost begin a new epoch once nothing of theirs is on the wire (D27)."""

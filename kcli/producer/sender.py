@@ -76,6 +76,9 @@ class LeaderSender:
             self._send(ready)
 
     async def _sleep(self, seconds: float | None) -> None:
+        if seconds is None:
+            await self._wake.wait()
+            return
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
