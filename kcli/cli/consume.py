@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
 COMMIT_EVERY = 5.0  # seconds
+SETTLE = 1.0  # seconds to learn the positions of partitions that nothing came of
 
 
 class Plan(Selection):
@@ -79,6 +80,7 @@ class Reading:
         self.written = 0
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self._uncommitted: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._settled: set[TopicPartition] = set()  # committed by us since they were assigned
         self._committed_at = self._heard_at = monotonic()
         self.joined = False
 
@@ -121,9 +123,11 @@ class Reading:
 
     async def _print(self, fetched: Fetched) -> None:
         """Write one partition's batches; what is written may be committed."""
-        if self.left == 0 or not self.sink.open:
-            return
         at = TopicPartition(fetched.topic, fetched.partition)
+        if self.left == 0 or not self.sink.open:
+            if fetched.batches:  # handed out, and never printed: the group goes on before it
+                self._uncommitted.setdefault(at, OffsetAndEpoch(fetched.batches[0].first))
+            return
         position = fetched.next_offset
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
@@ -173,10 +177,25 @@ class Reading:
         async def lost(partitions: set[TopicPartition]) -> None:
             for at in partitions:
                 self._uncommitted.pop(at, None)
+            self._settled -= partitions
 
         for topic in self.plan.topics:
             await partitions(client.cluster, topic)
         await self.consumer.subscribe(self.plan.topics, on_assigned=assigned, on_revoked=self.commit, on_lost=lost)
+
+    async def settle(self) -> None:
+        """At a regular end: where nothing came, the group stands where it began to read, as with Kafka's own consumer;
+        a partition without a commit would have no lag. Positions that nobody knows after a second stay uncommitted."""
+        if self.plan.group is None:
+            return
+        patient_until = monotonic() + SETTLE
+        while True:
+            open_ = self.consumer.assignment - self._settled - self._uncommitted.keys()
+            known = {at: position for at in open_ if (position := self.consumer.position(at)) is not None}
+            if len(known) == len(open_) or monotonic() >= patient_until:
+                break
+            await asyncio.sleep(0.01)
+        self._uncommitted.update({at: OffsetAndEpoch(position) for at, position in known.items()})
 
     async def _commit_in_time(self) -> None:
         if self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY:
@@ -190,6 +209,7 @@ class Reading:
         offsets = {at: self._uncommitted.pop(at) for at in owned if at in self._uncommitted}
         if offsets:
             await self.consumer.commit(offsets)
+            self._settled.update(offsets)
         self._committed_at = monotonic()
 
 
@@ -211,6 +231,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                 await stop.unless(_begin(plan, client, reading))
                 try:
                     await reading.everything(stop)
+                    await stop.unless(reading.settle())
                 finally:
                     await reading.commit()
     finally:

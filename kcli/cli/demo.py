@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import sysconfig
@@ -43,6 +44,8 @@ def demo(
     """
     if file is not None and not file.is_file():
         raise UsageError(f"--file {file}: there is no such file")
+    if file is not None and not file.stat().st_size:
+        raise UsageError(f"--file {file}: it is empty, so there is nothing to send")
     with tempfile.TemporaryDirectory(prefix="kcli-demo-") as folder, _sandbox() as bootstrap:
         source = file or _dataset(Path(folder) / "sources.txt")
         _main_job(bootstrap, source, Path(folder) / "back.txt")
@@ -52,37 +55,74 @@ def demo(
 
 def _main_job(bootstrap: str, source: Path, back: Path) -> None:
     lines, size = _measure(source)
-    print(f"{source.name}: {lines:,} lines, {size / 1e6:.1f} MB\n")
-    on = ["-b", bootstrap]
-    _kcli("topics", "create", "lines", "-p", "1", "--wait", *on)
-    _kcli("topics", "create", "events", "-p", "3", "--wait", *on)
-    took = _kcli("produce", "lines", *on, stdin=source)
-    print(f"  {lines / took:,.0f} records/s, {size / took / 1e6:.0f} MB/s")
-    took = _kcli("consume", "lines", "-o", "beginning", "-e", *on, stdout=back)
-    print(f"  {lines / took:,.0f} records/s, {size / took / 1e6:.0f} MB/s")
+    print(f"$ export KCLI_BOOTSTRAP={bootstrap}\n\n{source.name}: {_plural(lines)}, {_size(size)}\n")
+    run = Steps(bootstrap)
+    run("topics", "create", "lines", "-p", "1")
+    run("topics", "create", "events", "-p", "3")
+    _rate(lines, size, run("produce", "lines", stdin=source))
+    _rate(lines, size, run("consume", "lines", "-o", "beginning", "-e", stdout=back))
     _compare(source, back)
-    _kcli("produce", "events", "-z", "lz4", *on, stdin=source)
+    run("produce", "events", "-z", "lz4", stdin=source)
     third = max(1, lines // 3)
-    _kcli("consume", "events", "-g", "keeps-up", "--from-beginning", "-c", str(lines), *on, stdout=Path("/dev/null"))
-    _kcli("consume", "events", "-g", "lags", "--from-beginning", "-c", str(third), *on, stdout=Path("/dev/null"))
-    _kcli("lag", *on)
-    _check_lag(bootstrap, {"keeps-up": 0, "lags": lines - third})
+    run("consume", "events", "-g", "keeps-up", "--from-beginning", "-c", str(lines), stdout=Path(os.devnull))
+    run("consume", "events", "-g", "lags", "--from-beginning", "-c", str(third), stdout=Path(os.devnull))
+    print("  'keeps-up' read everything, 'lags' a third; both have left")
+    run("lag")
+    run.check_lag({"keeps-up": 0, "lags": lines - third})
 
 
-def _kcli(*words: str, stdin: Path | None = None, stdout: Path | None = None) -> float:
-    """Run one of our commands, shown with its redirections; the seconds it took. Raises KcliError when it fails."""
-    shown = " ".join(word if word.isprintable() and " " not in word else repr(word) for word in words)
-    redirected = (f" < {stdin.name}" if stdin else "") + (f" > {stdout.name}" if stdout else "")
-    print(f"$ kcli {shown}{redirected}", flush=True)
-    with contextlib.ExitStack() as stack:
-        source = stack.enter_context(stdin.open("rb")) if stdin else subprocess.DEVNULL
-        sink = stack.enter_context(stdout.open("wb")) if stdout else None
-        begin = time.perf_counter()
-        done = subprocess.run([*KCLI, *words], stdin=source, stdout=sink, timeout=STEP_LIMIT)
-        took = time.perf_counter() - begin
-    if done.returncode:
-        raise KcliError(f"the step above ended with exit code {done.returncode}")
-    return took
+class Steps:
+    """Runs our commands against one cluster, shown as a person would type them."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.environment = {**os.environ, "KCLI_BOOTSTRAP": bootstrap}
+
+    def __call__(self, *words: str, stdin: Path | None = None, stdout: Path | None = None) -> float:
+        """Run one, with its redirections; the seconds it took. Raises KcliError when it fails."""
+        redirected = (f" < {_name(stdin)}" if stdin else "") + (f" > {_name(stdout)}" if stdout else "")
+        print(f"$ kcli {' '.join(words)}{redirected}", flush=True)
+        with contextlib.ExitStack() as stack:
+            source = stack.enter_context(stdin.open("rb")) if stdin else subprocess.DEVNULL
+            sink = stack.enter_context(stdout.open("wb")) if stdout else None
+            begin = time.perf_counter()
+            try:
+                done = subprocess.run(
+                    [*KCLI, *words], stdin=source, stdout=sink, timeout=STEP_LIMIT, env=self.environment
+                )
+            except subprocess.TimeoutExpired:
+                raise KcliError(f"the step above did not end within {STEP_LIMIT:.0f} s") from None
+            took = time.perf_counter() - begin
+        if done.returncode:
+            raise KcliError(f"the step above ended with exit code {done.returncode}")
+        return took
+
+    def check_lag(self, expected: dict[str, int]) -> None:
+        """Raises KcliError when the lag of the groups is not what it must be."""
+        words = [*KCLI, "lag", "--format", "ndjson"]
+        done = subprocess.run(words, capture_output=True, timeout=STEP_LIMIT, text=True, env=self.environment)
+        found = {row["group"]: row["lag"] for row in map(json.loads, done.stdout.splitlines())}
+        if found != expected:
+            raise KcliError(f"the lag table says {found}, and it should be {expected}")
+
+
+def _name(path: Path) -> str:
+    return str(path) if path.is_char_device() else path.name
+
+
+def _plural(lines: int) -> str:
+    return f"{lines:,} line{'' if lines == 1 else 's'}"
+
+
+def _size(size: int) -> str:
+    return f"{size:,} bytes" if size < 100_000 else f"{size / 1e6:.1f} MB"
+
+
+def _rate(lines: int, size: int, took: float) -> None:
+    """How fast it was, where that says more than how long a process takes to start."""
+    if size < 1_000_000:
+        print(f"  {_plural(lines)} in {took:.2f} s")
+    else:
+        print(f"  {lines / took:,.0f} records/s, {size / took / 1e6:.0f} MB/s, start and end of the process included")
 
 
 def _compare(source: Path, back: Path) -> None:
@@ -115,14 +155,6 @@ def _measure(path: Path) -> tuple[int, int]:
     return lines + (last != b"\n"), path.stat().st_size
 
 
-def _check_lag(bootstrap: str, expected: dict[str, int]) -> None:
-    words = [*KCLI, "lag", "-b", bootstrap, "--format", "ndjson"]
-    done = subprocess.run(words, capture_output=True, timeout=STEP_LIMIT, text=True)
-    found = {row["group"]: row["lag"] for row in map(json.loads, done.stdout.splitlines())}
-    if found != expected:
-        raise KcliError(f"the lag table says {found}, and it should be {expected}")
-
-
 def _dataset(path: Path) -> Path:
     """Real text that every environment has: the sources of the standard library and the installed packages."""
     folders = [Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("stdlib"))]
@@ -150,6 +182,10 @@ def _sandbox() -> Iterator[str]:
         yield json.loads(first)["bootstrap"]
     finally:
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         if process.stdout is not None:
             process.stdout.close()

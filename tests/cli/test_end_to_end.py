@@ -384,3 +384,11 @@ def test_a_topic_that_does_not_exist_is_said_with_the_nearest_name(kcli: Shell, 
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.splitlines()[0] == b"kcli: invoicse: this topic does not exist; did you mean invoices?"
     assert b"did you mean" not in kcli(name, "qqq", *options, stdin=b"x\n").stderr
+
+
+def test_R4_a_group_has_a_commit_also_where_nothing_was_read(kcli: Shell) -> None:
+    topic = kcli.topic(3)
+    kcli.ok("produce", topic, "-p", "1", stdin=lines(10))
+    assert len(kcli.ok("consume", topic, "-g", f"{topic}-g", "--from-beginning", "-c", "4").splitlines()) == 4
+    rows = kcli.ok("offsets", topic, "-g", f"{topic}-g", "--format", "ndjson").splitlines()
+    assert [(row["committed"], row["lag"]) for row in map(json.loads, rows)] == [(0, 0), (4, 6), (0, 0)]
