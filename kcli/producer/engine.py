@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     from kcli.model import Cluster, TopicPartition
     from kcli.producer.batch import BatchOutcome, ProducerBatch
+    from kcli.producer.queue import PartitionQueue
     from kcli.settings import ProducerSettings
+
+AHEAD = 3  # batches of a partition that wait behind those in flight
+AHEAD_PATIENCE = 0.05  # seconds
 
 
 class Engine:
@@ -105,6 +109,22 @@ class Engine:
         """Have the topic's metadata refreshed on the side (D14)."""
         self._old.add(topic)
         self._wake.set()
+
+    async def pace(self, queue: PartitionQueue) -> None:
+        """Between two batches of bulk input: let the loop send, and do not run far ahead of it. What is read before it
+        can be sent costs memory that was never touched before, and nothing goes out sooner. A pace and no bound: a
+        partition that is stuck holds the others up for a moment only."""
+        if len(queue.waiting) < AHEAD:
+            await asyncio.sleep(0)
+            return
+        changed = self.ledger.changed
+        try:
+            async with asyncio.timeout(AHEAD_PATIENCE):
+                while len(queue.waiting) >= AHEAD:
+                    changed.clear()
+                    await changed.wait()
+        except TimeoutError:
+            return
 
     async def drained(self) -> None:
         """Wait until everything is settled that was accepted, or about to be, when this was called."""

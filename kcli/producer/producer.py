@@ -202,7 +202,8 @@ class Producer:
         self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, partition: int | None, stamp: int,
         empty_is_null: bool, everyone: Sequence[int],
     ) -> int:  # fmt: skip
-        settings, budget, accumulator = self._settings, self._engine.budget, self._engine.accumulator
+        settings, engine = self._settings, self._engine
+        budget, accumulator = engine.budget, engine.accumulator
         at = start
         while at < end:
             room = min(10 * (end - at), self._batch_size)
@@ -232,7 +233,7 @@ class Producer:
                 return at  # no whole line
             at = stop
             if at < end:
-                await asyncio.sleep(0)  # a batch is on its way: let the loop send it while we go on
+                await engine.pace(queue)
         return at
 
     async def _send_keyed(
