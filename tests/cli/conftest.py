@@ -1,21 +1,43 @@
-"""A sandbox process for the tests that run kcli as people do: as a process."""
+"""A sandbox process, and kcli against it: as a process where that is the point, else in this one, which is quick."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kcli.cli.main import main
+
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = itertools.count(1)
 KCLI = [sys.executable, "-m", "kcli"]
+
+
+@contextlib.contextmanager
+def redirected(*fds: int) -> Iterator[None]:
+    """Have 0, 1 and 2 be these, also as Python's streams, as a shell's redirections do."""
+    kept = [os.dup(number) for number in range(3)]
+    streams = sys.stdin, sys.stdout, sys.stderr
+    try:
+        for number, fd in enumerate(fds):
+            os.dup2(fd, number)
+        with open(0, closefd=False) as sys.stdin, open(1, "w", closefd=False) as sys.stdout:
+            with open(2, "w", closefd=False, buffering=1) as sys.stderr:
+                yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        for number, fd in enumerate(kept):
+            os.dup2(fd, number)
+            os.close(fd)
 
 
 class Shell:
@@ -32,6 +54,19 @@ class Shell:
         return name
 
     def __call__(self, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run a command line in this process, with files as stdin, stdout and stderr."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            given.write(stdin)
+            given.seek(0)
+            with redirected(given.fileno(), out.fileno(), err.fileno()), pytest.MonkeyPatch.context() as patch:
+                patch.setenv("KCLI_BOOTSTRAP", self.bootstrap)
+                code = main(list(words))
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess([*words], code, out.read(), err.read())
+
+    def process(self, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run a command line as a process, with pipes."""
         return subprocess.run([*KCLI, *words], input=stdin, capture_output=True, env=self.environment, timeout=60)
 
     def ok(self, *words: str, stdin: bytes = b"") -> bytes:

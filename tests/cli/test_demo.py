@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kcli.cli import demo
 from kcli.cli.main import main
 
-FAKE = """
-import subprocess, sys
-words = sys.argv[1:]
-if words[0] == {step!r}:
-    {does}
-sys.exit(subprocess.run([sys.executable, "-m", "kcli", *words]).returncode)
-"""
+LAG = '{"group":"lags","lag":2}\n{"group":"keeps-up","lag":0}\n'
 
 
-@pytest.mark.parametrize("content", [b"a\nb\nc\nd\n", b"a\nb\nno newline", b"one", b"\n", bytes(range(256)) * 50])
+@pytest.mark.parametrize("content", [b"a\nb\nno newline", bytes(range(256)) * 50])
 def test_any_file_comes_back(tmp_path: Path, content: bytes, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "some.txt"
     file.write_bytes(content)
@@ -35,33 +33,66 @@ def test_any_file_comes_back(tmp_path: Path, content: bytes, capfd: pytest.Captu
     assert "> /dev/null" in out
 
 
+class Steps:
+    """Takes the place of the processes: each step ends well, but for the one named."""
+
+    def __init__(self, step: str, code: int, out: bytes) -> None:
+        self.bad, self.code, self.out = step, code, out
+
+    def __call__(self, words: list[str], *, stdin: Any = None, stdout: Any = None, **_: Any) -> Any:
+        step = words[len(demo.KCLI)]
+        code, printed = (self.code, self.out) if step == self.bad else (0, b"a\nb\nc\n")
+        if step == "consume":
+            stdout.write(printed)
+        text = printed.decode() if step == self.bad else LAG
+        return subprocess.CompletedProcess(words, code, text, "")
+
+
+@contextlib.contextmanager
+def no_sandbox() -> Iterator[str]:
+    yield "127.0.0.1:1"
+
+
 @pytest.mark.parametrize(
-    ("step", "does", "says"),
+    ("step", "code", "out", "says"),
     [
-        ("produce", "sys.exit(1)", "the step above ended with exit code 1"),
-        ("consume", "sys.exit(4)", "the step above ended with exit code 4"),
-        ("consume", "print('forged'); sys.exit(0)", "the bytes that came back are not the bytes that went in"),
-        ("lag", "sys.exit(0)", "the lag table says {}"),
-        ("sandbox", "sys.exit(1)", "the sandbox did not start (exit code 1)"),
+        ("none of them", 0, b"", None),
+        ("topics", 1, b"", "the step above ended with exit code 1"),
+        ("produce", 1, b"", "the step above ended with exit code 1"),
+        ("consume", 4, b"a\nb\nc\n", "the step above ended with exit code 4"),
+        ("consume", 0, b"a\nb\nx\n", "the bytes that came back are not the bytes that went in"),
+        ("consume", 0, b"", "the bytes that came back are not the bytes that went in"),
+        ("lag", 0, b"", "the lag table says {}"),
+        ("lag", 0, LAG.replace("2", "1").encode(), "the lag table says {'lags': 1"),
     ],
 )
 def test_a_step_that_fails_is_the_exit_code(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str],
     step: str,
-    does: str,
-    says: str,
+    code: int,
+    out: bytes,
+    says: str | None,
 ) -> None:
-    fake = tmp_path / "fake.py"
-    fake.write_text(FAKE.format(step=step, does=does))
     file = tmp_path / "some.txt"
     file.write_bytes(b"a\nb\nc\n")
-    monkeypatch.setattr(demo, "KCLI", [sys.executable, str(fake)])
+    monkeypatch.setattr(demo.subprocess, "run", Steps(step, code, out))
+    monkeypatch.setattr(demo, "_sandbox", no_sandbox)
+    assert main(["demo", "--file", str(file)]) == (0 if says is None else 1)
+    shown, err = capsys.readouterr()
+    assert (says or "") in err
+    assert ("Everything above was checked" in shown) == (says is None)
+
+
+def test_a_sandbox_that_does_not_start_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.txt"
+    file.write_bytes(b"a\n")
+    monkeypatch.setattr(demo, "KCLI", [sys.executable, "-c", "raise SystemExit(7)"])
     assert main(["demo", "--file", str(file)]) == 1
-    out, err = capfd.readouterr()
-    assert says in err
-    assert "Everything above was checked" not in out
+    assert "the sandbox did not start (exit code 7)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("make", "says"), [(False, "there is no such file"), (True, "it is empty")])

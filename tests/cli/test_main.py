@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kcli.cli import main as entry
+from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
 from kcli.cli.completion import script
 from kcli.cli.options import HOT
@@ -55,15 +56,28 @@ def test_no_command_is_a_usage_error_that_shows_the_help(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name: str) -> None:
-    done = kcli(name, "--help")
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"Usage: kcli {name}")
-    assert done.stderr == ""
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main([name, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"Usage: kcli {name}")
+    assert err == ""
+    assert entry.main(["help", name]) == 0
+    assert capsys.readouterr().out == out
+    if name not in WITH_VERBS:
+        assert "Example" in out
 
 
-def test_aliases_name_commands() -> None:
-    assert kcli("topic", "ls", "--help").stdout.startswith("Usage: kcli topic")
+@pytest.mark.parametrize(("name", "verb"), [(name, verb) for name in WITH_VERBS for verb in WITH_VERBS[name]])
+def test_every_verb_has_help_with_examples(name: str, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main([name, verb, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"Usage: kcli {name} {verb}")
+    assert "Example" in out
+
+
+def test_aliases_name_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main(["topic", "ls", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: kcli topic")
     assert "topics" in ALIASES.values()
 
 
@@ -101,10 +115,9 @@ def test_the_checked_in_completion_scripts_are_what_typer_makes(shell: str, file
     assert (ROOT / "completions" / file).read_text() == script(shell)
 
 
-def test_completion_of_another_shell_is_a_usage_error() -> None:
-    done = kcli("completion", "csh")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "kcli: no completion script for csh; there is one for bash, zsh, fish\n"
+def test_completion_of_another_shell_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry.main(["completion", "csh"]) == 2
+    assert capsys.readouterr().err == "kcli: no completion script for csh; there is one for bash, zsh, fish\n"
 
 
 @pytest.mark.parametrize(
