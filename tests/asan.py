@@ -36,7 +36,7 @@ def main() -> int:
             "PYTHONMALLOC": "malloc",
             "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         }
-        tests = [sys.executable, "-m", "pytest", "-q", "--timeout", "900", *SUITES, *sys.argv[1:]]
+        tests = [sys.executable, "-m", "pytest", "-q", "-s", "--timeout", "900", *SUITES, *sys.argv[1:]]
         return subprocess.run(tests, cwd=folder, env={**os.environ, **checked}).returncode
 
 

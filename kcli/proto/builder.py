@@ -15,11 +15,18 @@ from kcli.proto.varint import encode_varint, varint_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kcli.proto.columns import Headers
     from kcli.proto.schema import Buffer
 
+    Pair = tuple[bytes | None, bytes | None]
+
 RESERVED = 61
 """Room in front of the section for the batch header."""
+
+STEP = 512
+"""Keyed rows encoded at a time; where they do not fit, fewer."""
 
 LARGEST = 2**31 - 1 - 2 * RESERVED
 """A batch's length is an int32."""
@@ -43,6 +50,29 @@ class Between(dict[int, tuple[bytes, bytes]]):
         made = b"\x00" + encode_varint(size) + b"\x00" + self.timestamp, behind
         self[length] = made
         return made
+
+
+class Around(dict[tuple[int, int, int], tuple[bytes, bytes, bytes]]):
+    """The size of the offset delta and the lengths of key and value (-1 for null) to the bytes in front of the delta,
+    between delta and key, and between key and value. The first begin with the header count, 0, of the record before."""
+
+    def __init__(self, timestamp: bytes) -> None:
+        super().__init__()
+        self.timestamp = timestamp
+
+    def __missing__(self, sizes: tuple[int, int, int]) -> tuple[bytes, bytes, bytes]:
+        delta_size, key, value = sizes
+        middle, behind = encode_varint(key), encode_varint(value)
+        lengths = delta_size + len(middle) + max(key, 0) + len(behind) + max(value, 0)
+        size = 1 + len(self.timestamp) + lengths + 1
+        made = b"\x00" + encode_varint(size) + b"\x00" + self.timestamp, middle, behind
+        self[sizes] = made
+        return made
+
+
+def count_to(count: int) -> None:
+    while len(DELTAS) < count:
+        DELTAS.append(encode_varint(len(DELTAS)))
 
 
 class Builder:
@@ -135,8 +165,7 @@ class Builder:
             bound = 64 if delta < 64 else 8192 if delta < 8192 else 1 << 20 if delta < 1 << 20 else 1 << 27
             run = values[first : first + bound - delta]
             between = Between(stamp, varint_size(delta))
-            while len(DELTAS) < delta + len(run):
-                DELTAS.append(encode_varint(len(DELTAS)))
+            count_to(delta + len(run))
             parts: list[bytes] = []
             add = parts.append
             for width, value in zip(DELTAS[delta : delta + len(run)], run):
@@ -185,18 +214,54 @@ class Builder:
     ) -> int:
         """The rows from `first_row` on whose partition is `wanted` (all of them if `partitions` is None), bounded as
         `append_lines`. Returns the first row not looked at."""
-        data = memoryview(chunk)
-        for row in range(first_row, lines.count):
-            if partitions is not None and partitions[row] != wanted:
-                continue
-            key = _cell(data, lines.key_starts[row], lines.key_lengths[row])
-            value = _cell(data, lines.value_starts[row], lines.value_lengths[row])
-            if self.count:
-                full = self.size + self._measure(timestamp_ms, key, value) > max_bytes
-                if full or self.count >= max_records:
+        data = bytes(chunk)
+        row, step = first_row, STEP
+        while row < lines.count:
+            stop = min(row + step, lines.count)
+            rows: Sequence[int] = range(row, stop)
+            if partitions is not None:
+                rows = [at for at in rows if partitions[at] == wanted]
+            if rows and not self._append_pairs(_pairs(data, lines, rows), timestamp_ms, max_bytes, max_records):
+                if step == 1:
                     return row
-            self.append(timestamp_ms, key, value)
+                step = max(step // 4, 1)
+                continue
+            row = stop
         return max(first_row, lines.count)
+
+    def _append_pairs(self, pairs: list[Pair], timestamp: int, max_bytes: int, max_records: int) -> bool:
+        """Keys and values, all or none: False, and nothing written, if they do not fit. A first one always does."""
+        first = not self.count and len(pairs) == 1
+        if self.count + len(pairs) > max_records and not first:
+            return False
+        elapsed = encode_varint(timestamp - self.base_timestamp if self.count else 0)
+        between = Around(elapsed)
+        count = self.count
+        parts: list[bytes] = []
+        count_to(count + len(pairs))
+        add = parts.append
+        for width, (key, value) in zip(DELTAS[count : count + len(pairs)], pairs):
+            front, middle, behind = between[
+                len(width), -1 if key is None else len(key), -1 if value is None else len(value)
+            ]
+            add(front)
+            add(width)
+            add(middle)
+            if key:
+                add(key)
+            add(behind)
+            if value:
+                add(value)
+        add(b"\x00")
+        made = memoryview(b"".join(parts))[1:]
+        if first:
+            self._room(len(made))
+        elif self.size + len(made) > min(max_bytes, LARGEST):
+            return False
+        self._stamp(timestamp)
+        self._buffer += made
+        self.count += len(pairs)
+        return True
 
 
 def encode_headers(headers: Headers) -> bytes:
@@ -209,8 +274,17 @@ def encode_headers(headers: Headers) -> bytes:
     return b"".join(parts)
 
 
-def _cell(data: memoryview, start: int, length: int) -> bytes | None:
-    return None if length < 0 else bytes(data[start : start + length])
+def _pairs(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
+    """The keys and values of rows."""
+    key_starts, key_lengths = lines.key_starts, lines.key_lengths
+    value_starts, value_lengths = lines.value_starts, lines.value_lengths
+    return [
+        (
+            None if (size := key_lengths[row]) < 0 else data[(start := key_starts[row]) : start + size],
+            None if (size := value_lengths[row]) < 0 else data[(start := value_starts[row]) : start + size],
+        )
+        for row in rows
+    ]
 
 
 def split_lines(
@@ -220,27 +294,48 @@ def split_lines(
     without one has a null key. With `empty_is_null` an empty key or value is null."""
     text = bytes(memoryview(chunk)[start:end])
     cut = bytes((delimiter,))
-    key_starts, key_lengths, value_starts, value_lengths = array("i"), array("i"), array("i"), array("i")
-    at = 0
-    while (stop := text.find(cut, at)) >= 0:
-        split = text.find(key_delimiter, at, stop) if key_delimiter else -1
-        key_starts.append(start + at)
-        key_lengths.append(split - at if split > at or (split == at and not empty_is_null) else -1)
-        value = at if split < 0 else split + len(key_delimiter or b"")
-        value_starts.append(start + value)
-        value_lengths.append(stop - value if stop > value or not empty_is_null else -1)
-        at = stop + 1
-    return Lines(key_starts, key_lengths, value_starts, value_lengths, start + at)
+    key_starts, key_lengths, value_starts, value_lengths = [], [], [], []
+    wide = len(key_delimiter or b"")
+    at = start
+    values = text.split(cut)
+    values.pop()
+    for line in values:
+        split = line.find(key_delimiter) if key_delimiter else -1
+        size = len(line)
+        key_starts.append(at)
+        if split < 0:
+            key_lengths.append(-1)
+            value_starts.append(at)
+        else:
+            key_lengths.append(split if split or not empty_is_null else -1)
+            value_starts.append(at + split + wide)
+            size -= split + wide
+        value_lengths.append(size if size or not empty_is_null else -1)
+        at += len(line) + 1
+    keys = array("i", key_starts), array("i", key_lengths)
+    return Lines(*keys, array("i", value_starts), array("i", value_lengths), at)
 
 
 def partition_keys(chunk: Buffer, lines: Lines, partition_count: int) -> array[int]:
     """Each row's partition by its key as Java's (D11), -1 where the key is null."""
-    data = memoryview(chunk)
-    known: dict[bytes | None, int] = {None: -1}
-    chosen = array("i")
-    for start, length in zip(lines.key_starts, lines.key_lengths):
-        key = _cell(data, start, length)
-        if key not in known:
-            known[key] = partition_of(key or b"", partition_count)
-        chosen.append(known[key])
-    return chosen
+    if partition_count < 1:
+        raise ValueError("a topic has at least one partition")
+    data = bytes(chunk)
+    known = Partitions(partition_count)
+    starts = lines.key_starts
+    return array(
+        "i",
+        [known[data[at : at + size]] if size >= 0 else -1 for at, size in zip(starts, lines.key_lengths)],
+    )
+
+
+class Partitions(dict[bytes, int]):
+    """A key to its partition."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+    def __missing__(self, key: bytes) -> int:
+        made = self[key] = partition_of(key, self.count)
+        return made

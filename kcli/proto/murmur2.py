@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import Struct
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.proto.schema import Buffer
@@ -9,6 +11,7 @@ if TYPE_CHECKING:
 SEED = 0x9747B28C
 MIX = 0x5BD1E995
 WORD = 0xFFFFFFFF
+WORDS = Struct("<I").iter_unpack
 
 
 def murmur2(data: Buffer) -> int:
@@ -16,10 +19,9 @@ def murmur2(data: Buffer) -> int:
     size = len(data)
     hashed = SEED ^ size
     whole = size & ~3
-    for at in range(0, whole, 4):
-        k = (data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24) * MIX & WORD
-        k ^= k >> 24
-        hashed = (hashed * MIX & WORD) ^ (k * MIX & WORD)
+    for (k,) in WORDS(memoryview(data)[:whole]):
+        k = k * MIX & WORD
+        hashed = (hashed * MIX ^ (k ^ k >> 24) * MIX) & WORD
     rest = size & 3
     if rest:
         if rest == 3:
