@@ -166,8 +166,7 @@ class Engine:
                     self._wanted = False
                     self._search.identity(group)
                 leaderless = self._place(group)
-                if leaderless or self._old:
-                    self._search.leaders(group, leaderless, self._old)
+                if (leaderless or self._old) and self._search.leaders(group, leaderless, self._old):
                     self._old = set()
                 await self._rest()
 

@@ -38,6 +38,7 @@ class Search:
         self._leaders: asyncio.Task[None] | None = None
         self._id: asyncio.Task[None] | None = None
         self._backoff = settings.retry_backoff
+        self._in_vain: set[TopicPartition] = set()
 
     def identity(self, group: asyncio.TaskGroup) -> None:
         """Obtain the producer's id, unless somebody is at it."""
@@ -51,10 +52,15 @@ class Search:
             self._hopeless(problem)
         self._found()
 
-    def leaders(self, group: asyncio.TaskGroup, wanted: list[TopicPartition], topics: set[str]) -> None:
-        """Ask who leads those partitions, and how those topics look now, unless somebody is at it."""
-        if self._leaders is None or self._leaders.done():
-            self._leaders = group.create_task(self._look(wanted, topics), name="find leaders")
+    def leaders(self, group: asyncio.TaskGroup, wanted: list[TopicPartition], topics: set[str]) -> bool:
+        """Ask who leads those partitions, and how those topics look now. False if it has to wait: somebody is at it,
+        or all of this was asked a moment ago in vain; `found` comes when it is worth asking again."""
+        if (self._leaders is not None and not self._leaders.done()) or (
+            not topics and self._in_vain.issuperset(wanted)
+        ):
+            return False
+        self._leaders = group.create_task(self._look(wanted, topics), name="find leaders")
+        return True
 
     async def _look(self, wanted: list[TopicPartition], topics: set[str]) -> None:
         """What cannot be mended fails, everything else waits until its delivery timeout."""
@@ -69,10 +75,15 @@ class Search:
         except KcliError:
             pass  # nobody can be reached now: the delivery timeout decides
         self._refreshed(topics)
-        self._found()
-        if wanted and all(self._cluster.leader_id(at) < 0 for at in wanted):
-            await asyncio.sleep(self._backoff)
-            self._backoff = min(self._backoff * 2, self._settings.retry_backoff_max)
-            self._found()
-        else:
+        still = {at for at in wanted if self._cluster.leader_id(at) < 0}
+        if not still:
             self._backoff = self._settings.retry_backoff
+        elif not self._in_vain.issuperset(still):
+            self._in_vain |= still
+            asyncio.get_running_loop().call_later(self._backoff, self._rested)
+            self._backoff = min(self._backoff * 2, self._settings.retry_backoff_max)
+        asyncio.get_running_loop().call_soon(self._found)  # when this task is done
+
+    def _rested(self) -> None:
+        self._in_vain.clear()
+        self._found()

@@ -612,6 +612,28 @@ def test_D14_new_partitions_are_used_after_a_while() -> None:
     play(scene())
 
 
+def test_A4_20_a_partition_nobody_leads_does_not_delay_another_that_moves() -> None:
+    async def scene() -> None:
+        world = World({"t": 2})
+        async with producing(world) as producer:
+            for partition in (0, 1):
+                await (await producer.send("t", b"v", partition=partition))
+            world.log(0).leader = -1
+            lost = await producer.send("t", b"v", partition=0)
+            await asyncio.sleep(5)
+            asked = world.refreshes
+            await asyncio.sleep(10)
+            assert 5 < world.refreshes - asked < 20  # with backoff (A4.20)
+            world.move(1, 2)
+            begin = now()
+            await (await producer.send("t", b"v", partition=1))
+            assert now() - begin < 0.05
+            world.move(0, 1)
+            await lost
+
+    play(scene())
+
+
 def test_A5_05_there_is_one_task_per_broker_and_none_per_partition() -> None:
     async def scene() -> None:
         world = World({"t": 100}, nodes=2)
