@@ -8,7 +8,7 @@ setup(
             "kcli.proto._records",
             ["kcli/proto/_records.pyx"],
             depends=["kcli/proto/_crc32c.h"],
-            extra_compile_args=["-O3"],
+            extra_compile_args=["-O3", "-fwrapv"],
             optional=True,
         )
     ]

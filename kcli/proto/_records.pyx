@@ -760,14 +760,25 @@ cdef inline uint64_t zigzag(int64_t value) noexcept nogil:
 
 
 cdef inline int width(uint64_t raw) noexcept nogil:
-    cdef int size = 1
-    while raw > 127:
+    cdef int size = 3
+    if raw < 128:
+        return 1
+    if raw < 16384:
+        return 2
+    raw >>= 21
+    while raw:
         raw >>= 7
         size += 1
     return size
 
 
 cdef inline uint8_t* put_varint(uint8_t* to, uint64_t raw) noexcept nogil:
+    if raw < 128:
+        to[0] = <uint8_t> raw
+        return to + 1
+    if raw < 16384:
+        to[0], to[1] = <uint8_t> (raw | 128), <uint8_t> (raw >> 7)
+        return to + 2
     while raw > 127:
         to[0] = <uint8_t> (raw | 128)
         to += 1
@@ -908,14 +919,43 @@ cdef class Builder:
             return start
         at, last = &view[0] + start, &view[0] + end
         cdef Py_ssize_t wish = min(max_bytes - (self.used - RESERVED) + 64, (end - start) + (end - start) // 8 + 64)
+        cdef uint64_t elapsed = zigzag(timestamp_ms - self.base_timestamp if self.count else 0), raw
+        cdef int64_t count = self.count, body, fixed = 3 + width(elapsed)
+        cdef Py_ssize_t used = self.used, capacity = self.capacity, total
+        cdef uint8_t* to = NULL if self.buffer is None else <uint8_t*> PyByteArray_AS_STRING(self.buffer)
+        max_bytes += RESERVED
         while at < last:
             stop = <const uint8_t*> memchr(at, delimiter, last - at)
             if stop == NULL:
                 break
-            length = -1 if empty_is_null and stop == at else stop - at
-            if not self.add(timestamp_ms, NULL, -1, at, length, max_bytes, max_records, wish):
+            length = stop - at
+            raw = <uint64_t> length << 1
+            if empty_is_null and length == 0:
+                raw = 1
+            body = fixed + width(<uint64_t> count << 1) + width(raw) + length
+            total = body + width(<uint64_t> body << 1)
+            if count and (used + total > max_bytes or count >= max_records):
                 break
+            if capacity - used < total:
+                self.used, self.count = used, count
+                self.room(total, wish)
+                capacity = self.capacity
+                to = <uint8_t*> PyByteArray_AS_STRING(self.buffer)
+            if count == self.count:  # the first, or after making room
+                self.stamp(timestamp_ms)
+            to += used
+            to = put_varint(to, <uint64_t> body << 1)
+            to[0] = 0
+            to = put_varint(put_varint(to + 1, elapsed), <uint64_t> count << 1)
+            to[0] = 1
+            to = put_varint(to + 1, raw)
+            memcpy(to, at, length)
+            to[length] = 0
+            used += total
+            to += length + 1 - used
+            count += 1
             at = stop + 1
+        self.used, self.count = used, count
         return at - &view[0]
 
     def append_rows(

@@ -97,6 +97,14 @@ def test_E6_a_bomb_ends_at_the_bound(codec):
         list(read)
 
 
+def test_E6_more_than_64_mib_must_come_from_a_believable_number_of_bytes():
+    zeros = compression.compress("zstd", bytes(65 << 20))
+    assert len(zeros) * compression.RATIO < 64 << 20
+    with pytest.raises(DecodeError, match="more than 67108864 bytes"):
+        compression.decompress("zstd", zeros, 256 << 20)
+    assert len(compression.decompress("zstd", compression.compress("zstd", bytes(63 << 20)), 256 << 20)) == 63 << 20
+
+
 @pytest.mark.parametrize("codec", PACKED)
 def test_E6_broken_compressed_bytes_are_decode_errors(codec):
     packed = bytes(compression.compress(codec, b"some text " * 500))
