@@ -392,3 +392,19 @@ def test_R4_a_group_has_a_commit_also_where_nothing_was_read(kcli: Shell) -> Non
     assert len(kcli.ok("consume", topic, "-g", f"{topic}-g", "--from-beginning", "-c", "4").splitlines()) == 4
     rows = kcli.ok("offsets", topic, "-g", f"{topic}-g", "--format", "ndjson").splitlines()
     assert [(row["committed"], row["lag"]) for row in map(json.loads, rows)] == [(0, 0), (4, 6), (0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin"),
+    [
+        (["-K:"], b"a:0\n1\nb:2\n3\na:4\n"),
+        (["-K:", "-H", "x=y"], b"a:0\n1\nb:2\n3\na:4\n"),
+        (["--input", "json"], b"".join(b'{"key":%s,"value":"%d"}\n' % ((b'"k"', b"null")[n % 2], n) for n in range(5))),
+    ],
+)
+def test_D12_one_partition_keeps_the_order_of_the_input_with_and_without_keys(
+    kcli: Shell, words: list[str], stdin: bytes
+) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, *words, stdin=stdin)
+    assert kcli.ok("consume", topic, "-e") == b"0\n1\n2\n3\n4\n"
