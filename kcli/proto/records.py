@@ -147,14 +147,53 @@ def _walk(h: Header, data: bytes) -> Iterator[Walked]:
     first, stop = h.first - h.base_offset, h.stop - h.base_offset
     appended = h.max_timestamp if h.attributes & 8 else None
     for _ in range(h.count):
-        length, at = read_varint(data, at)
-        end = at + length
-        elapsed, at = read_varint(data, at + 1, 64)
-        delta, at = read_varint(data, at)
-        key_length, key = read_varint(data, at)
-        value_length, value = read_varint(data, key + key_length if key_length > 0 else key)
-        header_count, headers = read_varint(data, value + value_length if value_length > 0 else value)
-        if key_length < -1 or value_length < -1 or not 0 <= delta <= last:
+        # the two usual sizes of a varint are read right here: a call for each would double the cost of a record
+        length = data[at]
+        at += 1
+        if length > 127:
+            byte = data[at]
+            length, at = (length & 127 | byte << 7, at + 1) if byte < 128 else read_more(data, at, length, 32)
+        end = at + (length >> 1)
+        elapsed = data[at + 1]
+        if elapsed > 127:
+            elapsed, at = read_varint(data, at + 1, 64)
+        else:
+            elapsed = (elapsed >> 1) ^ -(elapsed & 1)
+            at += 2
+        delta = data[at]
+        at += 1
+        if delta > 127:
+            byte = data[at]
+            delta, at = (delta & 127 | byte << 7, at + 1) if byte < 128 else read_more(data, at, delta, 32)
+        if (length | delta) & 1:
+            raise DecodeError("a record with a negative length or offset delta")
+        delta >>= 1
+        key_length = data[at]
+        key = value = at + 1
+        if key_length == 1:
+            key_length = -1
+        else:
+            if key_length > 127:
+                key_length, key = read_more(data, key, key_length, 32)
+            key_length = (key_length >> 1) ^ -(key_length & 1)
+            value = key + key_length
+        if key_length < -1:
+            raise DecodeError("a key of negative length")
+        value_length = data[value]
+        value += 1
+        if value_length > 127:
+            byte = data[value]
+            value_length, value = (
+                (value_length & 127 | byte << 7, value + 1) if byte < 128 else read_more(data, value, value_length, 32)
+            )
+        value_length = (value_length >> 1) ^ -(value_length & 1)
+        headers = value + value_length if value_length > 0 else value
+        header_count = data[headers]
+        if header_count:
+            header_count, headers = read_varint(data, headers)
+        else:
+            headers += 1
+        if value_length < -1 or delta > last:
             raise DecodeError("a record with a negative length, or an offset beyond its batch")
         at = headers
         if header_count:
@@ -485,30 +524,39 @@ def write_format(
 
 def _text(data: bytes) -> str:
     """Bytes as JSON: a string, or {"base64": ...} if they are not UTF-8."""
+    return _texts()(data)
+
+
+def _texts() -> Callable[[bytes], str]:
+    """`_text` for many."""
     from _json import encode_basestring
 
-    try:
-        return encode_basestring(data.decode())
-    except UnicodeDecodeError:
-        from binascii import b2a_base64
+    def text(data: bytes) -> str:
+        try:
+            return encode_basestring(data.decode())
+        except UnicodeDecodeError:
+            from binascii import b2a_base64
 
-        return '{"base64":"' + b2a_base64(data, newline=False).decode() + '"}'
+            return '{"base64":"' + b2a_base64(data, newline=False).decode() + '"}'
+
+    return text
 
 
 def write_json(h: Header, out: bytearray, topic: str, partition: int, limit: int) -> tuple[int, int]:
     """Append each record as a line of the JSON envelope (cli.md 9). Returns as `write_values`."""
     data = _body(h)
-    head = f'{{"topic":{_text(topic.encode())},"partition":{partition},"offset":'
+    text = _texts()
+    head = f'{{"topic":{text(topic.encode())},"partition":{partition},"offset":'
     kind = ',"timestamp_type":"append","key":' if h.attributes & 8 else ',"timestamp_type":"create","key":'
 
     def show(row: Walked) -> bytes:
         offset, timestamp, key, key_length, value, value_length, at, count = row
-        keyed = "null" if key_length < 0 else _text(data[key : key + key_length])
-        content = "null" if value_length < 0 else _text(data[value : value + value_length])
+        keyed = "null" if key_length < 0 else text(data[key : key + key_length])
+        content = "null" if value_length < 0 else text(data[value : value + value_length])
         pairs = ""
         if count:
             pairs = ",".join(
-                f"[{_text(name.encode('utf-8', 'surrogateescape'))},{'null' if held is None else _text(held)}]"
+                f"[{text(name.encode('utf-8', 'surrogateescape'))},{'null' if held is None else text(held)}]"
                 for name, held in read_headers(data, at, count)
             )
         line = f'{head}{offset},"timestamp":{timestamp}{kind}{keyed},"value":{content},"headers":[{pairs}]}}\n'
