@@ -2,9 +2,10 @@
 
     CHAOS_SECONDS=600 CHAOS_SEED=42 python -m tests.kafka.chaos
 
-A round has a topic of its own and two producers, one that is patient and one whose delivery timeout is shorter than an
-outage may be. At most one node is away at a time, and now and then all of them. The seed decides who and when; what the
-machine does in between is its own, so a seed repeats a plan and not a run.
+A round has topics of its own, two producers, one that is patient and one whose delivery timeout is shorter than an
+outage may be, and a group of two kcli processes that must print every acknowledged record at least once. At most one
+node is away at a time, and now and then all of them. The seed decides who and when; what the machine does in between
+is its own, so a seed repeats a plan and not a run.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from kcli.settings import ProducerSettings
 from tests.kafka.artifacts import missing
 from tests.kafka.cluster import Kafka
 from tests.kafka.load import Load
+from tests.programs import KCLI, Background
 
 PARTITIONS = 6
 STEPS = 3  # troubles in a round
@@ -93,15 +95,41 @@ async def one_round(kafka: Kafka, die: random.Random) -> str:
     other = f"{topic}-hasty"
     await asyncio.to_thread(_create, kafka, other)
     hasty = Load(kafka.bootstrap, other, PARTITIONS, rate=300, settings=HASTY.replace(compression=codec))
-    async with patient, hasty:
-        await patient.progress()
-        for _ in range(STEPS):
-            said.append(await die.choice(chaos.troubles)())
-            await asyncio.to_thread(kafka.heal)
-            await patient.progress(within=60)
-    counts, hastily = await patient.verify(), await hasty.verify()
-    assert counts["failed"] == counts["unknown"] == 0, f"nothing had to be given up in two minutes: {counts}"
-    return f"{', '.join(said)}: {counts}; hasty: {hastily}"
+    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two:
+        async with patient, hasty:
+            await patient.progress()
+            for _ in range(STEPS):
+                said.append(await die.choice(chaos.troubles)())
+                await asyncio.to_thread(kafka.heal)
+                await patient.progress(within=60)
+        counts, hastily = await patient.verify(), await hasty.verify()
+        assert counts["failed"] == counts["unknown"] == 0, f"nothing had to be given up in two minutes: {counts}"
+        again = await asyncio.to_thread(grouped, one, two, {sent.number for sent in patient.sent})
+    return f"{', '.join(said)}: {counts}; hasty: {hastily}; the group read {again} again"
+
+
+def member(kafka: Kafka, topic: str, name: str) -> Background:
+    words = [*KCLI, "consume", topic, "-b", kafka.bootstrap, "-g", f"g-{topic}", "--from-beginning"]
+    quick = ["-X", "session.timeout.ms=6000", "-X", "heartbeat.interval.ms=500"]
+    return Background([*words, *quick], stdout=kafka.root / f"{topic}.{name}")
+
+
+def grouped(one: Background, two: Background, wanted: set[int]) -> int:
+    """Both members live, end well, and printed everything; returns how often something was printed again. Raises
+    AssertionError."""
+    deadline = time.monotonic() + 60
+    while not wanted <= (printed := {int(word) for word in one.out.split() + two.out.split()}):
+        for each in (one, two):
+            assert each.process.poll() is None, f"a member ended: {each.err}"
+        missing = sorted(wanted - printed)
+        assert time.monotonic() < deadline, f"the group never printed {len(missing)}, such as {missing[:5]}"
+        time.sleep(0.2)
+    assert printed == wanted, "the group printed what nobody wrote"
+    for each in (one, two):
+        code = each.stop()
+        assert code == 0, f"exit {code}: {each.err}"
+        assert "Traceback" not in each.err, each.err
+    return len(one.out.split()) + len(two.out.split()) - len(wanted)
 
 
 def _create(kafka: Kafka, topic: str) -> None:

@@ -149,6 +149,7 @@ class Kafka:
             "group.initial.rebalance.delay.ms": "0",
             "group.min.session.timeout.ms": "1000",
             "log.cleaner.dedupe.buffer.size": "2097152",
+            "log.cleaner.backoff.ms": "300",
             "num.network.threads": "2",
             "num.io.threads": "2",
             "background.threads": "2",

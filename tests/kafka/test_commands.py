@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.programs import kcli
 
 TOPIC_COMMAND = "org.apache.kafka.tools.TopicCommand"
 GROUP_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-T0 = 1_790_000_000_000
+T0 = int(time.time() - 3600) * 1000  # an hour ago: what is older than retention.ms goes when the broker looks
 
 
 def rows(*words: str, code: int = 0) -> list[dict[str, Any]]:
@@ -138,13 +139,13 @@ def test_count_and_offsets_agree_with_kafkas_own(kafka: Kafka, seeded: str) -> N
     assert kcli("count", seeded, *at, "-p", "1").out.split()[-1] == b"20"
     assert kcli("count", seeded, *at, "-o", f"@{T0 + 10_000}:@{T0 + 40_000}").out.split()[-1] == b"30"
     assert [row["count"] for row in rows("count", seeded, *at)] == [30, 20, 10]
-    for time, wanted in (("-1", None), ("-2", None), (str(T0 + 25_000), T0 + 25_000)):
+    for when, wanted in (("-1", None), ("-2", None), (str(T0 + 25_000), T0 + 25_000)):
         theirs = kafka.tool(
             "org.apache.kafka.tools.GetOffsetShell",
-            "--bootstrap-server", kafka.bootstrap, "--topic", seeded, "--time", time,
+            "--bootstrap-server", kafka.bootstrap, "--topic", seeded, "--time", when,
         )  # fmt: skip
         told = {int(p): int(o) for _, p, o in (line.split(":") for line in theirs.split() if line.startswith("t-"))}
-        field = {"-1": "end", "-2": "start"}.get(time, "at_offset")
+        field = {"-1": "end", "-2": "start"}.get(when, "at_offset")
         mine = rows("offsets", seeded, *at, *(["--at", str(wanted)] if wanted else []))
         assert {row["partition"]: row[field] for row in mine} == told
     late = rows("offsets", seeded, *at, "--at", str(T0 + 3_600_000))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,7 +96,8 @@ def test_json_envelopes_reproduce_the_log(kafka: Kafka, topic: str, topic_name: 
 def test_tail_shows_the_last_records_by_time_over_partitions(kafka: Kafka, topic_name: Callable[[], str]) -> None:
     name = topic_name()
     assert kcli("topics", "create", name, "-p", "3", "-b", kafka.bootstrap, "--wait").code == 0
-    rows = [{"partition": n % 3, "value": f"v{n}", "timestamp": 1_790_000_000_000 + n} for n in range(90)]
+    base = int(time.time() - 60) * 1000  # not older than retention.ms
+    rows = [{"partition": n % 3, "value": f"v{n}", "timestamp": base + n} for n in range(90)]
     given = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     assert kcli("produce", name, "-b", kafka.bootstrap, "--input", "json", stdin=given).code == 0
     shown = kcli("tail", name, "-b", kafka.bootstrap, "-n", "10", "--no-follow")

@@ -130,10 +130,9 @@ def test_E18_a_compacted_log_with_gaps_and_a_compacted_end(kafka: Kafka, topic_n
     time.sleep(0.15)
     assert kcli("produce", topic, *at, "-K", "\t", stdin=b"roll\tsegment\n").code == 0
     deadline = time.monotonic() + 60
-    while kcli("count", topic, *at).out.split()[-1] != b"11":  # the cleaner looks every 15 s
+    while kcli("count", topic, *at).out.split()[-1] != b"11":
         assert time.monotonic() < deadline, kcli("count", topic, *at)
         time.sleep(0.3)
-        # the active segment is never cleaned: give it successors
     shown = read(kafka, topic, "-f", "%o %k %s\\n").out.decode().splitlines()
     assert shown == [f"{n} k{n % 10} v{n}" for n in range(990, 1000)] + ["1000 roll segment"]
     theirs = kcat("-C", "-b", kafka.bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", "-f", "%o %k %s\n")
