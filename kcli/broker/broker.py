@@ -81,6 +81,11 @@ class NetworkBroker:
         """See `model.Broker.versions`."""
         return self._opening.versions or (await self._lanes.connection(Lane.CONTROL)).versions
 
+    async def reach(self) -> None:
+        """Be connected. Raises ConnectError when it cannot be."""
+        if not self.connected:
+            await self._lanes.connection(Lane.CONTROL)
+
     async def _write(
         self, request: Request[Any], lane: str, timeout: float, max_version: int | None, *, answered: bool
     ) -> asyncio.Future[Any] | None:
@@ -99,15 +104,20 @@ class NetworkBroker:
                         return await connection.ask(request, version, timeout)
                     await connection.tell(request, version, timeout)
                     return None
-                except ConnectError:
+                except ConnectError as problem:
                     # the broker had closed an idle connection: nothing was written, so ask again once (B24)
-                    if attempt == 2:
+                    if attempt == 2 or problem.sent:
                         raise
         raise AssertionError("unreachable")
 
     async def close(self) -> None:
         """End every connection. Idempotent; never waits for the network."""
         await self._lanes.close()
+
+    async def retire(self) -> None:
+        """End every connection because the broker has another address now. Who still asks here gets ConnectError:
+        it is the way to the broker that was lost, not the client that was closed."""
+        await self._lanes.close(moved=f"{self.name} has moved to another address")
 
     # -- what the choice of a broker looks at (B27) -----------------------------------------------------------------
 

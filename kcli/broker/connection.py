@@ -90,8 +90,19 @@ class Connection(asyncio.BufferedProtocol):
         return waiter.future
 
     async def tell(self, request: Request[Any], version: int, timeout: float) -> None:
-        """Write a request that has no answer."""
+        """Write a request that has no answer. Returns when the system has taken all of it: no answer will ever tell,
+        and the end of the connection throws away what still waits on our side (D20). Raises as `ask`; an error is
+        `sent` when a part of it may have left."""
         await self._write(request, version, timeout, answered=False)
+        assert self._transport is not None
+        if not self._transport.get_write_buffer_size():
+            return
+        self._transport.set_write_buffer_limits(high=0)  # paused until the last byte has gone
+        while self._gate.paused and self.lost is None:
+            if not await self._gate.wait(timeout):
+                self._stuck(timeout)
+        if self.lost is not None and self._gate.paused:
+            raise Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=True)
 
     async def _write(self, request: Request[Any], version: int, timeout: float, *, answered: bool) -> None:
         if self.idle_since(QUIET):  # let the loop see a close that is waiting in the socket, before writing into it
@@ -99,7 +110,7 @@ class Connection(asyncio.BufferedProtocol):
             await asyncio.sleep(0)
         while not self._gate.open:
             if not await self._gate.wait(timeout):  # what is already in the buffer will never get through (A5.16)
-                self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
+                self._stuck(timeout)
         if self.lost is not None:
             raise self._not_sent()
         parts = self._session.send(request, version, answered=answered)
@@ -182,10 +193,12 @@ class Connection(asyncio.BufferedProtocol):
         """End the connection. Whoever waits for an answer may have been heard (`sent`)."""
         self._end(ConnectError(reason, sent=True))
 
-    def close(self, *, idle: bool = False) -> None:
-        """End the connection on our side. Idempotent. An `idle` one was lost by nobody's fault (B24)."""
-        closed = f"the connection to {self.name} was closed"
-        self._end(ConnectError(closed) if idle else Closed(closed))
+    def _stuck(self, timeout: float) -> None:
+        self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
+
+    def close(self, lost: ConnectError | None = None) -> None:
+        """End the connection on our side. Idempotent. `lost` is why, when the client goes on without it."""
+        self._end(lost or Closed(f"the connection to {self.name} was closed"))
 
     def _end(self, lost: ConnectError | Closed) -> None:
         if self.lost is not None:

@@ -23,6 +23,11 @@ class Gate:
         return self._open.is_set()
 
     @property
+    def paused(self) -> bool:
+        """The peer does not read."""
+        return self._paused
+
+    @property
     def muted(self) -> bool:
         return self._loop.time() < self._muted_until
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.broker.opening import Opening
-from kcli.errors import Closed, KcliError
+from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Lane
 from kcli.waiting import retrieve, share
 
@@ -30,6 +30,7 @@ class Lanes:
         self._failures: dict[str, KcliError] = {}  # what the last attempt of a lane ended with, if it failed
         self._idle_timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self._moved = ""  # why, when it is only this address that is over
 
     @property
     def connecting(self) -> bool:
@@ -49,7 +50,7 @@ class Lanes:
     async def connection(self, lane: str) -> Connection:
         """The lane's connection, opened if there is none. Whoever comes while it is being opened shares the wait."""
         if self._closed:
-            raise Closed(f"{self._name} was closed")
+            raise self._end()
         connection = self.open.get(lane)
         if connection is not None and connection.lost is None:
             return connection
@@ -60,7 +61,13 @@ class Lanes:
             task = asyncio.get_running_loop().create_task(attempt, name=f"connect {self._name} {lane}")
             self._under_way[lane] = task
             task.add_done_callback(lambda done: self._opened(lane, done))
-        return await share(task)
+        try:
+            return await share(task)
+        except Closed:
+            raise self._end() from None
+
+    def _end(self) -> KcliError:
+        return ConnectError(self._moved) if self._moved else Closed(f"{self._name} was closed")
 
     def _opened(self, lane: str, task: asyncio.Task[Connection]) -> None:
         del self._under_way[lane]
@@ -93,12 +100,14 @@ class Lanes:
         self._idle_timer = None
         for connection in list(self.open.values()):
             if connection.idle_since(self._settings.idle_timeout):
-                connection.close(idle=True)
+                connection.close(ConnectError(f"the idle connection to {self._name} was closed"))  # nobody's fault
         if self.open:
             self._watch_idle()
 
-    async def close(self) -> None:
-        """End every connection. Idempotent; never waits for the network."""
+    async def close(self, *, moved: str = "") -> None:
+        """End every connection. Idempotent; never waits for the network. `moved` says why only this address ends."""
+        if not self._closed:
+            self._moved = moved
         self._closed = True
         if self._idle_timer is not None:
             self._idle_timer.cancel()
@@ -108,5 +117,5 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
         for connection in list(self.open.values()):
-            connection.close()
+            connection.close(ConnectError(self._moved) if self._moved else None)
         await asyncio.sleep(0)  # the transports' own last step

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
+from threading import Thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +24,38 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
     if host == "localhost":  # nobody has to be asked, so no thread has to wait
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:
-        loop = asyncio.get_running_loop()
         try:
-            found = await loop.getaddrinfo(host.rstrip("."), port, type=socket.SOCK_STREAM)
+            found = await _look_up(host.rstrip("."), port)
         except UnicodeError as problem:
             raise OSError(0, "this cannot be a host name") from problem
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
+
+
+async def _look_up(host: str, port: int) -> Any:
+    """getaddrinfo in a thread that nobody has to wait for: a resolver may take half a minute, and the loop's own
+    threads are joined before the process may end (B30)."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Any] = loop.create_future()
+
+    def settle(found: Any, problem: BaseException | None) -> None:
+        if answer.done():
+            return
+        if problem is not None:
+            answer.set_exception(problem)
+        else:
+            answer.set_result(found)
+
+    def ask() -> None:
+        found, problem = None, None
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as failed:
+            problem = failed
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, found, problem)
+
+    Thread(target=ask, name=f"resolve {host}", daemon=True).start()
+    return await answer
 
 
 def open_socket(family: int) -> socket.socket:

@@ -91,7 +91,8 @@ class NetworkCluster:
 
     async def coordinator(self, of: Group | Transaction) -> Broker:
         """See `model.Cluster.coordinator`. Concurrent look-ups of one key share one request (C15)."""
-        return self._pool.broker(await self._coordinators.of(of))
+        node = await self._coordinators.of(of)
+        return self._pool.broker(self.topology.nodes.get(node.id, node))  # metadata may know a newer address
 
     def coordinator_moved(self, of: Group | Transaction) -> None:
         self._coordinators.moved(of)
@@ -120,7 +121,7 @@ class NetworkCluster:
             share_of_time = max(0.1, (end - loop.time()) / (len(candidates) - n))
             try:
                 async with asyncio.timeout(share_of_time):
-                    await broker.versions()
+                    await getattr(broker, "reach", broker.versions)()
                 return broker
             except AuthError:
                 raise

@@ -58,9 +58,11 @@ class Pool:
     async def retire(self) -> None:
         """Close brokers that nobody will ask again, seeds included once the cluster is known."""
         over = [address for address, one in self._seed_brokers.items() if not getattr(one, "busy", False)]
-        gone = self._retired + [self._seed_brokers.pop(address) for address in over]
-        self._retired = []
-        for broker in gone:
+        moved, self._retired = self._retired, []
+        unneeded = [self._seed_brokers.pop(address) for address in over]  # now, another one may retire while we wait
+        for broker in moved:
+            await getattr(broker, "retire", broker.close)()
+        for broker in unneeded:
             await broker.close()
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ from kcli import codes
 from kcli.cluster.pool import Pool, load
 from kcli.consumer.offsets import LATEST, list_offsets
 from kcli.errors import BrokerError, ConnectError, KcliError
-from kcli.model import Address, Group, Node, TopicPartition, Transaction, ask_coordinator, ask_leader
+from kcli.model import Address, Group, Lane, Node, TopicPartition, Transaction, ask_coordinator, ask_leader
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kcli.proto.messages.list_offsets import (
@@ -22,7 +22,7 @@ from kcli.proto.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from tests.fakes.fleet import Fleet, Told
-from tests.fakes.scripted import SPOKEN, Step
+from tests.fakes.scripted import SPOKEN, Scripted, Step
 
 AT = TopicPartition("t", 0)
 
@@ -332,6 +332,21 @@ async def test_B27_anyone_is_somebody_who_lives() -> None:
             assert (await cluster.anyone()).node_id == 3
 
 
+async def test_B27_anyone_lives_now_and_not_only_long_ago() -> None:
+    async with Fleet(3) as fleet:
+        cluster = fleet.cluster()
+        for node in await cluster.nodes():
+            await (await cluster.node(node.id)).versions()
+        for broker in fleet.brokers:
+            for link in broker.links:
+                link.drop()
+        await fleet[1].stop()
+        await fleet[2].stop()
+        await asyncio.sleep(0.02)  # until the ends are seen
+        for _ in range(3):
+            assert (await cluster.anyone()).node_id == 3
+
+
 async def test_B29_a_look_up_may_be_cancelled_at_any_point() -> None:
     trouble: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: trouble.append(context))
@@ -379,6 +394,29 @@ async def test_a_broker_that_changes_its_address_is_reached_at_the_new_one() -> 
         await cluster.refresh([])
         await (await cluster.node(2)).versions()
         assert len(fleet[2].links) == 2
+
+
+async def test_C4_the_old_address_of_a_broker_is_a_lost_way_and_not_a_closed_client() -> None:
+    async with Fleet(2) as fleet, Scripted(2) as other:
+        fleet.coordinators["g"] = 2
+        cluster = fleet.cluster()
+        other.sound["Metadata"] = fleet.metadata
+        await (await cluster.node(1)).versions()
+        old = await cluster.coordinator(Group("g"))
+        fleet[2].script["Heartbeat"].append(Step(silent=True))
+        asked = asyncio.create_task(old.ask(HeartbeatRequest(group_id="g"), lane=Lane.JOIN))
+        await fleet[2].saw(1)
+        fleet.advertised[2] = Address(other.host, other.port)
+        await cluster.refresh([])
+        new = await cluster.node(2)
+        await cluster.refresh([])
+        with pytest.raises(ConnectError, match="has moved to another address") as caught:
+            await asyncio.wait_for(asked, 1)
+        assert caught.value.sent
+        with pytest.raises(ConnectError, match="has moved to another address") as later:
+            await old.ask(HeartbeatRequest(group_id="g"))
+        assert not later.value.sent
+        assert await cluster.coordinator(Group("g")) is new  # looked up at the old address, cached by node
 
 
 async def test_an_error_of_metadata_as_a_whole_is_told() -> None:
