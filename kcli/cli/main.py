@@ -41,7 +41,7 @@ def _dispatch(words: list[str]) -> int:
         from kcli.cli.typed import dispatch
 
         return dispatch(words)
-    if words in (["--version"], ["-V"]):
+    if words in (["--version"], ["-V"], ["version"]):
         return print_version()
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]

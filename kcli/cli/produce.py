@@ -70,7 +70,10 @@ class Plan:
             if changes.get("idempotence"):
                 raise UsageError("enable.idempotence=true needs acks=all")
             changes["idempotence"] = False
-        return ProducerSettings(**changes)
+        made = ProducerSettings(**changes)
+        if made.compression_level is not None:
+            text.check_level(made.compression, made.compression_level, f"compression.level={made.compression_level}")
+        return made
 
     def _check(self, values: Values) -> None:
         if self.values and (self.paths or self.whole or self.input != "lines"):
@@ -278,7 +281,8 @@ async def _send(sending: Sending, stop: Stop) -> int:
     if stop.asked or problem is not None:
         left = await sending.producer.flush(PATIENCE)
         if left:
-            _say(f"waiting for the answers to {text.records(left)}; Ctrl-C again stops at once")
+            again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
+            _say(f"waiting for the answers to {text.records(left)}; {again} stops at once")
             await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
     problem = problem or sending.error
     unknown = isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION

@@ -6,6 +6,7 @@ from kcli.errors import UsageError
 
 _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "a": b"\a", "b": b"\b", "f": b"\f", "v": b"\v"}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+LEVELS = {"gzip": (1, 9), "lz4": (1, 16), "zstd": (-131072, 22)}
 
 
 def unescape(text: str, flag: str) -> bytes:
@@ -69,7 +70,15 @@ def codec(text: str) -> tuple[str, int | None]:
     digits = level[1:] if level.startswith("-") else level
     if not digits.isdecimal() or name in ("none", "snappy"):
         raise UsageError(f"-z {text}: {'the level is a number' if not digits.isdecimal() else name + ' has no levels'}")
+    check_level(name, int(level), f"-z {text}")
     return name, int(level)
+
+
+def check_level(codec: str, level: int, where: str) -> None:
+    """Raises UsageError for a level that the codec does not have; none and snappy have none."""
+    low, high = LEVELS.get(codec, (level, level))
+    if not low <= level <= high:
+        raise UsageError(f"{where}: the levels of {codec} are {low} to {high}")
 
 
 def headers(given: list[str]) -> list[tuple[str, bytes | None]]:

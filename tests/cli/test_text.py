@@ -58,3 +58,9 @@ def test_headers_keep_order_repeats_empty_and_null() -> None:
     assert text.headers(["a=1", "a=", "b", "c=x=y"]) == [("a", b"1"), ("a", b""), ("b", None), ("c", b"x=y")]
     with pytest.raises(UsageError, match="-H"):
         text.headers(["=x"])
+
+
+@pytest.mark.parametrize("given", ["zstd:99", "gzip:10", "gzip:0", "lz4:0", "lz4:17"])
+def test_a_level_that_the_codec_does_not_have_is_refused_before_anything_is_sent(given: str) -> None:
+    with pytest.raises(UsageError, match=f"-z {given}: the levels of"):
+        text.codec(given)
