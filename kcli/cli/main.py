@@ -62,6 +62,9 @@ def _dispatch(words: list[str]) -> int:
             more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
             raise UsageError(f"{path}: {problem}{more}") from None
         if values is not None:
+            from kcli.cli.lean import start_lean
+
+            start_lean()
             return _run(command.run, values)
     from kcli.cli.typed import dispatch
 
