@@ -19,13 +19,11 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-
 from kcli.settings import ProducerSettings
 from tests.kafka.artifacts import missing
 from tests.kafka.cluster import Kafka
 from tests.kafka.load import Load
-from tests.programs import KCLI, Background
+from tests.programs import KCLI, Background, kcli
 
 PARTITIONS = 6
 STEPS = 3  # troubles in a round
@@ -133,9 +131,8 @@ def grouped(one: Background, two: Background, wanted: set[int]) -> int:
 
 
 def _create(kafka: Kafka, topic: str) -> None:
-    admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
-    admin.create_topics([NewTopic(topic, PARTITIONS, 3)])[topic].result(30)
-    kafka.wait_in_sync()
+    made = kcli("topics", "create", topic, "-p", str(PARTITIONS), "-r", "3", "-b", kafka.bootstrap)
+    assert made.code == 0, made.err  # every broker knows it now
 
 
 def main() -> int:
