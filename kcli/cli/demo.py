@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -174,6 +175,7 @@ def _sandbox() -> Iterator[str]:
     words = [*KCLI, "sandbox", "--port", "0", "--format", "json"]
     print("$ kcli sandbox --port 0", flush=True)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # who ends us ends the sandbox too
     try:
         assert process.stdout is not None
         first = process.stdout.readline()
@@ -181,6 +183,7 @@ def _sandbox() -> Iterator[str]:
             raise KcliError(f"the sandbox did not start (exit code {process.wait()})")
         yield json.loads(first)["bootstrap"]
     finally:
+        signal.signal(signal.SIGTERM, before)
         process.terminate()
         try:
             process.wait(30)
