@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 INTERRUPTED = 130
-LARGEST_REUSED = 31 << 20  # bytes; glibc adapts to blocks below 32 MiB
 
 
 class Interrupted(KcliError):
@@ -70,9 +69,6 @@ class Stop:
 
 def run(command: Callable[[Stop], Awaitable[int]]) -> int:
     """Run one command to its exit code."""
-    # glibc gives large blocks back to the system at once, until one of this size was freed: then it keeps them. Pages
-    # that are had anew for every batch would cost half of the time. The block itself is never touched.
-    bytes(LARGEST_REUSED)
 
     async def whole() -> int:
         stop = Stop()

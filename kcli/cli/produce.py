@@ -92,7 +92,6 @@ class Sending:
     def __init__(self, plan: Plan, producer: Producer, report: Report | None, cluster: Cluster | None = None) -> None:
         self.plan = plan
         self.cluster = cluster
-        self.partition = plan.partition
         self.producer = producer
         self.report = report
         self.read = 0
@@ -109,7 +108,6 @@ class Sending:
     async def everything(self) -> None:
         """Read all input and hand it to the producer. Stops at the first batch that failed."""
         plan = self.plan
-        await self._only_partition()
         if plan.values:
             await self._rows([self._row(None, value) for value in plan.values])
             return
@@ -135,15 +133,6 @@ class Sending:
             for source in sources:
                 source.close()
 
-    async def _only_partition(self) -> None:
-        """A topic of one partition keeps the order of the input also where records with and without a key mix: those
-        without wait for a partition in a batch of their own otherwise."""
-        plan = self.plan
-        mixed = plan.key_delimiter is not None or plan.input != "lines"
-        if mixed and self.partition is None and self.cluster is not None:
-            there = await self.cluster.partitions(plan.topic)
-            self.partition = there[0] if len(there) == 1 else None
-
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
         """Whole records of one block; returns how many lines the input has had so far."""
         plan = self.plan
@@ -165,7 +154,7 @@ class Sending:
                     delimiter=plan.delimiter[0],
                     key_delimiter=plan.key_delimiter,
                     key=plan.key,
-                    partition=self.partition,
+                    partition=plan.partition,
                     timestamp=plan.timestamp,
                     empty_is_null=plan.nulls,
                 )
@@ -200,7 +189,6 @@ class Sending:
                 break
             if plan.by_key or plan.partition is not None:
                 partition = plan.partition
-            partition = self.partition if partition is None else partition
             if plan.timestamp is not None:
                 timestamp = plan.timestamp
             if plan.nulls:
@@ -229,8 +217,8 @@ class Sending:
         plan = self.plan
         key = plan.key if key is None else key
         if plan.nulls:
-            return (self.partition, plan.timestamp, key or None, value or None, plan.headers)
-        return (self.partition, plan.timestamp, key, value, plan.headers)
+            return (plan.partition, plan.timestamp, key or None, value or None, plan.headers)
+        return (plan.partition, plan.timestamp, key, value, plan.headers)
 
     def summary(self) -> str:
         counts = self.producer.counts

@@ -257,9 +257,10 @@ class Producer:
             grown = added = 0
             try:
                 self._check_open()
-                places = partition_keys(chunk, lines, len(everyone)) if partition is None else None
+                places = self._places(topic, chunk, lines, everyone) if partition is None else None
                 for wanted in (partition,) if places is None else sorted(set(places)):
-                    more, taken = self._add_rows(topic, everyone, chunk, lines, places, wanted, stamp)
+                    assert wanted is not None
+                    more, taken = self._add_rows(topic, chunk, lines, places, wanted, stamp)
                     grown += more
                     added += taken
             finally:
@@ -268,20 +269,26 @@ class Producer:
             await asyncio.sleep(0)
         return at
 
+    def _places(self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int]) -> array[int]:
+        """Each row's partition. Rows without a key go where the topic sticks now, among the others and in their
+        order: a batch of their own would overtake or fall behind the keyed rows of that partition."""
+        places = partition_keys(chunk, lines, len(everyone))
+        if -1 in places:
+            sticky = self._sticky_of(topic)
+            chosen = sticky.choose(everyone)
+            keyless = sum(length for length, place in zip(lines.value_lengths, places) if place < 0)
+            sticky.went(keyless, full=keyless >= self._batch_size)
+            places = type(places)("i", [chosen if place < 0 else place for place in places])
+        return places
+
     def _add_rows(
-        self, topic: str, everyone: Sequence[int], chunk: Buffer, lines: Lines, places: array[int] | None,
-        wanted: int | None, stamp: int,
-    ) -> tuple[int, int]:  # fmt: skip
-        """Append the rows of one partition (-1: those without a key), over as many batches as they fill; the bytes
-        and records they are."""
+        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, wanted: int, stamp: int
+    ) -> tuple[int, int]:
+        """Append the rows of one partition, over as many batches as they fill; the bytes and records they are."""
         settings, accumulator = self._settings, self._engine.accumulator
-        sticky = self._sticky_of(topic) if wanted is not None and wanted < 0 else None
+        queue = accumulator.queue(topic, wanted)
         row = grown = added = 0
         while row < lines.count:
-            chosen = sticky.choose(everyone) if sticky is not None else wanted
-            assert chosen is not None
-            assert wanted is not None
-            queue = accumulator.queue(topic, chosen)
             batch = accumulator.open(queue, asyncio.get_running_loop().time())
             builder = batch.builder
             size, count = builder.size, builder.count
@@ -292,10 +299,7 @@ class Producer:
             grown += builder.size - size
             added += builder.count - count
             self.counts.accepted += builder.count - count
-            full = row < lines.count
-            if sticky is not None:
-                sticky.went(builder.size - size, full=full)
-            accumulator.appended(queue, batch, full=full)
+            accumulator.appended(queue, batch, full=row < lines.count)
         return grown, added
 
     # -- the end ----------------------------------------------------------------------------------------------------

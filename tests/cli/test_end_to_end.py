@@ -93,6 +93,21 @@ def test_keyed_lines_come_back_keyed(kcli: Shell) -> None:
         ]
 
 
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_lines_without_a_key_keep_their_place_among_the_keyed_ones(kcli: Shell, partitions: int) -> None:
+    rng = random.Random(partitions)
+    given = [b"%d:%d" % (rng.randrange(50), n) if rng.random() < 0.5 else b"%d" % n for n in range(20_000)]
+    topic = kcli.topic(partitions)
+    kcli.ok("produce", topic, "-K", ":", stdin=b"\n".join(given) + b"\n")
+    rows = kcli.ok("consume", topic, "-o", "beginning", "-e", "-f", "%p %s\\n").split(b"\n")[:-1]
+    assert len(rows) == len(given)
+    last: dict[bytes, int] = {}
+    for row in rows:
+        partition, number = row.split()
+        assert last.get(partition, -1) < int(number)
+        last[partition] = int(number)
+
+
 def test_formats_nulls_and_delimiters(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, "-K:", "-Z", "-H", "a=1", "-H", "b", "--timestamp", "1700000000123", stdin=b"k:v\nk:\n")
