@@ -87,7 +87,9 @@ class KafkaPython(Stranger):
         }  # fmt: skip
 
     def run(self) -> None:
-        consumer = KafkaConsumer(self._topic, **self._options)
+        consumer = KafkaConsumer(**self._options)
+        consumer.partitions_for_topic(self._topic)  # a leader that does not know the topic yet assigns nothing
+        consumer.subscribe([self._topic])
         try:
             while not self._stop.is_set():
                 for at, records in consumer.poll(timeout_ms=100).items():
