@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kcli.model import Broker, Connect, Group, Node, TopicPartition, Transaction
     from kcli.settings import ClientSettings
 
+SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that one does not
 GRACE = 1.0  # seconds in which a topic nobody knows may still turn up (C19)
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
 
@@ -167,8 +168,14 @@ class NetworkCluster:
                 return sorted(known.partitions)
             error = known.error if known is not None and known.error else codes.UNKNOWN_TOPIC_OR_PARTITION
             waiting = error is codes.LEADER_NOT_AVAILABLE or self._settings.auto_create_topics
-            if not (waiting and error.retriable) or loop.time() - begin > self._settings.deadline:
+            patience = self._settings.deadline if waiting and error.retriable else self._second_look(error)
+            if loop.time() - begin >= patience:
                 raise BrokerError(error, topic)
+
+    def _second_look(self, error: codes.ErrorCode) -> float:
+        """One broker of many may not have heard of a topic yet (just created, or just restarted): look again for so
+        many seconds. A lone broker is right."""
+        return SECOND_LOOK if error is codes.UNKNOWN_TOPIC_OR_PARTITION and len(self.topology.nodes) > 1 else 0.0
 
     async def topics(self) -> dict[str, Sequence[int]]:
         """See `model.Cluster.topics`. Always asks."""

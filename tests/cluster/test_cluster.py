@@ -286,6 +286,19 @@ async def test_C19_unknown_and_forbidden_end_in_time(monkeypatch: pytest.MonkeyP
                 await look
 
 
+async def test_C19_of_many_brokers_one_may_not_know_a_topic_yet_and_a_lone_one_is_right() -> None:
+    async with Fleet(2) as fleet:
+        waiting = asyncio.create_task(fleet.cluster().partitions("t"))
+        await asyncio.sleep(0.05)
+        fleet.topics["t"] = {0: Told(1), 1: Told(2)}
+        assert await waiting == [0, 1]
+    async with Fleet(1) as alone:
+        begin = time.monotonic()
+        with pytest.raises(BrokerError, match="UNKNOWN_TOPIC_OR_PARTITION"):
+            await alone.cluster().partitions("typo")
+        assert time.monotonic() - begin < 0.2
+
+
 async def test_C20_internal_topics_are_known_as_such() -> None:
     async with Fleet() as fleet:
         fleet.topics = {"__consumer_offsets": {0: Told(1)}, "__mine": {0: Told(1)}, "t": {0: Told(1)}}
