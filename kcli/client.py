@@ -59,7 +59,8 @@ class Client:
         largest = settings.fetch_max_bytes + HEADROOM
         if largest > self.settings.max_frame:  # a frame that was asked for is not an attack (B1)
             self.settings = self.settings.replace(max_frame=largest)
-        return Consumer(self.cluster, settings, group, rack=self.settings.rack)
+        own = self.settings
+        return Consumer(self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age)
 
 
 def keep_large_blocks() -> None:

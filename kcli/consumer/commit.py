@@ -62,6 +62,14 @@ class Offsets:
         """True while a commit is on its way."""
         return self._turn.locked()
 
+    async def settled(self, deadline: float) -> None:
+        """Returns when the commits under way are answered, at the deadline at the latest."""
+        try:
+            async with asyncio.timeout_at(deadline), self._turn:
+                return
+        except TimeoutError:
+            return  # who asked for them will hear it
+
     async def write(
         self, offsets: Mapping[TopicPartition, OffsetAndEpoch], deadline: float,
         check: Callable[[Iterable[TopicPartition]], None] | None = None,

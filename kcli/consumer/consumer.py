@@ -47,11 +47,13 @@ class Consumer:
     """Reads until closed. `on_notice`, if set, is called with sentences about resets and truncations."""
 
     def __init__(
-        self, cluster: Cluster, settings: ConsumerSettings, group: GroupSettings | None = None, *, rack: str = ""
-    ) -> None:
+        self, cluster: Cluster, settings: ConsumerSettings, group: GroupSettings | None = None, *, rack: str = "",
+        metadata_max_age: float = 300.0,
+    ) -> None:  # fmt: skip
         self._cluster = cluster
         self._settings = settings
         self._group_settings = group
+        self._metadata_max_age = metadata_max_age
         self._rack = rack or (group.rack if group is not None else "")
         self._reader = Reader(cluster, settings, rack=self._rack)
         self._link = Link(self._reader)
@@ -106,6 +108,7 @@ class Consumer:
         self._session = GroupSession(
             self._cluster, self._group_settings, self._link, self._link, request_timeout=settings.request_timeout,
             retry_backoff=settings.retry_backoff, retry_backoff_max=settings.retry_backoff_max,
+            metadata_max_age=self._metadata_max_age,
         )  # fmt: skip
         self._reader.stored = self._session.committed
         self._session.on_failed = lambda _error: self._reader.arrived.set()

@@ -7,7 +7,7 @@ from itertools import count
 from os import urandom
 
 from kcli import codes
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
+from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.model import Group
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ class Coordinator:
             highest = (await broker.versions()).get(api_key, (0, 0))[1] if api_key else 0
             request = build(highest)
             lane = self._lane if request.api_key in REBALANCING else None
-            return await broker.ask(request, timeout=timeout, lane=lane)
+            return await ask_broker(broker, request, timeout=timeout, lane=lane)
         except (ConnectError, DeadlineExceeded):
             self.moved()
             raise
@@ -64,6 +64,17 @@ class Coordinator:
         """Wait before attempt number `attempt` + 1: longer each time, never in step with others."""
         longest = min(self._backoff * 2**attempt, self._backoff_max)
         await asyncio.sleep(longest * (0.8 + 0.4 * urandom(1)[0] / 255))  # `random` would cost 3 ms of start-up
+
+
+async def ask_broker(
+    broker: Broker, request: Request[R], *, timeout: float | None = None, lane: str | None = None
+) -> R:
+    """As `Broker.ask`, but a connection that was closed or spoke nonsense is a ConnectError: the way was lost. The
+    client that was closed is known by the look-up of a broker, which raises Closed; that does not pass."""
+    try:
+        return await broker.ask(request, timeout=timeout, lane=lane)
+    except (Closed, DecodeError) as problem:
+        raise ConnectError(str(problem), sent=True) from problem
 
 
 def transient(error: Exception) -> bool:

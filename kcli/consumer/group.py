@@ -154,6 +154,8 @@ class GroupSession:
                     self._share.commit_error = None
                     if self.failed is None:
                         await self._give_up_all()
+                    else:
+                        await self._share.lose()
                 await self._leave("the consumer is being closed")
         except TimeoutError:
             pass  # E44: the deadline is kept; the session's timeout tells the others
@@ -371,12 +373,22 @@ class GroupSession:
         joining = self._member.state in (JOINING, SYNCING)
         self._member.fail(error)
         me = asyncio.current_task()
-        for name, task in self._tasks.items():
-            if task is not me and (name != "rebalance" or (joining and not self._share.quiet.locked())):
-                task.cancel()  # else the rebalancing task has yet to tell what was lost
+        for name, task in list(self._tasks.items()):
+            if name == "rebalance" and (task is me or (joining and not self._share.quiet.locked())):
+                self._spawn("rebalance", lambda ended=task: self._lose_after(ended))  # type: ignore[misc]
+            elif name == "rebalance":
+                continue  # it has yet to tell what was lost
+            if task is not me:
+                task.cancel()
         self._wake()
         if self.on_failed is not None:
             self.on_failed(error)
+
+    async def _lose_after(self, ended: asyncio.Task[None]) -> None:
+        """The rebalancing task ends in the middle of a join: a cooperative member still owns something."""
+        await asyncio.wait({ended})
+        async with self._share.quiet:
+            await self._share.lose()
 
     async def _end(self, *names: str) -> None:
         tasks = [task for name in names if (task := self._tasks.get(name)) is not None]

@@ -7,6 +7,7 @@ read itself (E49). It asks Metadata directly: replicas' racks and counts come in
 from __future__ import annotations
 
 from kcli import codes
+from kcli.consumer.coordinator import ask_broker
 from kcli.errors import BrokerError, UsageError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -82,4 +83,4 @@ class Interest:
     async def _metadata(self, topics: Collection[str] | None) -> MetadataResponse:
         broker = await self._cluster.anyone()
         named = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
-        return await broker.ask(MetadataRequest(topics=named, allow_auto_topic_creation=False))
+        return await ask_broker(broker, MetadataRequest(topics=named, allow_auto_topic_creation=False))

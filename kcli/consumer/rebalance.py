@@ -113,6 +113,7 @@ class Rebalance:
         try:
             if settle and self._settings.block_rebalance_on_poll:
                 await self._settle(partitions, deadline)
+            await self._offsets.settled(deadline)  # a JoinGroup must not overtake a commit made by hand (E39, E42)
             if self._member.generation >= 0 and self._settings.auto_commit:
                 await self._commit(partitions, deadline)
             if self._member.generation < 0:

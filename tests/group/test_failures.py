@@ -1,0 +1,142 @@
+"""A group's member when things break in the middle: what was owned is told, commits keep their order, ends come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import pytest
+
+from kcli import codes
+from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.group import GroupSession
+from kcli.errors import BrokerError, Closed, DeadlineExceeded, DecodeError
+from kcli.model import TopicPartition as TP
+from tests.group.fakes import FakeKafka, Reader
+from tests.group.test_group import COOPERATIVE, FAST, member, until
+
+ALL = {TP("t", n) for n in range(4)}
+
+
+@pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup"])
+async def test_E53_a_join_that_fails_for_good_tells_a_cooperative_member_that_all_is_lost(api: str) -> None:
+    kafka = FakeKafka()
+    async with member(kafka, COOPERATIVE) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        kafka.errors[api] = deque([codes.GROUP_AUTHORIZATION_FAILED])
+        kafka.rebalance()
+        await until(lambda: "lost" in kafka.log and session.failed is not None)
+        assert not reader.owned
+        with pytest.raises(BrokerError, match="GROUP_AUTHORIZATION_FAILED"):
+            session.polled()
+
+
+async def test_E53_a_bug_in_the_middle_of_a_join_tells_a_cooperative_member_that_all_is_lost() -> None:
+    kafka = FakeKafka()
+    async with member(kafka, COOPERATIVE) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        kafka.errors["JoinGroup"] = deque([RuntimeError("a bug")])
+        kafka.rebalance()
+        await until(lambda: "lost" in kafka.log)
+        assert isinstance(session.failed, RuntimeError)
+    assert kafka.log.count("lost") == 1
+
+
+async def test_E53_a_heartbeat_that_fails_for_good_during_a_join_tells_what_is_lost() -> None:
+    kafka = FakeKafka()
+    async with member(kafka, COOPERATIVE) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        never = asyncio.Event()
+        kafka.errors["SyncGroup"] = deque([never])
+        kafka.rebalance()
+        await until(lambda: kafka.errors["SyncGroup"] == deque())
+        kafka.errors["Heartbeat"] = deque([codes.FENCED_INSTANCE_ID] * 9)
+        await until(lambda: session.failed is not None or session._member.error is not None)
+        never.set()
+        await until(lambda: "lost" in kafka.log)
+        assert not reader.owned
+
+
+@pytest.mark.parametrize("problem", [Closed("the seed broker was closed"), DecodeError("nonsense")])
+@pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "OffsetFetch", "Metadata"])
+async def test_C15_a_connection_that_was_closed_or_spoke_nonsense_is_a_way_that_was_lost(
+    api: str, problem: Exception
+) -> None:
+    kafka = FakeKafka()
+    kafka.errors[api] = deque([problem])
+    async with member(kafka) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        await session.commit({TP("t", 0): OffsetAndEpoch(3)})
+        assert (await session.committed([TP("t", 0)]))[TP("t", 0)] == OffsetAndEpoch(3)
+        await until(lambda: not kafka.errors[api])
+        assert session.failed is None
+
+
+async def test_B30_a_client_that_was_closed_under_a_member_ends_it_at_once() -> None:
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+
+        async def coordinator(of: Any) -> Any:
+            raise Closed("the client was closed")
+
+        kafka.coordinator = coordinator  # type: ignore[method-assign]
+        await until(lambda: session.failed is not None)
+        with pytest.raises(Closed):
+            session.polled()
+
+
+async def test_E39_E42_a_join_does_not_overtake_a_commit_made_by_hand() -> None:
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        gate = asyncio.Event()
+        kafka.errors["OffsetCommit"] = deque([gate])
+        committing = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(9)}))
+        await until(lambda: "OffsetCommit" in kafka.log)
+        del kafka.log[:]
+        kafka.rebalance()
+        await until(lambda: "settled" in kafka.log)
+        await asyncio.sleep(0.03)
+        assert not {"revoked", "JoinGroup"} & set(kafka.log)
+        gate.set()
+        await committing
+        await until(lambda: reader.owned == ALL and kafka.generation == 2)
+        assert kafka.committed[TP("t", 0)].offset == 9
+        assert kafka.log.index("revoked") < kafka.log.index("JoinGroup")
+
+
+async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_for_ever() -> None:
+    kafka = FakeKafka()
+    async with member(kafka, FAST.replace(rebalance_timeout=0.1)) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        kafka.errors["OffsetCommit"] = deque([asyncio.Event()])
+        committing = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(9)}, timeout=5))
+        await until(lambda: "OffsetCommit" in kafka.log)
+        kafka.rebalance()
+        await until(lambda: kafka.generation == 2 and reader.owned == ALL)
+        committing.cancel()
+        await asyncio.wait({committing})
+
+
+@pytest.mark.parametrize("apis", [("OffsetCommit",), ("LeaveGroup",), ("OffsetCommit", "LeaveGroup", "Heartbeat")])
+async def test_E44_close_ends_within_its_deadline_whatever_the_coordinator_does_not_answer(
+    apis: tuple[str, ...],
+) -> None:
+    kafka = FakeKafka()
+    reader = Reader(kafka.log)
+    session = GroupSession(kafka, FAST.replace(auto_commit=True), reader, reader)  # type: ignore[arg-type]
+    await session.start(["t"])
+    await until(lambda: reader.owned == ALL)
+    reader.positions = {TP("t", 0): OffsetAndEpoch(4)}
+    for api in apis:
+        kafka.errors[api] = deque([asyncio.Event()] * 50)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    try:
+        await session.close(timeout=0.15)
+    except DeadlineExceeded:
+        assert "OffsetCommit" in apis
+    assert loop.time() - began < 0.4
+    assert [task for task in asyncio.all_tasks() if "kcli group" in task.get_name()] == []
