@@ -34,6 +34,14 @@ def member(kafka: Kafka, topic: str, path: Path, strategy: str = "range") -> Bac
     return Background(words, stdout=path)
 
 
+def commit_zeros(kafka: Kafka, topic: str) -> None:
+    """The group gets a commit for every partition of the empty topic. Without one librdkafka asks for the beginning
+    and may still do so after the partition has gone to another member and come back with a commit: the timer of the
+    first assignment survives it, and what the other has read and committed is read again."""
+    ended = kcli("consume", topic, "-b", kafka.bootstrap, "-g", f"g-{topic}", "--from-beginning", "-e")
+    assert ended.code == 0, ended.err
+
+
 def produce(kafka: Kafka, topic: str, first: int, count: int) -> None:
     lines = b"".join(b"k%d\t%d\n" % (n, n) for n in range(first, first + count))
     sent = kcli("produce", topic, "-b", kafka.bootstrap, "-K", "\t", stdin=lines)
@@ -59,6 +67,7 @@ def test_E50_range_with_strangers_whoever_leads(kafka: Kafka, topic: str, tmp_pa
         "confluent": Confluent(kafka.bootstrap, group, topic),
         "kafka-python": KafkaPython(kafka.bootstrap, group, topic),
     }
+    commit_zeros(kafka, topic)
     with ExitStack() as running:
         ours: Background | None = None
         # the first to join leads, and leads on as the others come
@@ -91,6 +100,7 @@ def test_E50_range_with_strangers_whoever_leads(kafka: Kafka, topic: str, tmp_pa
 def test_E52_cooperative_sticky_with_confluent(kafka: Kafka, topic: str, tmp_path: Path, first: str) -> None:
     strategy = "cooperative-sticky"
     stranger = Confluent(kafka.bootstrap, f"g-{topic}", topic, strategy)
+    commit_zeros(kafka, topic)
     with ExitStack() as running:
         ours: Background | None = None
         for count, name in enumerate([first, *sorted({"kcli", "confluent"} - {first})], 1):
