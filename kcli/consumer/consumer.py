@@ -66,7 +66,11 @@ class Consumer:
     async def __aenter__(self) -> Consumer:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, kind: object = None, *_: object) -> None:
+        """Close. When the block was left by an exception, what the last poll handed out is not done: the next owner
+        reads it again, at least once (E38)."""
+        if kind is not None:
+            self._link.out.clear()
         await self.close()
 
     # -- what is read -----------------------------------------------------------------------------------------------
@@ -202,7 +206,10 @@ class Consumer:
             if left is not None and left <= 0:
                 return []
             # max.poll.interval is about a user who does not ask; one who waits here does (E35)
-            pause = 1.0 if self._session is not None and (left is None or left > 1.0) else left
+            pause = left
+            if self._group_settings is not None and self._session is not None:
+                turn = min(self._group_settings.max_poll_interval / 3, 1.0)
+                pause = turn if left is None else min(left, turn)
             try:
                 async with asyncio.timeout(pause):
                     await self._reader.arrived.wait()
