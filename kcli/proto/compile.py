@@ -10,6 +10,7 @@ import linecache
 import sys
 
 from kcli.errors import EncodeError
+from kcli.proto import codecache
 from kcli.proto.runtime import RUNTIME
 from kcli.proto.schema import Struct
 
@@ -71,7 +72,12 @@ class Compiler:
         file = f"<{self.label} {prefix}>"
         source = "\n".join(self.lines) + "\n"
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-        exec(compile(source, file, "exec"), self.names)
+        name = f"{self.message.__name__}-{self.version}-{prefix}"
+        code = codecache.load(name, source)
+        if code is None:
+            code = compile(source, file, "exec")
+            codecache.store(name, source, code)
+        exec(code, self.names)
         return self.names[f"{prefix}_{self.message.__name__}"]
 
     def _struct(self, struct: type[Struct]) -> None:
