@@ -89,6 +89,7 @@ class Cursor:
             self.epoch = self.fetch_epoch = epoch
             self.state = READY
         else:
+            self.position = self.fetch_at = self.epoch = self.fetch_epoch = -1  # not known before it is looked up
             self.state = RESOLVING
 
     def resolved(self, generation: int, offset: int, epoch: int = -1) -> bool:

@@ -7,12 +7,16 @@ import random
 
 import pytest
 
+from kcli import codes
 from kcli.consumer.bounds import Bound
 from kcli.consumer.chunk import CorruptRecords
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.positions import LogTruncated, OffsetOutOfRange
-from kcli.errors import BrokerError, Closed, ConnectError
+from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
 from kcli.model import TopicPartition
+from kcli.proto.messages.fetch import FetchRequest
+from kcli.proto.messages.list_offsets import ListOffsetsRequest
+from kcli.proto.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from kcli.settings import ConsumerSettings
 from tests.consumer.log import FakeCluster, Log, batch, until
 
@@ -321,6 +325,120 @@ async def test_C9_a_truncated_log_without_a_policy_is_an_error():
         (fetched,) = await consumer.poll(5)
         assert isinstance(fetched.error, LogTruncated)
         assert (fetched.error.position, fetched.error.end) == (20, 10)
+
+
+REFUSALS = {
+    "authz": BrokerError(codes.TOPIC_AUTHORIZATION_FAILED, "t"),
+    "timeout": DeadlineExceeded("no answer", sent=True),
+    "DNS": ConnectError("no address for broker-1", sent=False),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+async def test_C11_a_validation_that_fails_three_times_moves_nothing_and_repeats_nothing(kind):
+    log = Log().fill(20)
+    cluster = FakeCluster({A: log})
+    broker = cluster.brokers[0]
+    said, failures = [], [REFUSALS[kind]] * 3
+
+    async def hook(request):
+        if isinstance(request, OffsetForLeaderEpochRequest) and failures:
+            raise failures.pop()
+
+    async with Consumer(cluster, QUICK) as consumer:
+        consumer.on_notice = said.append
+        consumer.assign({A: 0})
+        got = []
+        while consumer.position(A) != 20:
+            got += [record.offset for one in await consumer.poll(1) for each in one.batches for record in each]
+        broker.hook = hook
+        cluster.epochs[A] = 1
+        log.fill(20)
+        broker.more.set()
+        async with asyncio.timeout(5):
+            while consumer.position(A) != 40:
+                for fetched in await consumer.poll(0.05):
+                    assert fetched.error is None
+                    got += [record.offset for each in fetched.batches for record in each]
+                assert failures == [] or consumer.position(A) == 20
+        assert got == list(range(40))
+        assert said == failures == []
+
+
+async def test_C9_a_seek_during_a_validation_stays():
+    log = Log().fill(20)
+    cluster = FakeCluster({A: log})
+    broker = cluster.brokers[0]
+    gate = asyncio.Event()
+
+    async def hook(request):
+        if not isinstance(request, OffsetForLeaderEpochRequest):
+            return None
+        answer = broker.epoch_end(request)
+        answer.topics[0].partitions[0].end_offset = 10
+        await gate.wait()
+        return answer
+
+    async with Consumer(cluster, QUICK) as consumer:
+        consumer.assign({A: 0})
+        while consumer.position(A) != 20:
+            await consumer.poll(1)
+        broker.hook = hook
+        cluster.epochs[A] = 1
+        await until(lambda: any(isinstance(one, OffsetForLeaderEpochRequest) for one in broker.asked))
+        consumer.seek(A, 3)
+        gate.set()
+        (fetched,) = await consumer.poll(1)
+        assert next(iter(fetched.batches[0])).offset == 3
+
+
+async def test_C14_list_offsets_goes_to_the_leader_while_a_follower_is_read_from():
+    log = Log().fill(20)
+    cluster = FakeCluster({A: log}, brokers=2)
+
+    async def point(request):
+        if not isinstance(request, FetchRequest):
+            return None
+        answer = await cluster.brokers[0].fetch(request)
+        for topic in answer.responses:
+            for row in topic.partitions:
+                row.preferred_read_replica, row.records = 1, b""
+        return answer
+
+    cluster.brokers[0].hook = point
+    async with Consumer(cluster, QUICK, rack="r1") as consumer:
+        consumer.assign({A: 0})
+        while consumer.position(A) != 20:
+            await consumer.poll(1)
+        consumer.seek(A, Bound("earliest"))
+        assert consumer.position(A) is None
+        while consumer.position(A) != 20:
+            await consumer.poll(1)
+    assert {type(one) for one in cluster.brokers[1].asked} == {FetchRequest}
+    assert any(isinstance(one, ListOffsetsRequest) for one in cluster.brokers[0].asked)
+
+
+async def test_C12_a_follower_that_dies_is_left_for_the_leader_at_once():
+    log = Log().fill(20)
+    cluster = FakeCluster({A: log}, brokers=2)
+
+    async def point(request):
+        answer = await cluster.brokers[0].fetch(request)
+        if not cluster.brokers[1].fetches:
+            for topic in answer.responses:
+                for row in topic.partitions:
+                    row.preferred_read_replica, row.records = 1, b""
+        return answer
+
+    async def dead(_request):
+        raise ConnectError("gone", sent=False)
+
+    cluster.brokers[0].hook, cluster.brokers[1].hook = point, dead
+    async with Consumer(cluster, QUICK, rack="r1") as consumer:
+        consumer.assign({A: 0})
+        consumer.stop_at({A: 20})
+        async with asyncio.timeout(1):
+            assert await everything(consumer) == {A: list(range(20))}
 
 
 async def test_C10_the_request_has_the_leaders_epoch_and_the_records_epoch():
