@@ -40,10 +40,15 @@ def main() -> int:
     return 0
 
 
+def shares(job: cases.Job) -> list[int]:
+    """Into how many parts the data is cut, by who gets one of them."""
+    return [1] if job.data.long else [1, *set(SLOW.values())]
+
+
 def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for job in wanted:
-        for share in (1, *set(SLOW.values())):
+        for share in shares(job):
             name = f"{job.data.name}.{share}"
             if name in files:
                 continue
@@ -52,7 +57,7 @@ def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
                 data.write_json(path, count)
             else:
                 sizes = {"text": (100, 100), "mixed": (10, 200), "large": (1024, 1024), "keyed": (100, 100)}
-                data.write_lines(path, count, sizes[job.data.name], keyed=job.data.keyed)
+                data.write_lines(path, count, sizes[job.data.name.rstrip("0123456789")], keyed=job.data.keyed)
             files[name] = path
     return files
 
@@ -64,7 +69,7 @@ def _row(
     found: dict[str, list[tuple[Run, int]]] = {}
     stem = f"{job.verb}-{job.data.name}-{job.codec}"
     if job.verb != "produce":
-        for share in (1, *set(SLOW.values())):
+        for share in shares(job):
             topic = f"{stem}-{share}"
             broker.create(bootstrap, topic)
             fill, _ = cases.commands(cases.Job("produce", job.data, job.codec), bootstrap, topic)["kcli"]
@@ -91,7 +96,7 @@ def _row(
             if turn:
                 found.setdefault(program, []).append((run, job.data.count // share))
     if job.verb != "produce":
-        for share in (1, *set(SLOW.values())):
+        for share in shares(job):
             broker.delete(bootstrap, f"{stem}-{share}")
     print(report.line(job, found), file=sys.stderr)
     return job, found

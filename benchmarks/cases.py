@@ -13,12 +13,13 @@ KCLI = str(Path(PYTHON).with_name("kcli"))
 
 @dataclass(frozen=True)
 class Data:
-    """A file of lines. `few` is the share of it that the slowest peer gets, so that a run ends today."""
+    """A file of lines. A `long` one is for kcli and kcat alone, so that a run ends today."""
 
     name: str
     label: str
     count: int
     keyed: bool = False
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def jobs(scale: float) -> list[Job]:
     large = Data("large", "1 KiB", million // 5)
     keyed = Data("keyed", "8 B key + 100 B", million, keyed=True)
     json = Data("json", "JSON 138 B", million)
+    text10 = Data("text10", "100 B", 10 * million, long=True)
+    large5 = Data("large5", "1 KiB", million, long=True)
     return [
         *[Job("produce", data) for data in (text, mixed, large, keyed, json)],
         Job("produce", json, "lz4"),
@@ -58,12 +61,14 @@ def jobs(scale: float) -> list[Job]:
         Job("format", keyed),
         Job("json", text),
         Job("json", json),
+        *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
     ]
 
 
 def commands(job: Job, bootstrap: str, topic: str) -> dict[str, tuple[list[str], dict[str, str]]]:
     """Program name to (argv, environment on top) for a job. A peer that cannot do a job is left out."""
     flag = "1" if job.data.keyed else "0"
+    peers = () if job.data.long else ("confluent", "aiokafka", "kafka_python")
     out: dict[str, tuple[list[str], dict[str, str]]] = {}
     pure = {"KCLI_PURE_PYTHON": "1"}
     if job.verb == "produce":
@@ -71,7 +76,7 @@ def commands(job: Job, bootstrap: str, topic: str) -> dict[str, tuple[list[str],
         mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *key]
         out["kcli"] = (mine, {})
         out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *key], {})
-        for peer in ("confluent", "aiokafka", "kafka_python"):
+        for peer in peers:
             out[peer] = ([PYTHON, str(PEERS / f"{peer}_produce.py"), bootstrap, topic, job.codec, flag], {})
     else:
         how = {"consume": [], "format": ["-f", "%k\\t%s\\n"], "json": ["-J"]}[job.verb]
@@ -79,7 +84,8 @@ def commands(job: Job, bootstrap: str, topic: str) -> dict[str, tuple[list[str],
         out["kcli"] = (mine, {})
         out["kcat"] = (["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", *how], {})
         if job.verb == "consume":
-            for peer in ("confluent", "aiokafka", "kafka_python"):
+            for peer in peers:
                 out[peer] = ([PYTHON, str(PEERS / f"{peer}_consume.py"), bootstrap, topic], {})
-    out["kcli, plain Python"] = (mine, pure)
+    if not job.data.long:
+        out["kcli, plain Python"] = (mine, pure)
     return out

@@ -62,6 +62,7 @@ def markdown(rows: list[tuple[Job, Found]], starts: dict[str, list[Run]], rounds
                       f"{wall_ns(found['kcat']) / wall_ns(found['kcli']):.1f}×"]  # fmt: skip
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(cells + ratios) + " |")
     out += ["", "## Wall seconds (minimum – median – maximum) and peak memory", "",
+            "Peak memory has a floor: that of the measuring process, from which the others are forked.", "",
             "| | " + " | ".join(NAMES.get(n, n) for n in names) + " |", "|---|" + "---|" * len(names)]  # fmt: skip
     for job, found in rows:
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(_wall(found.get(n)) for n in names) + " |")

@@ -6,7 +6,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartiti
 
 bootstrap, topic = sys.argv[1:3]
 consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench", "enable.auto.commit": False,
-                     "enable.partition.eof": True})  # fmt: skip
+                     "enable.partition.eof": True, "fetch.queue.backoff.ms": 10})  # fmt: skip
 partitions = list(consumer.list_topics(topic, timeout=10).topics[topic].partitions)
 consumer.assign([TopicPartition(topic, p, OFFSET_BEGINNING) for p in partitions])
 left = len(partitions)
