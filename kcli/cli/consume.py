@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from time import monotonic
 
+from kcli import codes
 from kcli.cli import text
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
@@ -17,7 +18,7 @@ from kcli.cli.progress import Progress
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished, held_back, partitions
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
-from kcli.errors import DeadlineExceeded, DecodeError, UsageError
+from kcli.errors import BrokerError, DeadlineExceeded, DecodeError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import GroupSettings
 
@@ -199,17 +200,32 @@ class Reading:
 
     async def _commit_in_time(self) -> None:
         if self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY:
+            try:
+                await self.commit()
+            except BrokerError as error:
+                if error.code is not codes.REBALANCE_IN_PROGRESS:
+                    raise
+                self._committed_at = monotonic()  # E40: what we keep is committed next time, what we lose is told to us
+
+    async def last_commit(self) -> None:
+        """Commit; whatever became of it, there is nothing left to commit while the group is left."""
+        try:
             await self.commit()
+        finally:
+            self._uncommitted.clear()
 
     async def commit(self, partitions: set[TopicPartition] | None = None) -> None:
         """Commit what was written since the last time, of all that is owned or of some (R4)."""
         if self.plan.group is None:
             return
         owned = self.consumer.assignment if partitions is None else partitions
-        offsets = {at: self._uncommitted.pop(at) for at in owned if at in self._uncommitted}
+        offsets = {at: self._uncommitted[at] for at in owned if at in self._uncommitted}
         if offsets:
             await self.consumer.commit(offsets)
             self._settled.update(offsets)
+            for at, offset in offsets.items():
+                if self._uncommitted.get(at) is offset:  # more may have been written meanwhile
+                    del self._uncommitted[at]
         self._committed_at = monotonic()
 
 
@@ -233,7 +249,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                     await reading.everything(stop)
                     await stop.unless(reading.settle())
                 finally:
-                    await reading.commit()
+                    await reading.last_commit()
     finally:
         sink.close()
     return _verdict(plan, reading, stop)
