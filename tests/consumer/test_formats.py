@@ -351,5 +351,3 @@ async def test_E23_E19_a_seek_while_the_groups_commit_is_looked_up_stays():
         while not got:
             got = await consumer.poll(0.1)
         assert next(iter(got[0].batches[0])).offset == 42
-
-
