@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,9 +37,7 @@ def measure(command: Sequence[str], *, stdin: str = os.devnull, timeout: float =
     return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode)
 
 
-def _kill_later(process: subprocess.Popen[bytes], seconds: float):  # type: ignore[no-untyped-def]
-    import threading
-
+def _kill_later(process: subprocess.Popen[bytes], seconds: float) -> threading.Timer:
     timer = threading.Timer(seconds, process.kill)
     timer.daemon = True
     timer.start()
