@@ -30,7 +30,11 @@ PACKAGES = (
     kafka.protocol.producer,
     kafka.protocol.sasl,
 )
-NOT_IN_KAFKA_PYTHON = {"ConsumerGroupHeartbeat", "ConsumerGroupDescribe"}  # KIP-848: it has no such client
+NOT_IN_KAFKA_PYTHON = {  # KIP-848, 932 and 1071: it has no such clients
+    "ConsumerGroupHeartbeat", "ConsumerGroupDescribe", "ShareGroupHeartbeat", "ShareGroupDescribe", "ShareFetch",
+    "ShareAcknowledge", "DescribeShareGroupOffsets", "AlterShareGroupOffsets", "DeleteShareGroupOffsets",
+    "StreamsGroupDescribe",
+}  # fmt: skip
 UNSTABLE = {"InitProducerId": "0-5"}  # v6 (two-phase commit) is unstable in 4.3: declared by Kafka, not to be sent
 
 
