@@ -189,7 +189,7 @@ INVALID_REQUEST = ErrorCode(
     42, "INVALID_REQUEST", False, "", "the broker finds the request malformed; its log says why"
 )
 UNSUPPORTED_FOR_MESSAGE_FORMAT = ErrorCode(
-    43, "UNSUPPORTED_FOR_MESSAGE_FORMAT", False, "", "the topic's old message format cannot do this"
+    43, "UNSUPPORTED_FOR_MESSAGE_FORMAT", False, "", "the topic's old record format cannot do this"
 )
 POLICY_VIOLATION = ErrorCode(44, "POLICY_VIOLATION", False, "", "a policy of the cluster forbids this")
 OUT_OF_ORDER_SEQUENCE_NUMBER = ErrorCode(
@@ -368,7 +368,7 @@ INCONSISTENT_TOPIC_ID = ErrorCode(
     103, "INCONSISTENT_TOPIC_ID", True, "leader", "the topic was deleted and made anew: its id changed"
 )
 INCONSISTENT_CLUSTER_ID = ErrorCode(
-    104, "INCONSISTENT_CLUSTER_ID", False, "", "the request is for another cluster; compare the bootstrap servers"
+    104, "INCONSISTENT_CLUSTER_ID", False, "", "the request is for another cluster; compare the bootstrap addresses"
 )
 TRANSACTIONAL_ID_NOT_FOUND = ErrorCode(
     105, "TRANSACTIONAL_ID_NOT_FOUND", False, "", "there is no such transactional id"
@@ -409,7 +409,7 @@ MISMATCHED_ENDPOINT_TYPE = ErrorCode(
     "this is a broker's request sent to a controller, or the reverse; check the port",
 )
 UNSUPPORTED_ENDPOINT_TYPE = ErrorCode(
-    115, "UNSUPPORTED_ENDPOINT_TYPE", False, "", "this kind of endpoint is not supported"
+    115, "UNSUPPORTED_ENDPOINT_TYPE", False, "", "this kind of listener is not supported"
 )
 UNKNOWN_CONTROLLER_ID = ErrorCode(116, "UNKNOWN_CONTROLLER_ID", False, "", "no controller has this id")
 UNKNOWN_SUBSCRIPTION_ID = ErrorCode(
@@ -451,7 +451,7 @@ INVALID_REGULAR_EXPRESSION = ErrorCode(
     128, "INVALID_REGULAR_EXPRESSION", False, "", "the broker cannot read this regular expression; it is RE2's kind"
 )
 REBOOTSTRAP_REQUIRED = ErrorCode(
-    129, "REBOOTSTRAP_REQUIRED", False, "", "the client must start over from the bootstrap servers"
+    129, "REBOOTSTRAP_REQUIRED", False, "", "the client must start over from the bootstrap addresses"
 )
 STREAMS_INVALID_TOPOLOGY = ErrorCode(
     130, "STREAMS_INVALID_TOPOLOGY", False, "", "the streams topology makes no sense to the broker"

@@ -213,7 +213,10 @@ async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool 
             break
         if loop.time() + pause > give_up:
             what = "still there" if gone else "not ready on every broker"
-            raise DeadlineExceeded(f"{', '.join(left)}: {what} after {timeout:g} s; it may well be soon", sent=True)
+            raise DeadlineExceeded(
+                f"{', '.join(left)}: {what} after {timeout:g} s; brokers learn of it one by one",
+                sent=True,
+            )
         await asyncio.sleep(pause)
         pause = min(pause * 2, LAST_PAUSE)
     await cluster.refresh(list(dict.fromkeys(names)) if not gone else [])

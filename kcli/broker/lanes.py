@@ -67,7 +67,7 @@ class Lanes:
             raise self._end() from None
 
     def _end(self) -> KcliError:
-        return ConnectError(self._moved) if self._moved else Closed(f"{self._name} was closed")
+        return ConnectError(self._moved) if self._moved else Closed(f"the connections to {self._name} were closed")
 
     def _opened(self, lane: str, task: asyncio.Task[Connection]) -> None:
         del self._under_way[lane]

@@ -99,9 +99,9 @@ class Opening:
             async with asyncio.timeout_at(end):
                 addresses = await resolve(host, port)
         except TimeoutError:
-            raise ConnectError(f"{self._name}: the name {host} could not be resolved in time") from None
+            raise ConnectError(f"{self._name}: the host name {host} could not be resolved in time") from None
         except OSError as problem:
-            raise ConnectError(f"{self._name}: the name {host} does not resolve ({problem.strerror})") from problem
+            raise ConnectError(f"{self._name}: the host name {host} does not resolve ({problem.strerror})") from problem
         reasons: dict[str, str] = {}
         for n, (family, where) in enumerate(addresses):
             share = (end - loop.time()) / (len(addresses) - n)  # a dead address leaves time for the next (B23)

@@ -21,12 +21,12 @@ def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None =
     ours = kind.versions
     name = api_name(kind.api_key)
     if kind.api_key not in offered:
-        raise UnsupportedVersion(f"{peer} does not offer {name}, which kcli needs for this")
+        raise UnsupportedVersion(f"{peer} does not offer the API {name}, which kcli needs for this")
     low, high = offered[kind.api_key]
     version = min(ours.last, high, ours.last if cap is None else cap)
     if version < ours.first or version < low:
         raise UnsupportedVersion(
-            f"{peer} speaks {name} {low}-{high} and kcli speaks {ours.first}-{ours.last}: "
+            f"{peer} speaks versions {low}-{high} of {name}, and kcli speaks {ours.first}-{ours.last}: "
             f"{'the broker is older than Apache Kafka 2.1' if high < ours.first else 'kcli is too old for it'}"
         )
     return version

@@ -89,11 +89,11 @@ def load(broker: Broker) -> tuple[int, float]:
 def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> KcliError:
     """One error of many: what each address said."""
     if not reasons:
-        return ConnectError("no bootstrap server was given")
+        return ConnectError("no bootstrap address was given")
     text = "; ".join(str(problem) for problem in reasons.values())
     tried = ", ".join(f"{host}:{port}" for host, port in seeds)
     if all(isinstance(problem, DeadlineExceeded) for problem in reasons.values()):
         return DeadlineExceeded(f"no broker answered in time (bootstrap {tried}): {text}")
     if len(reasons) == 1:
-        return ConnectError(f"could not connect: {text}")
+        return ConnectError(f"could not connect to a broker: {text}")
     return ConnectError(f"could not connect to any of {len(reasons)} addresses: {text}")

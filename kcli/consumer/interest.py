@@ -35,7 +35,7 @@ class Interest:
             try:
                 self._pattern = re.compile(wanted)
             except re.error as broken:
-                raise UsageError(f"{wanted!r} is not a regular expression: {broken}") from broken
+                raise UsageError(f"{wanted!r} is no pattern of topics: {broken}") from broken
         else:
             self.topics = frozenset(wanted)
 

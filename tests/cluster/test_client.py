@@ -122,7 +122,7 @@ def test_without_async_the_same() -> None:
 
 def test_without_async_a_dead_address_is_one_error() -> None:
     with SyncClient(settings("127.0.0.1:1")) as kafka:
-        with pytest.raises(ConnectError, match=r"could not connect: 127\.0\.0\.1:1: connection refused"):
+        with pytest.raises(ConnectError, match=r"could not connect to a broker: 127\.0\.0\.1:1: connection refused"):
             kafka.run(lambda client: client.cluster.topics())
 
 
