@@ -12,15 +12,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+IDLE = "IDLE"
 OK = "OK"
-BEHIND = "BEHIND"
+UNKNOWN = "UNKNOWN"
 NO_COMMIT = "NO COMMIT"
+BEHIND = "BEHIND"
+REWOUND = "REWOUND"
+TXN_BLOCKED = "TXN-BLOCKED"
+GROWING = "GROWING"
+STUCK = "STUCK"
 ORPHANED = "ORPHANED"
 LOSING_DATA = "LOSING DATA"
-UNKNOWN = "UNKNOWN"
 
-SEVERITY = (OK, UNKNOWN, NO_COMMIT, BEHIND, ORPHANED, LOSING_DATA)
-"""From harmless to worst: a topic and a group have the status of their worst partition."""
+SEVERITY = (
+    IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, STUCK, ORPHANED, LOSING_DATA,
+)  # fmt: skip
+"""From harmless to worst: a topic and a group have the status of their worst partition. One sample can tell OK,
+UNKNOWN, NO COMMIT, BEHIND, ORPHANED and LOSING DATA; the others take samples over time (kcli/lag)."""
 
 
 class Sample(Value):

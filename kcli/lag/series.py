@@ -1,0 +1,66 @@
+"""One number over time, kept as what it was when it changed: an idle partition costs nothing.
+
+Times are seconds since the epoch and never go back; values are offsets.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+
+
+class Series:
+    """`times` and `values` are the samples at which the value was another than before, the very first one, and
+    nothing else; `befores` is when the old value was last seen, `last` when it was looked at most recently."""
+
+    __slots__ = ("befores", "last", "times", "values")
+
+    def __init__(self) -> None:
+        self.times = array("d")
+        self.befores = array("d")
+        self.values = array("q")
+        self.last = 0.0
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def add(self, time: float, value: int) -> bool:
+        """One sample; whether the value is another than before."""
+        before, self.last = self.last, time
+        if self.values and self.values[-1] == value:
+            return False
+        self.befores.append(before if self.values else time)
+        self.times.append(time)
+        self.values.append(value)
+        return True
+
+    def forget_before(self, time: float) -> None:
+        """Drop what is older, but keep what the value was at `time`."""
+        keep = max(bisect_right(self.times, time) - 1, 0)
+        if keep:
+            for column in (self.times, self.befores, self.values):
+                del column[:keep]
+
+    def at(self, time: float) -> int | None:
+        """The value at a time; None before the first sample."""
+        place = bisect_right(self.times, time) - 1
+        return self.values[place] if place >= 0 else None
+
+    def since(self, time: float) -> tuple[list[float], list[int]]:
+        """The changes after `time`, in order, and before them what the value was then."""
+        place = max(bisect_right(self.times, time) - 1, 0)
+        times, values = list(self.times[place:]), list(self.values[place:])
+        if times and times[0] < time:
+            times[0] = time
+        return times, values
+
+    def reached(self, value: int) -> float | None:
+        """When the value grew past `value`, between two samples by interpolation: the time at which that offset was
+        written, if the series is a partition's end. None if that was before the first sample, or has not happened.
+        For a series that never shrinks."""
+        place = bisect_right(self.values, value)
+        if place in (0, len(self.values)):
+            return None
+        low, high = self.values[place - 1], self.values[place]
+        begun, done = self.befores[place], self.times[place]
+        return begun + (done - begun) * (value - low) / (high - low)

@@ -1,0 +1,180 @@
+"""Where a partition of a group stands: its samples so far, and the figures they give (lag.md, Figures).
+
+Time is an argument everywhere. A partition's ends are kept once, whatever the number of groups that read it.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.lag import Lag, Sample, measure
+from kcli.lag.series import Series
+from kcli.lag.status import Facts, status
+from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
+from kcli.values import Value, field
+
+WINDOW = 60.0  # seconds that rates are taken over
+STEPS = 3  # commits at least; the window reaches further back for them
+
+
+class Log:
+    """The bounds of one partition over time."""
+
+    __slots__ = ("end", "stable", "start")
+
+    def __init__(self) -> None:
+        self.end, self.start, self.stable = Series(), Series(), Series()
+
+    def add(self, time: float, sample: Sample) -> None:
+        """What one look said; an end that went back (truncated, recreated) begins a new history."""
+        for name in ("end", "start", "stable"):
+            value, series = getattr(sample, name), getattr(self, name)
+            if value is None:
+                continue
+            if len(series) and value < series.values[-1]:
+                series = Series()
+                setattr(self, name, series)
+            series.add(time, value)
+
+    def forget_before(self, time: float) -> None:
+        for series in (self.end, self.start, self.stable):
+            series.forget_before(time)
+
+
+class Track:
+    """One group's reading of one partition over time."""
+
+    __slots__ = ("committed", "idle_until", "peak", "rewound", "rewound_at", "sample")
+
+    def __init__(self) -> None:
+        self.committed = Series()
+        self.sample = Sample()
+        self.rewound: tuple[int, int] | None = None  # (from, to) of the last step back
+        self.rewound_at = 0.0
+        self.peak = 0
+        self.idle_until = 0.0  # when there was last nothing to read
+
+    def add(self, time: float, sample: Sample) -> None:
+        """One look. A failed one leaves the figures as they were, with their age (never 0)."""
+        self.sample = sample
+        if sample.error is not None or sample.end is None:
+            return
+        if sample.committed is None:
+            self.idle_until = time
+            return
+        if len(self.committed) and sample.committed < self.committed.values[-1]:
+            self.rewound, self.rewound_at = (self.committed.values[-1], sample.committed), time
+            self.committed = Series()  # rates begin anew
+        self.committed.add(time, sample.committed)
+        self.peak = max(self.peak, sample.end - sample.committed)
+        if sample.end <= sample.committed or not self.idle_until:
+            self.idle_until = time
+
+    def still(self, now: float) -> float:
+        """Seconds that committed could have moved and did not."""
+        moved = self.committed.times[-1] if len(self.committed) else now
+        return max(now - max(moved, self.idle_until), 0.0)
+
+
+class Standing(Value):
+    """A partition of a group at one moment. Rates are offsets per second, times seconds. `eta` None: not known, or
+    never (`falling` then says by how much a second it falls behind). `time_lag` is how long ago the first unread
+    offset was written; `time_lag_least`: that was before the first sample, so it is at least so long."""
+
+    lag: Lag = field(factory=Lag)
+    in_rate: float | None = None
+    out_rate: float | None = None
+    trend: float | None = None
+    eta: float | None = None
+    falling: float | None = None
+    time_lag: float | None = None
+    time_lag_least: bool = False
+    still: float = 0.0
+    peak: int = 0
+    loss_in: float | None = None
+    age: float = 0.0
+    status: str = ""
+    rewound: tuple[int, int] | None = None
+
+
+def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
+    """All figures of a partition, from its samples up to `now`."""
+    sample = track.sample
+    row = measure(sample, threshold)
+    in_rate, out_rate = rate(log.end, now, window), rate(track.committed, now, window)
+    rewound = track.rewound if track.rewound is not None and now - track.rewound_at <= window else None
+    times, lags = troughs(track.committed, log.end, now - window)
+    facts = Facts(
+        committed=sample.committed,
+        end=sample.end,
+        start=sample.start,
+        stable=sample.stable,
+        owned=sample.owned,
+        error=sample.error,
+        in_rate=in_rate,
+        growing=rising(times, lags),
+        commit_interval=usual_step(track.committed.since(now - 10 * window)[0]),
+        still=track.still(now),
+        rewound=rewound,
+        threshold=threshold,
+    )
+    out = Standing(lag=row, in_rate=in_rate, out_rate=out_rate, trend=robust_slope(times, lags), still=facts.still,
+                   peak=track.peak, status=status(facts), rewound=rewound,
+                   age=max(now - track.committed.last, 0.0) if len(track.committed) else 0.0)  # fmt: skip
+    if row.lag is not None and sample.committed is not None:
+        out.eta, out.falling = outlook(row.lag, in_rate, out_rate)
+        out.time_lag, out.time_lag_least = time_lag(log.end, sample.committed, row.lag, now)
+        out.loss_in = time_to_loss(log.start, sample.committed, out_rate, now)
+    return out
+
+
+def rate(series: Series, now: float, window: float) -> float | None:
+    """Offsets a second over the window, or as far back as `STEPS` changes reach."""
+    times, values = series.since(now - window)
+    if 1 < len(times) <= STEPS and len(series) > STEPS:
+        first = len(series) - STEPS - 1
+        times, values = list(series.times[first:]), list(series.values[first:])
+    return step_rate(times, values, now)
+
+
+def troughs(committed: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
+    """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
+    times, values = committed.since(since)
+    if len(times) > STEPS:
+        found = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
+        return [t for t, e, _ in found if e is not None], [max(e - v, 0) for _, e, v in found if e is not None]
+    if not len(committed):
+        return [], []
+    moments, ends = end.since(since)
+    lags = [(t, e, committed.at(t)) for t, e in zip(moments, ends, strict=True)]
+    return [t for t, _, v in lags if v is not None], [max(e - v, 0) for _, e, v in lags if v is not None]
+
+
+def outlook(lag: int, in_rate: float | None, out_rate: float | None) -> tuple[float | None, float | None]:
+    """(seconds until the lag is worked off, None), or (None, offsets a second by which it grows)."""
+    if lag == 0:
+        return 0.0, None
+    if in_rate is None or out_rate is None:
+        return None, None
+    if out_rate > in_rate:
+        return lag / (out_rate - in_rate), None
+    return None, in_rate - out_rate
+
+
+def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float | None, bool]:
+    """(how long ago the offset at `committed` was written, whether it is at least so long), by interpolation."""
+    if lag == 0:
+        return 0.0, False
+    written = end.reached(committed)
+    if written is not None:
+        return max(now - written, 0.0), False
+    return (max(now - end.times[0], 0.0), True) if len(end) else (None, False)
+
+
+def time_to_loss(start: Series, committed: int, out_rate: float | None, now: float) -> float | None:
+    """Seconds until retention reaches the commit, if it goes on as it does; None if it will not, or is not known.
+    The log start moves in the steps of whole segments."""
+    if len(start) < STEPS or out_rate is None:
+        return None
+    pace = slope(list(start.times[1:]), list(start.values[1:]))
+    if pace is None or pace <= out_rate:
+        return None
+    return max(committed - start.values[-1], 0) / (pace - out_rate)

@@ -1,0 +1,125 @@
+"""The status of a partition: rules over facts, worst first (lag.md). No clock, no sample, no request in here.
+
+After Burrow's rules without their faults: one dip does not hide steady growth, and lag that nobody will ever work off
+is not shown as if somebody did.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.lag import (
+    BEHIND,
+    GROWING,
+    IDLE,
+    LOSING_DATA,
+    NO_COMMIT,
+    OK,
+    ORPHANED,
+    REWOUND,
+    STUCK,
+    TXN_BLOCKED,
+    UNKNOWN,
+)
+from kcli.values import Value
+
+PATIENCE = 30.0  # seconds without a commit before anybody is called stuck
+COMMITS = 3  # and so many of its own commit intervals
+SLACK = 1.5  # a lag that so many commit intervals of input explain is on its way
+
+
+class Facts(Value):
+    """What is known about a partition of a group at one moment. Offsets are absolute, rates per second, times
+    seconds; None is "not known". `still` is how long committed has not moved while it could have."""
+
+    committed: int | None = None
+    end: int | None = None
+    start: int | None = None
+    stable: int | None = None
+    owned: bool | None = None
+    error: str | None = None
+    in_rate: float | None = None
+    growing: bool = False
+    commit_interval: float | None = None
+    still: float = 0.0
+    rewound: tuple[int, int] | None = None
+    threshold: int = 0
+
+
+def status(facts: Facts) -> str:
+    """The first rule that holds."""
+    for name, holds in RULES:
+        if holds(facts):
+            return name
+    return OK
+
+
+def lag(facts: Facts) -> int:
+    """Offsets behind; 0 where it is not known."""
+    if facts.committed is None or facts.end is None:
+        return 0
+    return max(facts.end - facts.committed, 0)
+
+
+def tolerated(facts: Facts) -> float:
+    """Up to here lag is OK: what was asked for, or what simply waits for the next commit."""
+    if facts.in_rate is None or facts.commit_interval is None:
+        return facts.threshold
+    return max(facts.threshold, SLACK * facts.in_rate * facts.commit_interval)
+
+
+def patience(facts: Facts) -> float:
+    """Seconds without a commit after which a member is stuck."""
+    return max(PATIENCE, COMMITS * (facts.commit_interval or 0.0))
+
+
+def _unknown(facts: Facts) -> bool:
+    return facts.error is not None or facts.end is None
+
+
+def _no_commit(facts: Facts) -> bool:
+    return facts.committed is None
+
+
+def _losing_data(facts: Facts) -> bool:
+    return facts.committed is not None and facts.start is not None and facts.committed < facts.start
+
+
+def _orphaned(facts: Facts) -> bool:
+    return facts.owned is False and lag(facts) > 0
+
+
+def _rewound(facts: Facts) -> bool:
+    return facts.rewound is not None
+
+
+def _txn_blocked(facts: Facts) -> bool:
+    return facts.stable is not None and facts.committed == facts.stable and lag(facts) > 0
+
+
+def _stuck(facts: Facts) -> bool:
+    return facts.owned is True and lag(facts) > 0 and facts.still > patience(facts)
+
+
+def _growing(facts: Facts) -> bool:
+    return facts.growing and lag(facts) > facts.threshold
+
+
+def _behind(facts: Facts) -> bool:
+    return lag(facts) > tolerated(facts)
+
+
+def _idle(facts: Facts) -> bool:
+    return lag(facts) == 0 and facts.in_rate == 0
+
+
+RULES = (
+    (UNKNOWN, _unknown),
+    (NO_COMMIT, _no_commit),
+    (LOSING_DATA, _losing_data),
+    (ORPHANED, _orphaned),
+    (TXN_BLOCKED, _txn_blocked),
+    (STUCK, _stuck),
+    (REWOUND, _rewound),
+    (GROWING, _growing),
+    (BEHIND, _behind),
+    (IDLE, _idle),
+)
