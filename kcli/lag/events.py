@@ -1,0 +1,58 @@
+"""What happened to a group, as a timeline: the difference between two looks, a sentence each. Pure."""
+
+from __future__ import annotations
+
+from kcli.admin.groups import who
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.groups import Described
+    from kcli.lag.standing import Standing
+
+
+class Event(Value):
+    """Something that happened between two looks. `time` is seconds since the epoch, of the look that showed it.
+    `kind` is status, state, joined, left, rewound, lost, generation or gone. `partition` -1: it concerns the group."""
+
+    time: float = 0.0
+    group: str = ""
+    kind: str = ""
+    text: str = ""
+    topic: str = ""
+    partition: int = -1
+
+
+def of_partition(time: float, before: Standing | None, now: Standing) -> list[Event]:
+    """Status changes, steps back, and offsets lost to retention."""
+    if before is None:
+        return []
+    sample = now.lag.sample
+    name = f"{sample.topic}[{sample.partition}]"
+    said: list[tuple[str, str]] = []
+    if now.rewound is not None and now.rewound != before.rewound:
+        begun, ended = now.rewound
+        said.append(("rewound", f"{name}: committed went back from {begun} to {ended}"))
+    if now.lag.lost > before.lag.lost:
+        said.append(("lost", f"{name}: retention took {now.lag.lost - before.lag.lost} unread offsets"))
+    if now.status != before.status:
+        said.append(("status", f"{name}: {before.status} is now {now.status}"))
+    return [
+        Event(time=time, group=sample.group, kind=kind, text=text, topic=sample.topic, partition=sample.partition)
+        for kind, text in said
+    ]
+
+
+def of_group(time: float, before: Described, now: Described | None) -> list[Event]:
+    """Members that came and went, and changes of the group's state; `now` None: the group is gone."""
+    if now is None:
+        return [Event(time=time, group=before.group, kind="gone", text="the group is gone")]
+    said: list[tuple[str, str]] = []
+    old, new = ({member.member_id: member for member in one.members} for one in (before, now))
+    for kind, here, there in (("left", old, new), ("joined", new, old)):
+        said += [(kind, f"{who(here[member_id])} {kind}") for member_id in sorted(here.keys() - there.keys())]
+    if now.state != before.state:
+        said.append(("state", f"{before.state} is now {now.state}"))
+    if now.epoch is not None and before.epoch is not None and now.epoch > before.epoch:
+        said.append(("generation", f"group epoch {before.epoch} is now {now.epoch}"))
+    return [Event(time=time, group=now.group, kind=kind, text=text) for kind, text in said]

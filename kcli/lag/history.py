@@ -1,0 +1,149 @@
+"""The memory of a watch: every partition's samples, and what the newest look says of each group.
+
+Fed with snapshots, of the cluster or of a recording; it neither asks nor knows what time it is.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.groups import Described
+from kcli.admin.lag import NO_COMMIT, Sample, Total, total, worst
+from kcli.lag import events
+from kcli.lag.standing import WINDOW, Log, Standing, Track, stand
+from kcli.model import TopicPartition
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.snapshot import Snapshot
+    from kcli.errors import KcliError
+
+KEEP = 900.0  # seconds of samples
+LONGEST = 200  # events
+
+
+class GroupStanding(Value):
+    """A group at one moment: the sum of its partitions. `eta` is the longest of its partitions (seconds), None if
+    one of them never arrives or nobody knows; `time_lag` is the longest too."""
+
+    described: Described = field(factory=Described)
+    total: Total = field(factory=Total)
+    partitions: list[Standing] = field(factory=list)
+    in_rate: float | None = None
+    out_rate: float | None = None
+    eta: float | None = None
+    falling: float | None = None
+    time_lag: float | None = None
+    time_lag_least: bool = False
+    loss_in: float | None = None
+    peak: int = 0
+    status: str = ""
+
+
+class History:
+    """`window` is what rates are taken over, `keep` how far back samples are kept, in seconds; lag up to `threshold`
+    is OK."""
+
+    def __init__(self, *, window: float = WINDOW, keep: float = KEEP, threshold: int = 0) -> None:
+        self._window, self._keep, self._threshold = window, max(keep, window), threshold
+        self._logs: dict[TopicPartition, Log] = {}
+        self._tracks: dict[str, dict[TopicPartition, Track]] = {}
+        self._before: dict[str, GroupStanding] = {}
+        self._peaks: dict[str, int] = {}
+        self.events: list[events.Event] = []
+        self.failed: dict[str, KcliError] = {}
+        self.brokers: dict[int, KcliError] = {}
+
+    def add(self, time: float, snapshot: Snapshot) -> list[GroupStanding]:
+        """One look at all groups: how each stands now. What could not be read is in `failed` and `brokers`; a group
+        that could not be read this time is left out and keeps its samples."""
+        self.failed, self.brokers = snapshot.failed, snapshot.brokers
+        standings = [self._add_group(time, shot.described, shot.samples) for shot in snapshot.groups]
+        there = {one.described.group for one in standings} | set(snapshot.failed)
+        if not snapshot.brokers:  # else a group may only be missing because its coordinator is
+            self._forget_groups(time, there)
+        for log in self._logs.values():
+            log.forget_before(time - self._keep)
+        return standings
+
+    def _add_group(self, time: float, described: Described, samples: list[Sample]) -> GroupStanding:
+        tracks = self._tracks.setdefault(described.group, {})
+        seen = set()
+        for sample in samples:
+            at = TopicPartition(sample.topic, sample.partition)
+            seen.add(at)
+            self._logs.setdefault(at, Log()).add(time, sample)
+            track = tracks.setdefault(at, Track())
+            track.add(time, sample)
+            track.committed.forget_before(time - self._keep)
+        for gone in tracks.keys() - seen:
+            del tracks[gone]
+        partitions = [
+            stand(track, self._logs[at], time, window=self._window, threshold=self._threshold)
+            for at, track in sorted(tracks.items())
+        ]
+        now = summed(described, partitions)
+        now.peak = self._peaks[described.group] = max(self._peaks.get(described.group, 0), now.total.lag or 0)
+        self._tell(time, now)
+        self._before[described.group] = now
+        return now
+
+    def _tell(self, time: float, now: GroupStanding) -> None:
+        before = self._before.get(now.described.group)
+        if before is None:
+            return
+        self.events += events.of_group(time, before.described, now.described)
+        old = {(one.lag.sample.topic, one.lag.sample.partition): one for one in before.partitions}
+        for one in now.partitions:
+            self.events += events.of_partition(time, old.get((one.lag.sample.topic, one.lag.sample.partition)), one)
+        del self.events[:-LONGEST]
+
+    def _forget_groups(self, time: float, there: set[str]) -> None:
+        for gone in self._tracks.keys() - there:
+            del self._tracks[gone]
+            if gone in self._before:
+                self.events += events.of_group(time, self._before.pop(gone).described, None)
+        used = {at for tracks in self._tracks.values() for at in tracks}
+        for unused in self._logs.keys() - used:
+            del self._logs[unused]
+
+    def lags(self, group: str, at: TopicPartition, moments: list[float]) -> list[int | None]:
+        """The lag of a partition at each of these times (seconds since the epoch), for a sparkline; None where it is
+        not known."""
+        track, log = self._tracks.get(group, {}).get(at), self._logs.get(at)
+        if track is None or log is None:
+            return [None] * len(moments)
+        pairs = [(log.end.at(moment), track.committed.at(moment)) for moment in moments]
+        return [None if end is None or done is None else max(end - done, 0) for end, done in pairs]
+
+
+def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
+    """A group out of its partitions."""
+    sums = total([one.lag for one in partitions], described.group)
+    if not partitions:
+        sums.status = NO_COMMIT
+    for one in partitions:
+        sums.status = worst(sums.status, one.status) if one is not partitions[0] else one.status
+    sums.members = len(described.members)
+    sums.hosts = sorted({member.host for member in described.members})
+    out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
+    behind = [one for one in partitions if one.lag.lag]
+    out.in_rate = _sum([one.in_rate for one in partitions])
+    out.out_rate = _sum([one.out_rate for one in partitions if one.lag.sample.committed is not None])
+    out.falling = _sum([one.falling for one in behind if one.falling])
+    if all(one.eta is not None for one in behind):
+        out.eta = max((one.eta for one in behind if one.eta is not None), default=0.0 if sums.lag == 0 else None)
+    longest = max((one for one in partitions if one.time_lag is not None), key=_time_lag, default=None)
+    if longest is not None:
+        out.time_lag, out.time_lag_least = longest.time_lag, longest.time_lag_least
+    out.loss_in = min((one.loss_in for one in partitions if one.loss_in is not None), default=None)
+    return out
+
+
+def _time_lag(one: Standing) -> float:
+    return one.time_lag or 0.0
+
+
+def _sum(values: list[float | None]) -> float | None:
+    """What is known; None when nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,121 @@
+"""Looks at groups in, standings and a timeline out."""
+
+from __future__ import annotations
+
+from kcli.admin import lag
+from kcli.admin.groups import Described, Member
+from kcli.admin.lag import Sample
+from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.errors import KcliError
+from kcli.lag.history import GroupStanding, History
+from kcli.model import TopicPartition
+
+AT = TopicPartition("t", 0)
+MEMBER = Member(member_id="m1", client_id="app", host="10.0.0.7", assignment=[AT])
+
+
+def look(
+    committed: dict[int, int | None],
+    end: int,
+    *,
+    members: tuple[Member, ...] = (MEMBER,),
+    state: str = "Stable",
+    epoch: int | None = None,
+    start: int = 0,
+    group: str = "g",
+) -> Snapshot:
+    samples = [
+        Sample(group=group, topic="t", partition=p, committed=c, end=end, start=start, owned=bool(members))
+        for p, c in committed.items()
+    ]
+    described = Described(group=group, state=state, members=list(members), epoch=epoch)
+    return Snapshot(groups=[GroupSnapshot(described=described, samples=samples)])
+
+
+def play(history: History, seconds: int, *, rate: float, speed: float, begin: float = 0.0) -> GroupStanding:
+    found = GroupStanding()
+    for n in range(seconds // 5):
+        t = begin + 5.0 * n
+        ends = 10_000 + int(rate * t)
+        (found,) = history.add(t + 1000.0, look({0: int(speed * t), 1: ends}, ends))
+    return found
+
+
+def test_a_group_is_the_sum_of_its_partitions_and_as_slow_as_its_slowest() -> None:
+    found = play(History(), 40, rate=100.0, speed=300.0)
+    assert found.total.lag == 10_000 + (100 * 35) - (300 * 35)
+    assert found.in_rate is not None
+    assert abs(found.in_rate - 200) < 10
+    assert found.out_rate is not None
+    assert abs(found.out_rate - 400) < 20
+    assert found.eta is not None
+    assert abs(found.eta - 3000 / 200) < 1
+    assert found.peak == 10_000
+
+
+def test_the_eta_is_unknown_while_one_partition_falls_behind() -> None:
+    found = play(History(), 120, rate=100.0, speed=20.0)
+    assert found.eta is None
+    assert found.falling is not None
+    assert found.status == lag.GROWING
+
+
+def test_the_timeline_tells_members_states_steps_back_and_losses() -> None:
+    history = History()
+    other = Member(member_id="m2", client_id="late", host="h2")
+    history.add(0.0, look({0: 50}, 100, epoch=3))
+    history.add(5.0, look({0: 50}, 100, members=(MEMBER, other), epoch=4))
+    history.add(10.0, look({0: 20}, 100, members=(other,), state="PreparingRebalance", epoch=4))
+    history.add(15.0, look({0: 20}, 100, members=(other,), start=60, epoch=4))
+    said = [(event.time, event.kind, event.text) for event in history.events]
+    assert (5.0, "joined", "late@h2 joined") in said
+    assert (5.0, "generation", "group epoch 3 is now 4") in said
+    assert (10.0, "left", "app@10.0.0.7 left") in said
+    assert (10.0, "state", "Stable is now PreparingRebalance") in said
+    assert (10.0, "rewound", "t[0]: committed went back from 50 to 20") in said
+    assert (15.0, "lost", "t[0]: retention took 40 unread offsets") in said
+    assert (15.0, "status", "t[0]: REWOUND is now LOSING DATA") in said
+
+
+def test_a_group_that_went_away_is_told_once_and_forgotten() -> None:
+    history = History()
+    history.add(0.0, look({0: 50}, 100))
+    assert history.add(5.0, Snapshot()) == []
+    history.add(10.0, Snapshot())
+    assert [event.kind for event in history.events] == ["gone"]
+    assert history.lags("g", AT, [0.0]) == [None]
+
+
+def test_a_group_whose_coordinator_is_silent_keeps_its_samples() -> None:
+    history = History()
+    history.add(0.0, look({0: 50}, 100))
+    history.add(5.0, Snapshot(brokers={1: KcliError("broker 1 is down")}))
+    history.add(10.0, Snapshot(failed={"g": KcliError("broker 1 is down")}))
+    assert history.events == []
+    assert history.lags("g", AT, [2.0, 20.0]) == [50, 50]
+
+
+def test_a_partition_that_a_group_no_longer_reads_is_forgotten() -> None:
+    history = History()
+    history.add(0.0, look({0: 50, 1: 50}, 100))
+    (found,) = history.add(5.0, look({0: 50}, 100))
+    assert [one.lag.sample.partition for one in found.partitions] == [0]
+    assert history.lags("g", TopicPartition("t", 1), [0.0]) == [None]
+
+
+def test_samples_are_kept_for_so_long_and_no_longer() -> None:
+    history = History(keep=60.0)
+    for n in range(200):
+        history.add(float(n), look({0: n}, 2 * n))
+    assert history.lags("g", AT, [100.0, 150.0]) == [None, 150]
+
+
+def test_a_thousand_groups_cost_a_second_not_a_minute() -> None:
+    import time
+
+    history = History()
+    shots = [look(dict.fromkeys(range(100), 7), 100, group=f"g{n}").groups[0] for n in range(100)]
+    began = time.process_time()
+    for n in range(3):
+        history.add(5.0 * n, Snapshot(groups=shots))
+    assert time.process_time() - began < 10  # 30,000 partitions; a hundred microseconds each would be 3 s
