@@ -57,7 +57,7 @@ async def list_offsets(
 ) -> dict[TopicPartition, LogOffset | KcliError]:
     """Where each log stands at `timestamp` (ms, or LATEST, EARLIEST, MAX_TIMESTAMP): one request per leader.
     With isolation read_committed LATEST is the last stable offset. Failed partitions carry their error."""
-    places = _Leaders(cluster)
+    places = Leaders(cluster)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, LogOffset | KcliError]:
         return await _ask_leader(cluster, broker, some, timestamp, ISOLATION[isolation])
@@ -65,7 +65,7 @@ async def list_offsets(
     return await gather(partitions, places.locate, ask, places.forget, patience=patience)
 
 
-class _Leaders:
+class Leaders:
     """Partitions by leader as the metadata has it, which is asked once for all topics that are not known."""
 
     def __init__(self, cluster: Cluster) -> None:

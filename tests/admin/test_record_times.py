@@ -1,0 +1,38 @@
+"""When the record at an offset was written, from the sandbox's logs."""
+
+from __future__ import annotations
+
+from kcli.admin.record_times import record_times
+from kcli.client import Client
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.sandbox.sandbox import Sandbox
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+
+WRITTEN = 1_700_000_000_000
+
+
+async def test_the_time_of_each_offset_is_its_records_own() -> None:
+    async with (
+        Sandbox(brokers=2, topics={"t": 4}) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+    ):
+        async with client.producer(ProducerSettings(linger=0.01)) as producer:
+            for n in range(100):
+                value = b"x" * 30_000 if n % 4 == 1 else b"v"  # one partition has batches larger than a look
+                await producer.send("t", value, partition=n % 4, timestamp=WRITTEN + n)
+        at = {TopicPartition("t", p): offset for p, offset in enumerate([0, 7, 24, 25])}
+        told = await record_times(client.cluster, at)
+        assert [told[TopicPartition("t", p)] for p in range(3)] == [WRITTEN, WRITTEN + 29, WRITTEN + 98]
+        late = told[TopicPartition("t", 3)]
+        assert isinstance(late, KcliError)
+        assert "no record there yet" in str(late)
+
+
+async def test_an_offset_that_is_gone_says_so() -> None:
+    async with (
+        Sandbox(topics={"t": 1}) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+    ):
+        told = await record_times(client.cluster, {TopicPartition("t", 0): 99}, patience=0.1)
+        assert isinstance(told[TopicPartition("t", 0)], BrokerError)
