@@ -67,6 +67,10 @@ class DeadlineExceeded(KcliError):
         self.sent = sent
 
 
+class UnknownOutcome(KcliError):
+    """It may have been done, and nobody can say whether. Never counted as done, nor as not done (D22, D38)."""
+
+
 class BufferFull(KcliError):
     """The producer's memory bound was reached and stayed so for max_block."""
 

@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 
         name: str
 
+    class GroupMetadata(NamedTuple):
+        """A member's place in its group: what a transaction that commits the group's offsets shows, so that a member
+        that was left behind is refused (KIP-447). Without a group session: generation -1 and no member id."""
+
+        group: str
+        generation: int = -1
+        member_id: str = ""
+        instance_id: str | None = None
+
     class Node(NamedTuple):
         """A broker as the cluster's metadata names it."""
 
@@ -46,6 +55,7 @@ else:
     TopicPartition = namedtuple("TopicPartition", "topic partition")
     Group = namedtuple("Group", "name")
     Transaction = namedtuple("Transaction", "name")
+    GroupMetadata = namedtuple("GroupMetadata", "group generation member_id instance_id", defaults=(-1, "", None))
     Node = namedtuple("Node", "id host port rack")
 
 

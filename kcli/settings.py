@@ -35,6 +35,7 @@ class ProducerSettings(Frozen):
     acks: int = -1
     idempotence: bool = True
     transactional_id: str | None = None
+    transaction_timeout: float = 60.0  # after which the coordinator aborts by itself
     linger: float = 0.005
     batch_size: int = 1_000_000
     batch_records: int = 1_000_000_000

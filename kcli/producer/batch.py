@@ -91,6 +91,7 @@ class ProducerBatch:
         self.sealed = seal(
             builder.take(), self.count, base, newest,
             codec=settings.compression, level=settings.compression_level,
+            transactional=settings.transactional_id is not None,
         )  # fmt: skip
 
     def promise(self, future: asyncio.Future[RecordMetadata], timestamp: int) -> None:

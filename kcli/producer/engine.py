@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, TopicPartition
     from kcli.producer.batch import BatchOutcome, ProducerBatch
     from kcli.producer.queue import PartitionQueue
+    from kcli.producer.transaction import Transactions
     from kcli.settings import ProducerSettings
 
 AHEAD = 3  # batches of a partition that wait behind those in flight
@@ -49,7 +50,8 @@ class Engine:
         self._sealers = Sealers(settings, self._was_sealed)
         self.accumulator = Accumulator(settings, self._on_ready, self._sealers.seal, self.ledger.too_large)
         self.ledger.accumulator = self.accumulator
-        self.identity = Identity(cluster, settings)
+        self.transactions = self._transactions()
+        self.identity = Identity(cluster, settings) if self.transactions is None else self.transactions.identity
         self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready)
         self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
         self._senders: dict[int, LeaderSender] = {}
@@ -58,6 +60,13 @@ class Engine:
         self._wanted = False  # somebody will send: get the id while metadata is looked up
         self._old: set[str] = set()  # topics whose metadata should be looked at again
         self._entering: set[object] = set()  # senders between their call and their append (A4.10)
+
+    def _transactions(self) -> Transactions | None:
+        if self._settings.transactional_id is None:
+            return None
+        from kcli.producer.transaction import Transactions
+
+        return Transactions(self._cluster, self._settings, self.accumulator, self.ledger, self._on_ready)
 
     def start(self) -> None:
         self._supervisor = asyncio.get_running_loop().create_task(self._supervise(), name="producer")
@@ -146,6 +155,8 @@ class Engine:
 
     def _on_ready(self) -> None:
         self._wake.set()
+        if self.transactions is not None:
+            self.ledger.changed.set()  # an abort waits for batches that come back
         for sender in self._senders.values():
             sender.wake()
 
@@ -161,7 +172,10 @@ class Engine:
                 self.accumulator.close_lingered(now)
                 for queue, batch in self.accumulator.expired(now):
                     self.ledger.expire(queue, batch)
-                self._renew_epochs()
+                if self.transactions is None:
+                    self._renew_epochs()
+                else:
+                    self.transactions.registration.announce(group)
                 if self.identity.missing and (self.accumulator.active or self._wanted):
                     self._wanted = False
                     self._search.identity(group)
@@ -208,7 +222,7 @@ class Engine:
             elif leader not in self._senders:
                 sender = LeaderSender(
                     leader, self._cluster, self.accumulator, self.identity, self._settings, self._returns,
-                    self._wake.set,
+                    self._wake.set, self.transactions,
                 )  # fmt: skip
                 self._senders[leader] = sender
                 group.create_task(sender.run(), name=f"send to node {leader}")

@@ -38,9 +38,10 @@ class Answer:
 
 
 def build(
-    batches: Sequence[ProducerBatch], cluster: Cluster, settings: ProducerSettings
+    batches: Sequence[ProducerBatch], cluster: Cluster, settings: ProducerSettings, most: int | None = None
 ) -> tuple[ProduceRequest, int | None]:
-    """The request and the highest version it may go at: ids only when every topic's is known (C8)."""
+    """The request and the highest version it may go at: ids only when every topic's is known (C8), and none above
+    `most`."""
     topics: dict[str, TopicProduceData] = {}
     for batch in batches:
         name, partition = batch.at
@@ -50,12 +51,14 @@ def build(
             topic = topics[name] = TopicProduceData(name=name, topic_id=cluster.topic_id(name))
         topic.partition_data.append(PartitionProduceData(index=partition, records=batch.sealed.data))
     request = ProduceRequest(
-        transactional_id=None,
+        transactional_id=settings.transactional_id,
         acks=settings.acks,
         timeout_ms=int(settings.request_timeout * 1000),
         topic_data=list(topics.values()),
     )
     by_id = all(topic.topic_id != NO_ID for topic in topics.values())
+    if most is not None:
+        return request, min(most, BY_NAME)
     return request, None if by_id else BY_NAME
 
 

@@ -51,6 +51,7 @@ class Ledger:
         self._budget = budget
         self._report = report
         self._on_settled = on_settled
+        self.on_failure: Callable[[KcliError], None] | None = None  # of a transactional producer
         self.accumulator: Accumulator  # each knows the other; the engine introduces them
         self.counts = Counts()
         self.changed = asyncio.Event()  # set whenever a batch was settled or a sender left; flush waits for it
@@ -99,21 +100,35 @@ class Ledger:
             self.counts.failed += batch.count
         if batch.stamp is not None:
             queue.needs_epoch = True  # its sequence is used up, and may or may not be in the log (D27)
+        if self.on_failure is not None:
+            self.on_failure(error)
         batch.break_promises(error, own)
         first = next(iter(own.values()), error) if own else error
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, -1, first, batch.maybe_written))
 
     def fail_everything(self, error: KcliError) -> None:
         """Settle what is left, in order. What is on the wire may arrive yet."""
-        for queue in list(self.accumulator.active.values()):
+        for queue in self._all_waiting():
+            for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda one: one.number):
+                batch.maybe_written = batch.maybe_written or batch in queue.in_flight
+                self.fail(queue, batch, error)
+
+    def fail_unsent(self, error: KcliError) -> None:
+        """Settle what is not on the wire now, in order."""
+        for queue in self._all_waiting():
+            for batch in list(queue.waiting):
+                self.fail(queue, batch, error)
+
+    def _all_waiting(self) -> list[PartitionQueue]:
+        """Every queue with something unsettled; what was open waits from now on."""
+        queues = list(self.accumulator.active.values())
+        for queue in queues:
             if queue.open is not None:
                 batch, queue.open = queue.open, None
                 batch.count = batch.builder.count
                 queue.waiting.append(batch)
-            for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda one: one.number):
-                batch.maybe_written = batch.maybe_written or batch in queue.in_flight
-                self.fail(queue, batch, error)
         self.accumulator.lingering.clear()
+        return queues
 
     def _settle(self, queue: PartitionQueue, batch: ProducerBatch, outcome: BatchOutcome) -> None:
         batch.settled = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 
 from kcli import codes
@@ -16,13 +17,15 @@ from kcli.proto.core import partition_keys, partition_of, split_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
-    from kcli.model import Cluster
+    from kcli.model import Cluster, GroupMetadata
     from kcli.producer.ledger import Counts
+    from kcli.producer.offsets import Position
     from kcli.producer.queue import PartitionQueue
+    from kcli.producer.transaction import Transactions
     from kcli.proto.columns import Lines
     from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
@@ -142,7 +145,7 @@ class Producer:
         """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
         accumulator = self._engine.accumulator
         try:
-            self._check_open()
+            self._check_send()
             sticky = None
             if partition is None and key is not None:
                 partition = partition_of(key, len(everyone))
@@ -176,7 +179,7 @@ class Producer:
         `key_delimiter`, or a value under the fixed `key`. Returns where the first line stands that was not taken
         (none was, if that is `start`: no whole line is left). The work is per batch, not per record.
         Raises as `send`."""
-        self._check_open()
+        self._check_send()
         ticket = self._engine.enter()
         try:
             everyone = self._known(topic, partition) or await self._look_up(topic, partition)
@@ -210,7 +213,7 @@ class Producer:
             await budget.take(room, 1, settings.max_block)
             grown = added = 0
             try:
-                self._check_open()
+                self._check_send()
                 sticky = self._sticky_of(topic) if partition is None else None
                 chosen = sticky.choose(everyone) if sticky is not None else partition
                 assert chosen is not None
@@ -256,7 +259,7 @@ class Producer:
             await budget.take(room, lines.count, settings.max_block)
             grown = added = 0
             try:
-                self._check_open()
+                self._check_send()
                 places = self._places(topic, chunk, lines, everyone) if partition is None else None
                 for wanted in (partition,) if places is None else sorted(set(places)):
                     assert wanted is not None
@@ -302,6 +305,44 @@ class Producer:
             accumulator.appended(queue, batch, full=row < lines.count)
         return grown, added
 
+    # -- transactions, with a transactional id ----------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Open a transaction; the first call gets the producer id, which fences older producers of the same
+        transactional id. Raises UsageError, Fenced, BrokerError, DeadlineExceeded."""
+        self._check_open()
+        await self._transactional().begin()
+
+    async def commit(self) -> None:
+        """Send what is left and commit. Raises AbortRequired when anything of it failed, Fenced, and UnknownOutcome
+        when nobody can say whether it was committed (D38)."""
+        await self._transactional().commit()
+
+    async def abort(self) -> None:
+        """Abort: no record of the transaction will ever be seen by a read_committed reader. Raises as `commit`."""
+        await self._transactional().abort()
+
+    async def send_offsets(self, offsets: Mapping[TopicPartition, Position], group: GroupMetadata) -> None:
+        """Commit a group's positions together with the transaction (KIP-447). Raises AbortRequired, Fenced."""
+        await self._transactional().send_offsets(offsets, group)
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Self]:
+        """`async with producer.transaction():` commits at the end, and aborts when the block raises."""
+        await self.begin()
+        try:
+            yield self
+            await self.commit()
+        except BaseException:
+            if self._transactional().open:
+                await self.abort()
+            raise
+
+    def _transactional(self) -> Transactions:
+        if self._engine.transactions is None:
+            raise UsageError("the producer has no transactional id (transactional.id)")
+        return self._engine.transactions
+
     # -- the end ----------------------------------------------------------------------------------------------------
 
     async def flush(self, timeout: float | None = None) -> int:
@@ -322,9 +363,20 @@ class Producer:
             return
         try:
             if timeout != 0:
+                if self._engine.transactions is not None and self._engine.transactions.open:
+                    await self._abort_within(timeout)
                 await self.flush(timeout)
         finally:
             await self._engine.stop(Closed("the producer was closed before the record was acknowledged"))
+
+    async def _abort_within(self, timeout: float | None) -> None:
+        """Abort the transaction that was left open (D44). If that does not work the coordinator aborts it by itself
+        after transaction.timeout.ms."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self.abort()
+        except (TimeoutError, KcliError):
+            return
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
@@ -337,9 +389,14 @@ class Producer:
         if not self._started:
             raise UsageError("start the producer first, or use it in an `async with`")
 
+    def _check_send(self) -> None:
+        self._check_open()
+        if self._engine.transactions is not None:
+            self._engine.transactions.standing.check("send")
+
     def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> int:
         """The most bytes the record may take in a batch. Raises if it may not be sent at all."""
-        self._check_open()
+        self._check_send()
         for name, given in (("key", key), ("value", value)):
             if given is not None and not isinstance(given, bytes | bytearray | memoryview):
                 raise TypeError(f"{name} must be bytes or None, not {type(given).__name__}")
@@ -402,5 +459,7 @@ def _check(settings: ProducerSettings) -> None:
         raise UsageError("an idempotent producer needs acks=all (enable.idempotence=false for less)")
     if settings.idempotence and settings.max_in_flight > 5:
         raise UsageError("an idempotent producer has at most 5 requests in flight (max.in.flight.requests)")
+    if settings.transactional_id is not None and not settings.idempotence:
+        raise UsageError("a transactional producer is idempotent (enable.idempotence=true, acks=all)")
     if settings.delivery_timeout < settings.linger + settings.request_timeout:
         raise UsageError("delivery.timeout.ms must be at least linger.ms + request.timeout.ms")

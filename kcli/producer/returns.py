@@ -65,6 +65,8 @@ class Returns:
             self._on_ready()
         elif verdict is Verdict.FAILED:
             self._ledger.refuse(queue, batch, answer)
+        elif verdict is Verdict.NEW_EPOCH and self._settings.transactional_id is not None:
+            self._ledger.refuse(queue, batch, answer)  # an epoch of its own only comes after an abort (D41)
         elif self._settings.idempotence and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
             self._out_of_order(queue, batch, answer, renew=verdict is Verdict.NEW_EPOCH)
         elif batch.retries >= self._settings.retries:

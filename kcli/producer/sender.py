@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.producer.queue import PartitionQueue
     from kcli.producer.returns import Returns
     from kcli.producer.sequence import Identity
+    from kcli.producer.transaction import Transactions
     from kcli.proto.messages.produce import ProduceRequest, ProduceResponse
     from kcli.settings import ProducerSettings
 
@@ -38,6 +39,7 @@ class LeaderSender:
     def __init__(
         self, node_id: int, cluster: Cluster, accumulator: Accumulator, identity: Identity,
         settings: ProducerSettings, returns: Returns, on_sent: Callable[[], None],
+        transactions: Transactions | None = None,
     ) -> None:  # fmt: skip
         self.node_id = node_id
         self._cluster = cluster
@@ -46,6 +48,7 @@ class LeaderSender:
         self._settings = settings
         self._returns = returns
         self._on_sent = on_sent
+        self._transactions = transactions
         self._wake = asyncio.Event()
         self._slots = asyncio.Semaphore(settings.max_in_flight)
         self._outstanding: deque[tuple[Sent, Exchange]] = deque()
@@ -99,6 +102,8 @@ class LeaderSender:
                 if queue.waiting and queue.waiting[0].not_before > now:
                     later = min(later or 1e18, queue.waiting[0].not_before)
                 continue
+            if self._transactions is not None and not self._transactions.admits(queue.at):
+                continue
             if ready and size + batch.size > settings.max_request_size:
                 break
             size += batch.size
@@ -118,6 +123,8 @@ class LeaderSender:
             if self._identity.producer_id >= 0:
                 queue.stamp(batch, self._identity)
             queue.send(batch, self.node_id)
+            if self._transactions is not None:
+                self._transactions.sent(queue.at)
             self._served = queue.at
         task = asyncio.get_running_loop().create_task(self._exchange([batch for _, batch in ready]))
         self._outstanding.append((ready, task))
@@ -125,7 +132,8 @@ class LeaderSender:
         self._on_sent()
 
     async def _exchange(self, batches: list[ProducerBatch]) -> tuple[ProduceRequest, ProduceResponse | None]:
-        request, cap = exchange.build(batches, self._cluster, self._settings)
+        most = None if self._transactions is None else self._transactions.produce_cap
+        request, cap = exchange.build(batches, self._cluster, self._settings, most)
         broker = await self._cluster.node(self.node_id)
         if self._settings.acks == 0:
             await broker.tell(request, max_version=cap)
