@@ -49,11 +49,12 @@ async def take(
     states: Iterable[str] = (),
     isolation: str = "read_uncommitted",
     topics: Iterable[str] = (),
+    stable: bool = False,
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """A snapshot of the named groups, or of all. Share groups have no
-    committed offsets and are left out. `states` keeps groups in these states, whatever their case;
-    `topics` keeps only these topics. `isolation` says which end counts: high watermark or last stable offset."""
+    """A snapshot of the named groups, or of all. Share groups have no committed offsets and are left out. `states`
+    keeps groups in these states, whatever their case; `topics` keeps only these topics. `isolation` says which end
+    counts: high watermark or last stable offset; with `stable` the last stable offset is read in any case."""
     coordinators = Coordinators(cluster)
     named = list(dict.fromkeys(groups))
     found, brokers = await find_groups(coordinators, named, patience=patience)
@@ -74,31 +75,35 @@ async def take(
         both: Commits = {at: Committed() for at in owners(described[name])}
         both |= partitions
         committed[name] = {at: where for at, where in both.items() if not kept or at.topic in kept}
-    ends, starts = await bounds(cluster, {at for some in committed.values() for at in some}, isolation, patience)
+    everywhere = {at for some in committed.values() for at in some}
+    ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
     shots = [
-        GroupSnapshot(described=described[name], samples=samples_of(described[name], some, ends, starts))
+        GroupSnapshot(described=described[name], samples=samples_of(described[name], some, ends, starts, stables))
         for name, some in committed.items()
     ]
     return Snapshot(groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers)
 
 
 async def bounds(
-    cluster: Cluster, partitions: Iterable[TopicPartition], isolation: str, patience: float = PATIENCE
-) -> tuple[Ends, Ends]:
-    """The ends and the starts of these partitions, both read at the same time."""
+    cluster: Cluster, partitions: Iterable[TopicPartition], isolation: str, patience: float = PATIENCE,
+    *, stable: bool = False,
+) -> tuple[Ends, Ends, Ends]:  # fmt: skip
+    """The ends, the starts and, if wanted, the last stable offsets of these partitions, all read at the same time."""
     wanted = sorted(partitions)
     if not wanted:
-        return {}, {}
+        return {}, {}, {}
     if any(cluster.leader_id(at) < 0 for at in wanted):
         try:
             await cluster.refresh(sorted({at.topic for at in wanted}))
         except KcliError as error:
-            return dict.fromkeys(wanted, error), {}
-    ends, starts = await asyncio.gather(
+            return dict.fromkeys(wanted, error), {}, {}
+    also = wanted if stable and isolation != "read_committed" else []
+    ends, starts, stables = await asyncio.gather(
         list_offsets(cluster, LATEST, wanted, isolation=isolation, patience=patience),
         list_offsets(cluster, EARLIEST, wanted, patience=patience),
+        list_offsets(cluster, LATEST, also, isolation="read_committed", patience=patience),
     )
-    return ends, starts
+    return ends, starts, stables if also else ends if isolation == "read_committed" else {}
 
 
 def owners(group: Described) -> dict[TopicPartition, Member]:
@@ -106,12 +111,13 @@ def owners(group: Described) -> dict[TopicPartition, Member]:
     return {at: member for member in group.members for at in member.assignment}
 
 
-def samples_of(group: Described, committed: Commits, ends: Ends, starts: Ends) -> list[Sample]:
+def samples_of(group: Described, committed: Commits, ends: Ends, starts: Ends, stables: Ends) -> list[Sample]:
     """The samples of one group, sorted by topic and partition."""
     owner = owners(group)
     samples = []
     for at in sorted(committed):
         where, end, start, member = committed[at], ends.get(at), starts.get(at), owner.get(at)
+        stable = stables.get(at)
         problem = next((answer for answer in (where, end, start) if isinstance(answer, KcliError)), None)
         samples.append(
             Sample(
@@ -121,6 +127,7 @@ def samples_of(group: Described, committed: Commits, ends: Ends, starts: Ends) -
                 committed=where.offset if isinstance(where, Committed) and where.offset >= 0 else None,
                 end=end.offset if isinstance(end, LogOffset) else None,
                 start=start.offset if isinstance(start, LogOffset) else None,
+                stable=stable.offset if isinstance(stable, LogOffset) else None,
                 owned=True if member else False if group.owners_known else None,
                 member_id=member.member_id if member else None,
                 client_id=member.client_id if member else None,

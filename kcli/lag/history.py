@@ -34,9 +34,17 @@ class GroupStanding(Value):
     falling: float | None = None
     time_lag: float | None = None
     time_lag_least: bool = False
+    time_lag_exact: bool = False
     loss_in: float | None = None
     peak: int = 0
     status: str = ""
+
+    def date(self) -> None:
+        """The group's time lag is the longest of its partitions."""
+        longest = max((one for one in self.partitions if one.time_lag is not None), key=_time_lag, default=None)
+        if longest is not None:
+            self.time_lag, self.time_lag_least = longest.time_lag, longest.time_lag_least
+            self.time_lag_exact = longest.time_lag_exact
 
 
 class History:
@@ -132,9 +140,7 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     out.falling = _sum([one.falling for one in behind if one.falling])
     if all(one.eta is not None for one in behind):
         out.eta = max((one.eta for one in behind if one.eta is not None), default=0.0 if sums.lag == 0 else None)
-    longest = max((one for one in partitions if one.time_lag is not None), key=_time_lag, default=None)
-    if longest is not None:
-        out.time_lag, out.time_lag_least = longest.time_lag, longest.time_lag_least
+    out.date()
     out.loss_in = min((one.loss_in for one in partitions if one.loss_in is not None), default=None)
     return out
 

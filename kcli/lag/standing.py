@@ -77,7 +77,8 @@ class Track:
 class Standing(Value):
     """A partition of a group at one moment. Rates are offsets per second, times seconds. `eta` None: not known, or
     never (`falling` then says by how much a second it falls behind). `time_lag` is how long ago the first unread
-    offset was written; `time_lag_least`: that was before the first sample, so it is at least so long."""
+    offset was written, by interpolation, or `time_lag_exact` by its record; `time_lag_least`: that was before the first
+    sample, so it is at least so long."""
 
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
@@ -87,6 +88,7 @@ class Standing(Value):
     falling: float | None = None
     time_lag: float | None = None
     time_lag_least: bool = False
+    time_lag_exact: bool = False
     still: float = 0.0
     peak: int = 0
     loss_in: float | None = None

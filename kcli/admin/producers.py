@@ -1,0 +1,68 @@
+"""Who writes to a partition, and which transactions are open there (DescribeProducers, KIP-664)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.gather import PATIENCE, gather
+from kcli.admin.offsets import Leaders
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Broker, Cluster
+
+
+class ProducerState(Value):
+    """A producer as a partition's leader remembers it. `last_timestamp` (ms) is of its last batch; `open_since` the
+    offset at which its open transaction began, None without one."""
+
+    producer_id: int = -1
+    epoch: int = -1
+    last_sequence: int = -1
+    last_timestamp: int = -1
+    coordinator_epoch: int = -1
+    open_since: int | None = None
+
+
+async def describe_producers(
+    cluster: Cluster, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
+) -> dict[TopicPartition, list[ProducerState] | KcliError]:
+    """The producers of each partition: one request per leader. Failed partitions carry their error."""
+    leaders = Leaders(cluster)
+
+    async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, list[ProducerState] | KcliError]:
+        topics: dict[str, list[int]] = {}
+        for at in some:
+            topics.setdefault(at.topic, []).append(at.partition)
+        answer = await broker.ask(
+            DescribeProducersRequest(
+                topics=[TopicRequest(name=name, partition_indexes=numbers) for name, numbers in topics.items()]
+            )
+        )
+        found: dict[TopicPartition, list[ProducerState] | KcliError] = {}
+        for topic in answer.topics:
+            for part in topic.partitions:
+                at = TopicPartition(topic.name, part.partition_index)
+                if part.error_code:
+                    code = codes.of(part.error_code)
+                    found[at] = BrokerError(code, f"{at.topic} [{at.partition}]", part.error_message or None)
+                    continue
+                found[at] = [
+                    ProducerState(
+                        producer_id=one.producer_id,
+                        epoch=one.producer_epoch,
+                        last_sequence=one.last_sequence,
+                        last_timestamp=one.last_timestamp,
+                        coordinator_epoch=one.coordinator_epoch,
+                        open_since=one.current_txn_start_offset if one.current_txn_start_offset >= 0 else None,
+                    )
+                    for one in part.active_producers
+                ]
+        return found
+
+    return await gather(partitions, leaders.locate, ask, leaders.forget, patience=patience)

@@ -1,0 +1,142 @@
+"""Looking at groups again and again: a snapshot, what it means, and who blocks whom (lag.md, Sampling)."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from kcli.admin.gather import good
+from kcli.admin.lag import TXN_BLOCKED
+from kcli.admin.producers import describe_producers
+from kcli.admin.record_times import record_times
+from kcli.admin.snapshot import take
+from kcli.errors import KcliError
+from kcli.lag.history import GroupStanding, History
+from kcli.model import TopicPartition
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.lag.events import Event
+    from kcli.lag.standing import Standing
+    from kcli.model import Cluster
+
+JITTER = 0.1  # of the interval: watchers that began together do not stay together
+
+
+class Look(Value):
+    """How all groups stood at one moment (seconds since the epoch), what happened since the look before, and what
+    could not be read. `why` explains statuses that need a name: (group, topic, partition) to a sentence."""
+
+    time: float = 0.0
+    took: float = 0.0
+    groups: list[GroupStanding] = field(factory=list)
+    events: list[Event] = field(factory=list)
+    failed: dict[str, KcliError] = field(factory=dict)
+    brokers: dict[int, KcliError] = field(factory=dict)
+    why: dict[tuple[str, str, int], str] = field(factory=dict)
+
+
+class Watch:
+    """Looks at the named groups, or at all. `exact` asks for the timestamp of the first unread record of each
+    partition whose time lag the samples do not tell: a fetch per look, so it is for few groups."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        groups: list[str],
+        history: History,
+        *,
+        states: list[str] | None = None,
+        topics: list[str] | None = None,
+        isolation: str = "read_uncommitted",
+        exact: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._cluster = cluster
+        self._groups = groups
+        self._history = history
+        self._states, self._topics = states or [], topics or []
+        self._isolation = isolation
+        self._exact = exact
+        self._clock = clock
+
+    async def look(self) -> Look:
+        """One look. Raises KcliError when nobody can be reached at all."""
+        begun = self._clock()
+        shot = await take(
+            self._cluster,
+            self._groups,
+            states=self._states,
+            topics=self._topics,
+            isolation=self._isolation,
+            stable=True,
+        )
+        now = self._clock()
+        told = len(self._history.events)
+        groups = self._history.add(now, shot)
+        look = Look(time=now, groups=groups, failed=shot.failed, brokers=shot.brokers)
+        look.events = self._history.events[told:] if told < len(self._history.events) else []
+        if self._exact:
+            await self._date(groups, now)
+        look.why = await self._blocked(groups, now)
+        look.took = self._clock() - begun
+        return look
+
+    async def _date(self, groups: list[GroupStanding], now: float) -> None:
+        """Time lag from the records themselves where the samples do not reach back far enough."""
+        wanted: dict[TopicPartition, dict[int, list[Standing]]] = {}
+        for group in groups:
+            for one in group.partitions:
+                sample = one.lag.sample
+                if one.lag.lag and sample.committed is not None and (one.time_lag is None or one.time_lag_least):
+                    at = TopicPartition(sample.topic, sample.partition)
+                    offset = max(sample.committed, sample.start or 0)
+                    wanted.setdefault(at, {}).setdefault(offset, []).append(one)
+        while wanted:  # several groups may stand at several offsets of one partition
+            asked = {at: next(iter(offsets)) for at, offsets in wanted.items()}
+            times = good(await record_times(self._cluster, asked))
+            for at, offset in asked.items():
+                standings = wanted[at].pop(offset)
+                if at in times:
+                    for one in standings:
+                        one.time_lag, one.time_lag_least, one.time_lag_exact = (
+                            max(now - times[at] / 1000, 0.0),
+                            False,
+                            True,
+                        )
+                if not wanted[at]:
+                    del wanted[at]
+        for group in groups:
+            group.date()
+
+    async def _blocked(self, groups: list[GroupStanding], now: float) -> dict[tuple[str, str, int], str]:
+        """Whose transaction a blocked partition waits for, and how long ago it last wrote."""
+        blocked = {
+            (one.lag.sample.group, one.lag.sample.topic, one.lag.sample.partition): one.lag.sample
+            for group in groups
+            for one in group.partitions
+            if one.status == TXN_BLOCKED
+        }
+        if not blocked:
+            return {}
+        found = good(await describe_producers(self._cluster, {TopicPartition(t, p) for _, t, p in blocked}))
+        why = {}
+        for (group, topic, partition), sample in blocked.items():
+            states = found.get(TopicPartition(topic, partition), [])
+            first = min((one for one in states if one.open_since is not None), key=lambda one: one.open_since or 0,
+                        default=None)  # fmt: skip
+            if first is not None:
+                age = max(now - first.last_timestamp / 1000, 0.0)
+                why[group, topic, partition] = (
+                    f"waits at {sample.committed} for the transaction of producer id {first.producer_id}, "
+                    f"epoch {first.epoch}, whose last record is {age:.0f} s old"
+                )
+        return why
+
+
+def pause(interval: float) -> float:
+    """The jittered time until the next look, in seconds."""
+    return interval * random.uniform(1 - JITTER, 1 + JITTER)
