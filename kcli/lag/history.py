@@ -58,6 +58,7 @@ class History:
         self._before: dict[str, GroupStanding] = {}
         self._peaks: dict[str, int] = {}
         self.events: list[events.Event] = []
+        self.news: list[events.Event] = []  # of the newest look
         self.failed: dict[str, KcliError] = {}
         self.brokers: dict[int, KcliError] = {}
 
@@ -65,12 +66,14 @@ class History:
         """One look at all groups: how each stands now. What could not be read is in `failed` and `brokers`; a group
         that could not be read this time is left out and keeps its samples."""
         self.failed, self.brokers = snapshot.failed, snapshot.brokers
+        self.news = []
         standings = [self._add_group(time, shot.described, shot.samples) for shot in snapshot.groups]
         there = {one.described.group for one in standings} | set(snapshot.failed)
         if not snapshot.brokers:  # else a group may only be missing because its coordinator is
             self._forget_groups(time, there)
         for log in self._logs.values():
             log.forget_before(time - self._keep)
+        self.events = (self.events + self.news)[-LONGEST:]
         return standings
 
     def _add_group(self, time: float, described: Described, samples: list[Sample]) -> GroupStanding:
@@ -99,17 +102,16 @@ class History:
         before = self._before.get(now.described.group)
         if before is None:
             return
-        self.events += events.of_group(time, before.described, now.described)
+        self.news += events.of_group(time, before.described, now.described)
         old = {(one.lag.sample.topic, one.lag.sample.partition): one for one in before.partitions}
         for one in now.partitions:
-            self.events += events.of_partition(time, old.get((one.lag.sample.topic, one.lag.sample.partition)), one)
-        del self.events[:-LONGEST]
+            self.news += events.of_partition(time, old.get((one.lag.sample.topic, one.lag.sample.partition)), one)
 
     def _forget_groups(self, time: float, there: set[str]) -> None:
         for gone in self._tracks.keys() - there:
             del self._tracks[gone]
             if gone in self._before:
-                self.events += events.of_group(time, self._before.pop(gone).described, None)
+                self.news += events.of_group(time, self._before.pop(gone).described, None)
         used = {at for tracks in self._tracks.values() for at in tracks}
         for unused in self._logs.keys() - used:
             del self._logs[unused]

@@ -75,10 +75,8 @@ class Watch:
             stable=True,
         )
         now = self._clock()
-        told = len(self._history.events)
         groups = self._history.add(now, shot)
-        look = Look(time=now, groups=groups, failed=shot.failed, brokers=shot.brokers)
-        look.events = self._history.events[told:] if told < len(self._history.events) else []
+        look = Look(time=now, groups=groups, events=self._history.news, failed=shot.failed, brokers=shot.brokers)
         if self._exact:
             await self._date(groups, now)
         look.why = await self._blocked(groups, now)
@@ -102,11 +100,8 @@ class Watch:
                 standings = wanted[at].pop(offset)
                 if at in times:
                     for one in standings:
-                        one.time_lag, one.time_lag_least, one.time_lag_exact = (
-                            max(now - times[at] / 1000, 0.0),
-                            False,
-                            True,
-                        )
+                        one.time_lag = max(now - times[at] / 1000, 0.0)
+                        one.time_lag_least, one.time_lag_exact = False, True
                 if not wanted[at]:
                     del wanted[at]
         for group in groups:
