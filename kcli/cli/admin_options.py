@@ -229,6 +229,12 @@ Examples:
   kcli lag billing                         by topic
   kcli lag billing -p                      by partition, with member and host
   kcli lag billing --max-lag 1000 -q       exit code 3 when it is more
+  kcli lag --watch                         rates, ETA and time lag, every 5 s; Ctrl-C ends it
+  kcli lag billing --watch --format ndjson | jq .eta
+  kcli lag billing --max-lag 0 --timeout 5m        wait until it has caught up, at most so long (else exit 4)
+  kcli lag billing --max-time 5m --for 2m          exit 3 as soon as it does not hold
+  kcli lag record > incident.ndjson                then: kcli lag --replay incident.ndjson
+  kcli lag --prometheus :9308                      metrics, as kafka_exporter names them
   kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'""",
     words="GROUP",
     options=(
@@ -250,6 +256,33 @@ Examples:
             least=0,
             metavar="N",
             help="Exit with 3 when a group is more than N behind.",
+        ),
+        Option(
+            name="max_time",
+            flags=("--max-time",),
+            metavar="TIME",
+            help="Exit with 3 when the first unread record of a group is older, such as 5m.",
+        ),
+        Option(name="hold", flags=("--for",), metavar="TIME", help="The assertion has to hold for so long."),
+        Option(
+            name="timeout",
+            flags=("--timeout",),
+            metavar="TIME",
+            help="Look until the assertion holds, at most so long, then exit with 4.",
+        ),
+        Option(name="watch", flags=("-w", "--watch"), kind="flag", help="Look again and again: rates, ETA, time lag."),
+        Option(name="interval", flags=("--interval",), metavar="TIME", help="Between two looks (default 5s)."),
+        Option(name="window", flags=("--window",), metavar="TIME", help="What rates are taken over (default 60s)."),
+        Option(name="count", flags=("-n", "--count"), kind="int", least=1, metavar="N", help="So many looks."),
+        Option(
+            name="exact", flags=("--exact",), kind="flag", help="Time lag by the record's own timestamp from the start."
+        ),
+        Option(name="replay", flags=("--replay",), metavar="FILE", help="Look at a recording instead (- is stdin)."),
+        Option(
+            name="prometheus",
+            flags=("--prometheus",),
+            metavar="[HOST]:PORT",
+            help="Serve /metrics; without HOST for this machine only.",
         ),
         ISOLATION,
         *OUTPUT,

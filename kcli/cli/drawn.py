@@ -10,16 +10,21 @@ from rich.table import Table
 from rich.text import Text
 
 from kcli.cli.escape import visible
-from kcli.cli.render import Document, cell, right
+from kcli.cli.render import Document, right, shown
 
 if TYPE_CHECKING:
-    from kcli.cli.shapes import Row, Section
+    from kcli.cli.shapes import Column, Row, Section
 
 COLOURS = {
     "OK": "green",
     "NO COMMIT": "yellow",
     "BEHIND": "yellow",
     "UNKNOWN": "magenta",
+    "IDLE": "dim",
+    "REWOUND": "yellow",
+    "TXN-BLOCKED": "magenta",
+    "GROWING": "bold yellow",
+    "STUCK": "red",
     "ORPHANED": "red",
     "LOSING DATA": "bold red",
     "failed": "red",
@@ -42,10 +47,10 @@ def table_of(section: Section, rows: list[Row]) -> Table:
     for column in columns:
         table.add_column(Text(column.title), justify="right" if right(column) else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_text(column.name, row.get(column.name)) for column in columns))
+        table.add_row(*(_text(column, row.get(column.name)) for column in columns))
     return table
 
 
-def _text(name: str, value: object) -> Text:
-    shown = visible(cell(value))
-    return Text(shown, style=COLOURS.get(shown, "") if name in ("status", "result") else "")
+def _text(column: Column, value: object) -> Text:
+    text = visible(shown(column, value))
+    return Text(text, style=COLOURS.get(text, "") if column.name in ("status", "result") else "")

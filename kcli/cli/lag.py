@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 
+OVER_TIME = ("watch", "max_time", "hold", "timeout", "exact", "prometheus", "replay", "count")
+"""Options that one snapshot does not answer."""
+
+
 def run(values: Values) -> int:
-    """`kcli lag [GROUP...]`."""
+    """`kcli lag [GROUP...]`: one snapshot here, anything over time in `lag_watch`."""
+    if values["words"][:1] == ["record"] or any(values[name] not in (None, False) for name in OVER_TIME):
+        from kcli.cli.lag_watch import run as run_over_time
+
+        return run_over_time(values)
     groups, max_lag = values["words"], values["max_lag"]
     level = "partition" if values["partitions"] else values["by"] or ("topic" if groups else "group")
     isolation = values["isolation"] or "read_uncommitted"
@@ -105,7 +113,7 @@ def topic_row(total: engine.Total) -> Row:
         "group": total.group,
         "topic": total.topic,
         "partitions": total.partitions,
-        **_figures(total),
+        **figures(total),
     }
 
 
@@ -116,12 +124,12 @@ def group_row(shot: GroupSnapshot, total: engine.Total) -> Row:
         "state": shot.described.state or None,
         "topics": total.topics,
         "partitions": total.partitions,
-        **_figures(total),
+        **figures(total),
         "coordinator": shot.described.coordinator,
     }
 
 
-def _figures(total: engine.Total) -> Row:
+def figures(total: engine.Total) -> Row:
     said = [engine.note(total.lost, total.beyond, total.unread)]
     said += ["nothing committed"] if not total.partitions else []
     said += [f"{total.no_commit} without a commit"] if total.no_commit else []

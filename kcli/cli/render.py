@@ -85,6 +85,27 @@ def cell(value: Any) -> str:
     return _flat(value).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
+def shown(column: Column, value: Any) -> str:
+    """A value of a column as a table shows it: durations and rates are for people there."""
+    if value is None or column.kind not in ("duration", "number"):
+        return cell(value)
+    if column.kind == "duration":
+        return human_time(value)
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def human_time(seconds: float) -> str:
+    """`0s`, `42s`, `3m12s`, `2h05m`, `4d06h`: two units at most."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    if whole < 86400:
+        return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+    return f"{whole // 86400}d{whole % 86400 // 3600:02d}h"
+
+
 def _flat(value: Any) -> str:
     if value is None:
         return ""
@@ -98,7 +119,7 @@ def _flat(value: Any) -> str:
 
 
 def right(column: Column) -> bool:
-    return column.kind == "integer"
+    return column.kind in ("integer", "number", "duration")
 
 
 def _table(document: Document) -> str:
@@ -108,7 +129,7 @@ def _table(document: Document) -> str:
 
 def _one_table(section: Section, rows: list[Row]) -> str:
     columns = section.drawn(rows)
-    lines = [[column.title for column in columns]] + [[cell(row.get(c.name)) for c in columns] for row in rows]
+    lines = [[column.title for column in columns]] + [[shown(c, row.get(c.name)) for c in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(

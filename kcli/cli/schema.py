@@ -16,6 +16,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 KINDS: dict[str, dict[str, Any]] = {
     "string": {"type": "string"},
     "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "duration": {"type": "number", "minimum": 0},
     "boolean": {"type": "boolean"},
     "strings": {"type": "array", "items": {"type": "string"}},
     "integers": {"type": "array", "items": {"type": "integer"}},

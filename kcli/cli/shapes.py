@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Column(Frozen):
-    """One column. `kind` is string, integer, boolean, strings, integers or object (string to string)."""
+    """One column. `kind` is string, integer, number, duration (seconds), boolean, strings, integers or object (string
+    to string)."""
 
     name: str = ""
     kind: str = "string"
@@ -69,6 +70,24 @@ GROUP = _c("group", "string", "Name of the group.")
 ERROR = _c("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
 NOTE = _c("note", "string", "What the figures do not say by themselves.", null=True)
 STATUS = _c("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+STATUS_OVER_TIME = _c(
+    "status",
+    "string",
+    "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA.",
+)
+TIME = _c("time", "string", "When it was looked at, UTC.", table=False)
+RATES = (
+    _c("in_rate", "number", "Offsets written a second.", null=True),
+    _c("out_rate", "number", "Offsets committed a second.", null=True),
+    _c("eta", "duration", "Seconds until the lag is worked off; null when it is not, or not known.", null=True),
+    _c("time_lag", "duration", "How long ago the first unread offset was written, in seconds.", null=True),
+)
+OVER_TIME = (
+    _c("time_lag_kind", "string", "interpolated, exact, or at least.", null=True, table=False),
+    _c("falling", "number", "Offsets a second by which it falls further behind.", null=True, table=False),
+    _c("loss_in", "duration", "Seconds until retention takes unread records.", null=True, sparse=True),
+    _c("peak", "integer", "The largest lag seen.", table=False),
+)
 LAG = _c("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
 UNREAD = _c("unread", "integer", "Offsets from log start where nothing is committed.", null=True, table=False)
 LOST = _c("lost", "integer", "Offsets that retention took before they were read.", table=False)
@@ -128,6 +147,20 @@ _LAG_GROUP = (
     NO_COMMITS,
     _c("coordinator", "integer", "Id of the coordinating broker.", table=False),
 )
+
+
+def _over_time(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a snapshot, with what a watch knows beside them; ids and counts of less use leave the table."""
+    made: list[Column] = [TIME]
+    for column in columns:
+        if column.name == "status":
+            made += [*RATES, STATUS_OVER_TIME]
+        else:
+            hidden = ("member_id", "topics", "partitions", "type")
+            made.append(column.replace(table=column.table and column.name not in hidden))
+    return (*made, *OVER_TIME)
+
+
 _TOPIC_FACTS = (
     TOPIC,
     _c("partitions", "integer", "Number of partitions."),
@@ -308,6 +341,21 @@ SHAPES: tuple[Shape, ...] = (
             Section(name="partitions", columns=_LAG_PARTITION),
             Section(name="groups", columns=_LAG_GROUP, table=False),
         ),
+    ),
+    Shape(
+        name="lag.watch.topic",
+        about="One look of a watch, by group and topic.",
+        sections=(Section(name="topics", columns=_over_time(_LAG_TOPIC)),),
+    ),
+    Shape(
+        name="lag.watch.group",
+        about="One look of a watch, by group.",
+        sections=(Section(name="groups", columns=_over_time(_LAG_GROUP)),),
+    ),
+    Shape(
+        name="lag.watch.partition",
+        about="One look of a watch, by partition.",
+        sections=(Section(name="partitions", columns=_over_time(_LAG_PARTITION)),),
     ),
     Shape(
         name="offsets",

@@ -16,6 +16,8 @@ from tests.admin.tiny import Tiny, member
 KINDS: dict[str, Any] = {
     "string": str,
     "integer": int,
+    "number": (int, float),
+    "duration": (int, float),
     "boolean": bool,
     "strings": list,
     "integers": list,

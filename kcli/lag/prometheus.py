@@ -1,0 +1,105 @@
+"""Lag for Prometheus, in its text format 0.0.4: the names of danielqsj/kafka_exporter, so that its dashboards work,
+and kcli's own for what that has not. Pure; serving it is the command's business."""
+
+from __future__ import annotations
+
+from kcli.admin.lag import SEVERITY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.standing import Standing
+    from kcli.lag.watch import Look
+
+    Labels = tuple[tuple[str, object], ...]
+    Rows = list[tuple[Labels, float]]
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+HELP = {
+    "kafka_consumergroup_lag": "Offsets behind: end minus committed.",
+    "kafka_consumergroup_lag_sum": "Offsets behind, all partitions of a topic.",
+    "kafka_consumergroup_current_offset": "Committed offset.",
+    "kafka_consumergroup_members": "Members of the group.",
+    "kafka_topic_partition_current_offset": "End offset.",
+    "kafka_topic_partition_oldest_offset": "Log start offset.",
+    "kcli_group_lag_seconds": "How long ago the first unread offset was written, the longest of the partitions.",
+    "kcli_group_lag_seconds_at_least": "1 when the lag in seconds reaches back beyond what was seen.",
+    "kcli_group_eta_seconds": "Seconds until the lag is worked off.",
+    "kcli_group_in_rate": "Offsets written a second.",
+    "kcli_group_out_rate": "Offsets committed a second.",
+    "kcli_group_status": "1 for the status the group is in.",
+    "kcli_partition_lag_seconds": "How long ago the first unread offset was written.",
+    "kcli_partition_status": "1 for the status the partition is in.",
+    "kcli_lag_look_seconds": "How long the last look took.",
+    "kcli_lag_look_timestamp_seconds": "When the last look was.",
+    "kcli_lag_groups_unread": "Groups that could not be read at the last look.",
+}
+
+
+def render(look: Look) -> str:
+    """The newest look as a page of metrics."""
+    rows: dict[str, Rows] = {name: [] for name in HELP}
+    ends: dict[Labels, tuple[int | None, int | None]] = {}
+    for group in look.groups:
+        _group(rows, group)
+        for one in group.partitions:
+            _partition(rows, one)
+            sample = one.lag.sample
+            ends[("topic", sample.topic), ("partition", sample.partition)] = (sample.end, sample.start)
+    for labels, (end, start) in sorted(ends.items(), key=str):
+        _put(rows, "kafka_topic_partition_current_offset", labels, end)
+        _put(rows, "kafka_topic_partition_oldest_offset", labels, start)
+    _put(rows, "kcli_lag_look_seconds", (), look.took)
+    _put(rows, "kcli_lag_look_timestamp_seconds", (), look.time)
+    _put(rows, "kcli_lag_groups_unread", (), len(look.failed))
+    return "".join(_metric(name, some) for name, some in rows.items() if some)
+
+
+def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
+    labels: Labels = (("consumergroup", group.described.group),)
+    _put(rows, "kafka_consumergroup_members", labels, len(group.described.members))
+    sums: dict[str, int] = {}
+    for one in group.partitions:
+        if one.lag.lag is not None:
+            sums[one.lag.sample.topic] = sums.get(one.lag.sample.topic, 0) + one.lag.lag
+    for topic, lag in sums.items():
+        _put(rows, "kafka_consumergroup_lag_sum", (*labels, ("topic", topic)), lag)
+    _put(rows, "kcli_group_lag_seconds", labels, group.time_lag)
+    _put(rows, "kcli_group_lag_seconds_at_least", labels, float(group.time_lag_least))
+    _put(rows, "kcli_group_eta_seconds", labels, group.eta)
+    _put(rows, "kcli_group_in_rate", labels, group.in_rate)
+    _put(rows, "kcli_group_out_rate", labels, group.out_rate)
+    for status in SEVERITY:
+        _put(rows, "kcli_group_status", (*labels, ("status", status)), float(group.status == status))
+
+
+def _partition(rows: dict[str, Rows], one: Standing) -> None:
+    sample = one.lag.sample
+    labels: Labels = (
+        ("consumergroup", sample.group), ("topic", sample.topic), ("partition", sample.partition),
+    )  # fmt: skip
+    _put(rows, "kafka_consumergroup_lag", labels, one.lag.lag)
+    _put(rows, "kafka_consumergroup_current_offset", labels, sample.committed)
+    _put(rows, "kcli_partition_lag_seconds", labels, one.time_lag)
+    _put(rows, "kcli_partition_status", (*labels, ("status", one.status)), 1.0)
+
+
+def _put(rows: dict[str, Rows], name: str, labels: Labels, value: float | None) -> None:
+    """A figure that is not known is left out: 0 would be a lie."""
+    if value is not None:
+        rows[name].append((labels, value))
+
+
+def _metric(name: str, rows: Iterable[tuple[Labels, float]]) -> str:
+    lines = [f"# HELP {name} {HELP[name]}", f"# TYPE {name} gauge"]
+    for labels, value in rows:
+        inner = ",".join(f'{label}="{_escaped(str(text))}"' for label, text in labels)
+        lines.append(f"{name}{{{inner}}} {value:.15g}" if inner else f"{name} {value:.15g}")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

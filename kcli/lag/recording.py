@@ -1,0 +1,87 @@
+"""Looks as lines of JSON, to look at an incident again: `kcli lag record`, `kcli lag --replay`.
+
+A line holds what was read of the cluster, not what was made of it, so a newer kcli can make more of an old file.
+"""
+
+from __future__ import annotations
+
+import json
+
+from kcli.admin.groups import Described, Member
+from kcli.admin.lag import Sample
+from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.errors import DecodeError, KcliError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = "kcli.lag.samples/1"
+MEMBER = ("member_id", "instance_id", "client_id", "host")
+DESCRIBED = ("group", "type", "state", "protocol", "assignor", "epoch", "coordinator")
+SAMPLE = (
+    "topic",
+    "partition",
+    "committed",
+    "end",
+    "start",
+    "stable",
+    "owned",
+    "member_id",
+    "client_id",
+    "host",
+    "error",
+)
+
+
+def line(time: float, snapshot: Snapshot) -> str:
+    """One look as a line, with its line end. `time` is in seconds since the epoch."""
+    groups = [
+        {
+            **{name: getattr(shot.described, name) for name in DESCRIBED},
+            "members": [
+                {**{name: getattr(one, name) for name in MEMBER}, "assignment": [list(at) for at in one.assignment]}
+                for one in shot.described.members
+            ],
+            "partitions": [{name: getattr(sample, name) for name in SAMPLE} for sample in shot.samples],
+        }
+        for shot in snapshot.groups
+    ]
+    whole = {
+        "kcli": VERSION,
+        "time": round(time, 3),
+        "groups": groups,
+        "failed": {name: str(error) for name, error in snapshot.failed.items()},
+        "brokers": {str(node): str(error) for node, error in snapshot.brokers.items()},
+    }
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def read(text: str) -> tuple[float, Snapshot]:
+    """A line back as (time, look). Raises DecodeError for a line that is none."""
+    try:
+        whole = json.loads(text)
+        if whole["kcli"] != VERSION:
+            raise DecodeError(f"a recording of version {whole['kcli']}; this kcli reads {VERSION}")
+        snapshot = Snapshot(
+            groups=[_group(row) for row in whole["groups"]],
+            failed={name: KcliError(text) for name, text in whole["failed"].items()},
+            brokers={int(node): KcliError(text) for node, text in whole["brokers"].items()},
+        )
+        return float(whole["time"]), snapshot
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise DecodeError(f"not a line of a lag recording: {problem}") from problem
+
+
+def _group(row: dict[str, Any]) -> GroupSnapshot:
+    members = [
+        Member(
+            **{name: one[name] for name in MEMBER},
+            assignment=[TopicPartition(topic, partition) for topic, partition in one["assignment"]],
+        )
+        for one in row["members"]
+    ]
+    described = Described(**{name: row[name] for name in DESCRIBED}, members=members)
+    samples = [Sample(group=described.group, **{name: one[name] for name in SAMPLE}) for one in row["partitions"]]
+    return GroupSnapshot(described=described, samples=samples)

@@ -1,0 +1,187 @@
+"""`kcli lag` over time, as its user sees it: recordings whose truth is known, and the sandbox."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.lag_prometheus import reply
+from kcli.cli.render import human_time
+from kcli.lag.recording import line
+from tests.cli.conftest import Shell
+from tests.lag.test_history import look
+from tests.programs import KCLI, Background
+from tests.programs import kcli as run_kcli
+
+
+def recorded(path: Path, *, seconds: int, rate: int, speed: int, backlog: int = 0) -> str:
+    """A group that reads `speed` of `rate` offsets a second, looked at every 5 s."""
+    with path.open("w") as out:
+        for t in range(0, seconds, 5):
+            end = backlog + rate * t
+            out.write(line(1_700_000_000.0 + t, look({0: min(speed * t, end)}, end)))
+    return str(path)
+
+
+def test_a_replay_shows_rates_eta_and_time_lag(tmp_path: Path) -> None:
+    file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=300, backlog=40_000)
+    ran = run_kcli("lag", "--replay", file, "--by", "partition", "--format", "ndjson")
+    assert ran.code == 0, ran.err
+    rows = [json.loads(text) for text in ran.out.splitlines()]
+    assert len(rows) == 20
+    last = rows[-1]
+    assert last["time"] == "2023-11-14T22:14:55.000Z"
+    assert (last["lag"], last["status"]) == (40_000 - 200 * 95, "BEHIND")
+    assert last["in_rate"] == pytest.approx(100, rel=0.05)
+    assert last["out_rate"] == pytest.approx(300, rel=0.05)
+    assert last["eta"] == pytest.approx(21_000 / 200, rel=0.2)
+    assert last["time_lag_kind"] == "at least"
+
+
+def test_the_table_is_for_people(tmp_path: Path) -> None:
+    file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=60)
+    ran = run_kcli("lag", "g", "--replay", file)
+    assert ran.code == 0, ran.err
+    tables = ran.out.decode().split("\n\n")
+    assert len(tables) == 20
+    head, row = tables[-1].splitlines()
+    assert head.split() == [
+        "GROUP", "TOPIC", "LAG", "IN", "RATE", "OUT", "RATE", "ETA", "TIME", "LAG", "STATUS", "MEMBERS",
+        "HOSTS", "NOTE",
+    ]  # fmt: skip
+    assert row.split() == ["g", "t", "3800", "100", "60", "–", "38s", "GROWING", "0", "–", "–"]
+    assert "g: t[0]: OK is now GROWING" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "speed", "code", "sentence"),
+    [
+        (("--max-lag", "100"), 60, 0, ""),  # at the first look it holds
+        (("--max-lag", "100", "--for", "10s"), 60, 3, "g is 200 behind, over 100"),
+        (("--max-lag", "100", "--for", "10s", "--timeout", "30"), 60, 4, "g is 1200 behind, over 100"),
+        (("--max-lag", "100000", "--for", "60"), 60, 0, ""),
+        (("--max-lag", "1000", "--for", "60"), 60, 3, "g is 1200 behind, over 1000"),
+        (("--max-lag", "0", "--timeout", "10m"), 150, 0, ""),
+        (("--max-time", "20", "--for", "1m"), 60, 3, "behind, over 20 s"),
+        (("--max-time", "20", "--for", "1m"), 100, 0, ""),
+    ],
+)
+def test_assertions_end_with_their_exit_code(
+    tmp_path: Path, words: tuple[str, ...], speed: int, code: int, sentence: str
+) -> None:
+    backlog = 1000 if speed == 150 else 0
+    file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=speed, backlog=backlog)
+    ran = run_kcli("lag", "g", "--replay", file, "-q", *words)
+    assert (ran.code, sentence in ran.err) == (code, True), ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--for", "5m"), "--for and --timeout need something to hold: --max-lag or --max-time"),
+        (("--watch", "--interval", "soon"), "--interval soon: expected a duration"),
+        (("--prometheus", "nine"), "--prometheus nine: expected [HOST]:PORT, such as :9308"),
+        (("--replay", "/no/such/file"), "--replay /no/such/file: No such file or directory"),
+        (("record", "--replay", "x"), "record reads the cluster, --replay a file; take one"),
+    ],
+)
+def test_bad_input_gets_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    ran = run_kcli("lag", *words)
+    assert (ran.code, ran.out) == (2, b"")
+    assert ran.err.startswith(f"kcli: {sentence}")
+
+
+def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
+    file = tmp_path / "r.ndjson"
+    file.write_text(line(1.0, look({0: 5}, 10)) + "oops\n")
+    ran = run_kcli("lag", "--replay", str(file))
+    assert ran.code == 1
+    assert f"{file}:2: not a line of a lag recording" in ran.err
+
+
+def test_watching_recording_and_replaying_the_sandbox(kcli: Shell, tmp_path: Path) -> None:
+    topic = kcli.topic(2)
+    kcli.ok("produce", topic, "-p", "0", stdin=b"a\nb\nc\n")
+    kcli.ok("consume", topic, "-g", f"g-{topic}", "-n", "2", "-o", "beginning")
+    kcli.ok("produce", topic, "-p", "1", stdin=b"d\n")
+    words = (f"g-{topic}", "--interval", "100ms", "-n", "3")
+    looks = kcli.ok("lag", *words, "--watch", "--by", "group", "--format", "ndjson")
+    assert [json.loads(text)["lag"] for text in looks.splitlines()] in ([1, 1, 1], [2, 2, 2])
+    document = kcli.ok("lag", *words, "--watch", "-J")
+    assert all(json.loads(text)["schema"] == "kcli.lag.watch.topic/1" for text in document.splitlines())
+    recording = tmp_path / "incident.ndjson"
+    recording.write_bytes(kcli.ok("lag", "record", *words))
+    assert len(recording.read_text().splitlines()) == 3
+    again = kcli.ok("lag", "--replay", str(recording), "--by", "group", "--format", "ndjson")
+    assert [json.loads(text)["lag"] for text in again.splitlines()] == [
+        json.loads(text)["lag"] for text in looks.splitlines()
+    ]
+
+
+def test_an_exact_time_lag_is_the_age_of_the_first_unread_record(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, "--timestamp", "-2m", stdin=b"a\nb\n")
+    kcli.ok("consume", topic, "-g", f"g-{topic}", "-n", "1", "-o", "beginning")
+    (row,) = kcli.ok("lag", f"g-{topic}", "--exact", "-n", "1", "--format", "ndjson").splitlines()
+    seen = json.loads(row)
+    assert seen["time_lag_kind"] == "exact"
+    assert 119 <= seen["time_lag"] <= 180
+
+
+def test_ctrl_c_ends_a_watch_with_success(kcli: Shell, tmp_path: Path) -> None:
+    words = ["lag", "--watch", "--interval", "100ms", "--format", "ndjson", "-b", kcli.bootstrap]
+    with Background([*KCLI, *words], stdout=tmp_path / "out") as watching:
+        time.sleep(1.0)
+        watching.process.send_signal(signal.SIGINT)
+        assert watching.process.wait(10) == 0
+
+
+def test_metrics_are_served(kcli: Shell, tmp_path: Path) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"a\nb\n")
+    kcli.ok("consume", topic, "-g", f"g-{topic}", "-n", "1", "-o", "beginning")
+    out = tmp_path / "out"
+    words = ["lag", "--prometheus", ":0", "--interval", "100ms", "-b", kcli.bootstrap]
+    with Background([*KCLI, *words], stdout=out) as serving:
+        deadline = time.monotonic() + 20
+        page, where = "", ""
+        while time.monotonic() < deadline and "kafka_consumergroup_lag{" not in page:
+            time.sleep(0.05)
+            told = out.with_suffix(".err").read_text()
+            if "metrics at " in told:
+                where = told.split("metrics at ")[1].split()[0]
+                try:
+                    page = urllib.request.urlopen(where, timeout=5).read().decode()
+                except urllib.error.HTTPError as early:
+                    assert early.code == 503  # noqa: PT017
+        assert f'kafka_consumergroup_lag{{consumergroup="g-{topic}",topic="{topic}",partition="0"}} 1' in page
+        serving.process.send_signal(signal.SIGINT)
+        assert serving.process.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("GET /metrics HTTP/1.1\r\n", "200 OK"),
+        ("GET /metrics?x=1 HTTP/1.1\r\n", "200 OK"),
+        ("HEAD / HTTP/1.1\r\n", "200 OK"),
+        ("GET /other HTTP/1.1\r\n", "404 Not Found"),
+        ("POST /metrics HTTP/1.1\r\n", "405 Method Not Allowed"),
+        ("\x16\x03\x01", "405 Method Not Allowed"),
+    ],
+)
+def test_the_metrics_port_answers_http(line: str, status: str) -> None:
+    assert reply(line, "page").startswith(f"HTTP/1.1 {status}\r\n".encode())
+
+
+def test_times_for_people() -> None:
+    given = [0.2, 59.4, 60, 3599, 3600, 86399, 86400, 400_000]
+    assert [human_time(one) for one in given] == [
+        "0s", "59s", "1m00s", "59m59s", "1h00m", "23h59m", "1d00h", "4d15h",
+    ]  # fmt: skip

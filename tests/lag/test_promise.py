@@ -1,0 +1,112 @@
+"""Assertions over looks, lines of a recording, and the metrics page."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcli.admin.groups import Described, Member
+from kcli.admin.lag import Sample
+from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.errors import DecodeError, KcliError
+from kcli.lag.history import History
+from kcli.lag.prometheus import render
+from kcli.lag.promise import Promise
+from kcli.lag.recording import line, read
+from kcli.lag.watch import Look
+from kcli.model import TopicPartition
+from tests.lag.test_history import MEMBER, look
+
+
+def at(time: float, behind: int, history: History | None = None, unread: int = 0) -> Look:
+    committed: dict[int, int | None] = {0: 1000 - behind}
+    if unread:
+        committed[1] = None
+    shot = look(committed, 1000, start=1000 - unread if unread else 0)
+    return Look(time=time, groups=(history or History()).add(time, shot))
+
+
+def test_a_promise_that_holds_is_kept_at_once_without_a_duration() -> None:
+    assert Promise(10, None).kept(at(0.0, 10))
+    assert not Promise(10, None).kept(at(0.0, 11))
+    assert Promise(10, None).broken(at(0.0, 11)) == ["g is 11 behind, over 10"]
+
+
+def test_it_has_to_hold_for_so_long_and_a_break_begins_anew() -> None:
+    promise = Promise(10, None, hold=10.0)
+    assert [promise.kept(at(t, behind)) for t, behind in [(0, 5), (9, 5), (10, 5)]] == [False, False, True]
+    assert [promise.kept(at(t, behind)) for t, behind in [(11, 50), (12, 5), (21, 5), (22, 5)]] == [
+        False, False, False, True,
+    ]  # fmt: skip
+
+
+def test_offsets_that_nobody_committed_count_as_unread() -> None:
+    assert Promise(10, None).broken(at(0.0, 0, unread=50)) == [
+        "g committed nothing where 50 offsets are to be read, over 10"
+    ]
+
+
+def test_a_time_lag_is_judged_where_it_is_known_and_unknown_is_not_fine() -> None:
+    history = History()
+    for n in range(10):
+        seen = Look(time=5.0 * n, groups=history.add(5.0 * n, look({0: 500}, 600 + 100 * n)))
+    assert Promise(None, 30.0).broken(seen) == ["g is at least 45 s behind, over 30 s"]
+    assert Promise(None, 60.0).broken(seen) == []
+    seen.groups[0].partitions[0].time_lag = seen.groups[0].time_lag = None
+    assert Promise(None, 60.0).broken(seen) == ["g: how old its first unread record is cannot be told"]
+
+
+def test_a_recorded_look_is_the_look() -> None:
+    shot = look({0: 5, 1: None}, 100, members=(MEMBER,), epoch=4, start=3)
+    shot.failed["other"] = KcliError("broker 2 is down")
+    shot.brokers[2] = KcliError("broker 2 is down")
+    text = line(12.3456, shot)
+    assert text.endswith("}\n")
+    assert text.count("\n") == 1
+    time, back = read(text)
+    assert time == 12.346
+    assert back.groups == shot.groups
+    assert str(back.failed["other"]) == "broker 2 is down"
+    assert list(back.brokers) == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not a line of a lag recording"),
+        ("[1]", "not a line of a lag recording"),
+        ('{"kcli":"kcli.lag.samples/9"}', "version kcli.lag.samples/9"),
+        ('{"kcli":"kcli.lag.samples/1","time":1}', "not a line of a lag recording"),
+    ],
+)
+def test_a_line_that_is_none_is_refused(text: str, why: str) -> None:
+    with pytest.raises(DecodeError, match=why):
+        read(text)
+
+
+def test_the_metrics_are_those_of_kafka_exporter_and_our_own() -> None:
+    history = History()
+    page = ""
+    for n in range(8):
+        groups = history.add(5.0 * n, look({0: 100 * n, 1: None}, 150 * n + 10))
+        page = render(Look(time=5.0 * n, took=0.25, groups=groups))
+    assert 'kafka_consumergroup_lag{consumergroup="g",topic="t",partition="0"} 360' in page
+    assert 'kafka_consumergroup_lag{consumergroup="g",topic="t",partition="1"}' not in page  # not known is not 0
+    assert 'kafka_consumergroup_current_offset{consumergroup="g",topic="t",partition="0"} 700' in page
+    assert 'kafka_topic_partition_current_offset{topic="t",partition="0"} 1060' in page
+    assert 'kafka_consumergroup_members{consumergroup="g"} 1' in page
+    assert 'kcli_group_in_rate{consumergroup="g"} 60' in page
+    assert 'kcli_group_status{consumergroup="g",status="GROWING"} 1' in page
+    assert 'kcli_group_status{consumergroup="g",status="OK"} 0' in page
+    assert "kcli_lag_look_seconds 0.25" in page
+    names = [text.split("{")[0].split(" ")[0] for text in page.splitlines() if not text.startswith("#")]
+    heads = [text.split(" ")[2] for text in page.splitlines() if text.startswith("# TYPE")]
+    assert list(dict.fromkeys(names)) == heads  # every metric stands together, under its head
+
+
+def test_labels_are_escaped() -> None:
+    name = 'a"b\\c\nd'
+    described = Described(group=name, state="Stable", members=[Member(assignment=[TopicPartition("t", 0)])])
+    sample = Sample(group=name, topic="t", committed=1, end=2, start=0, owned=True)
+    shot = Snapshot(groups=[GroupSnapshot(described=described, samples=[sample])])
+    page = render(Look(groups=History().add(1.0, shot)))
+    assert 'kafka_consumergroup_lag{consumergroup="a\\"b\\\\c\\nd",topic="t",partition="0"} 1' in page
