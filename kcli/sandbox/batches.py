@@ -77,7 +77,7 @@ def checksum(data: Buffer, start: int = 0) -> int:
 
 def accept(records: Buffer | None, largest: int) -> Header:
     """The header of a produced batch that may be appended. `largest` is max.message.bytes.
-    Raises BrokerError as Kafka would answer: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TXN_STATE."""
+    Raises BrokerError as Kafka would answer: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE."""
     if records is None or len(records) == 0:
         raise BrokerError(codes.INVALID_RECORD, message="the partition has no batch")
     if len(records) < 17 or (records[16] == 2 and len(records) < SIZE):
@@ -108,8 +108,8 @@ def _judge(header: Header) -> None:
         raise BrokerError(codes.INVALID_RECORD, message=f"codec {header.attributes & 7} does not exist")
     if header.attributes & CONTROL:
         raise BrokerError(codes.INVALID_RECORD, message="clients may not write control batches")
-    if header.attributes & TRANSACTIONAL:
-        raise BrokerError(codes.INVALID_TXN_STATE, message="the sandbox has no transactions")
+    if header.attributes & TRANSACTIONAL and header.producer_id < 0:
+        raise BrokerError(codes.INVALID_TXN_STATE, message="a transactional batch without a producer id")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         raise BrokerError(codes.INVALID_RECORD, message="a producer id without epoch and sequence")
 

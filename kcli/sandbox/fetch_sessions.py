@@ -24,7 +24,7 @@ class FetchSession:
         self.id = session_id
         self.epoch = 1  # the one expected next
         self.partitions: dict[Key, FetchPartition] = {}
-        self._told: dict[Key, tuple[int, int]] = {}
+        self._told: dict[Key, tuple[int, int, int]] = {}
 
     def update(self, request: FetchRequest) -> None:
         for topic in request.forgotten_topics_data:
@@ -38,7 +38,7 @@ class FetchSession:
     def is_news(self, key: Key, row: PartitionData) -> bool:
         """Whether an incremental answer must carry this row; notes it as told. A partition with data goes to the end
         of the queue, so that none starves the others."""
-        told = (row.high_watermark, row.log_start_offset)
+        told = (row.high_watermark, row.last_stable_offset, row.log_start_offset)
         if row.error_code:
             self._told.pop(key, None)
             return True

@@ -7,6 +7,7 @@ from collections import namedtuple
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.group import COMPLETING, DEAD, EMPTY, ClassicGroup
+from kcli.sandbox.pending_offsets import PendingOffsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Groups:
         self._sandbox = sandbox
         self._by_name: dict[str, ClassicGroup] = {}
         self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
+        self.pending = PendingOffsets(sandbox, self)
 
     def restore(self, state: State) -> None:
         for name, kind in state.groups.items():
@@ -43,13 +45,14 @@ class Groups:
             self.made(group)
             kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
             self.offsets.setdefault(group, {})[(topic, partition)] = kept
+        self.pending.restore(state)
 
     def coordinated(self, call: Call, api: int, name: str) -> None:
         """Raises BrokerError: a scripted one, INVALID_GROUP_ID, NOT_COORDINATOR."""
         scripted = self._sandbox.faults.code(api, call.broker.node_id)
         if scripted is not None:
             raise BrokerError(scripted)
-        if not name and api not in (8, 9, 15):
+        if not name and api not in (8, 9, 15, 28):
             raise BrokerError(codes.INVALID_GROUP_ID)
         if self._sandbox.coordinator(name) is not call.broker:
             raise BrokerError(codes.NOT_COORDINATOR)
@@ -88,6 +91,7 @@ class Groups:
         group.close()
         del self._by_name[name]
         self.offsets.pop(name, None)
+        self.pending.group_deleted(name)
 
     # -- offsets ----------------------------------------------------------------------------------------------------
 
@@ -107,16 +111,38 @@ class Groups:
             raise BrokerError(codes.REBALANCE_IN_PROGRESS)
         group.beat(group_member)
 
-    def commit(self, group: str, topic: str, partition: int, committed: Committed) -> None:
+    def may_commit_in_transaction(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
+        """The same for a transaction, which may say nothing of a member (below TxnOffsetCommit 3), and may commit while
+        the leader assigns (KIP-447). Raises BrokerError ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+        group = self._by_name.get(name)
+        if group is None:
+            if generation >= 0:
+                raise BrokerError(codes.ILLEGAL_GENERATION)
+            self.remember(self.made(name))
+        elif generation >= 0 or member_id or instance_id is not None:
+            if generation < 0 and group.state == EMPTY:
+                return
+            group.member_of(member_id, instance_id, generation)
+
+    def check(self, topic: str, partition: int, committed: Committed) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION."""
         if len(committed.metadata) > LARGEST_METADATA:
             raise BrokerError(codes.OFFSET_METADATA_TOO_LARGE)
         self._sandbox.topics.partition(topic, partition)
+
+    def commit(self, group: str, topic: str, partition: int, committed: Committed) -> None:
+        """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
+        self.check(topic, partition, committed)
+        self.store(group, topic, partition, committed)
+        self.pending.overtake(group, topic, partition)
+
+    def store(self, group: str, topic: str, partition: int, committed: Committed, producer: int = -1) -> None:
+        """Keep a position; `producer` is who committed it in a transaction. Raises BrokerError KAFKA_STORAGE_ERROR."""
         self._sandbox.note(
             "offset",
             {
                 "group": group, "topic": topic, "partition": partition, "offset": committed.offset,
-                "epoch": committed.leader_epoch, "metadata": committed.metadata,
+                "epoch": committed.leader_epoch, "metadata": committed.metadata, "producer": producer,
             },
         )  # fmt: skip
         self.offsets.setdefault(group, {})[(topic, partition)] = committed
@@ -133,6 +159,7 @@ class Groups:
         for kept in self.offsets.values():
             for key in [key for key in kept if key[0] == topic]:
                 del kept[key]
+        self.pending.topic_deleted(topic)
 
     # -- faults -----------------------------------------------------------------------------------------------------
 

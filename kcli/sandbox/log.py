@@ -7,8 +7,9 @@ from bisect import bisect_right
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.batches import SIZE, Header
+from kcli.sandbox.batches import SIZE, TRANSACTIONAL, Header
 from kcli.sandbox.segment import LARGEST, SMALLEST
+from kcli.sandbox.undecided import Undecided
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,12 +18,10 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Buffer
     from kcli.sandbox.segment import Segment, Store
 
-EARLIEST, LATEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -2, -1, -3, -4, -5, -6
-
 
 class Log:
     """`start` is the first offset readers may have, `end` the next one to be written (and the high watermark: one
-    process has no replicas to wait for)."""
+    process has no replicas to wait for), `stable` the first offset whose transaction is open, else `end`."""
 
     def __init__(self, store: Store, start: int = 0) -> None:
         self._store = store
@@ -32,6 +31,20 @@ class Log:
         first = self._segments[0].base_offset if self._segments else start
         self.start = min(max(start, first), self.end)
         self.size = sum(segment.used for segment in self._segments)
+        self.undecided = Undecided()
+        self._count_transactions()
+
+    def _count_transactions(self) -> None:
+        for segment, row in self.batches():
+            at = segment.start_of(row)
+            header = Header(segment.view, at)
+            if header.attributes & TRANSACTIONAL:
+                self.undecided.note(header, segment.view[at + SIZE : segment.ends[row]])
+
+    @property
+    def stable(self) -> int:
+        """The last stable offset: read_committed ends here."""
+        return max(self.undecided.stable(self.end), self.start) if self.undecided.open else self.end
 
     def append(self, header: Header, records: Buffer, leader_epoch: int, append_time: int | None) -> int:
         """Store a batch and return its base offset. `append_time` (ms) is given for LogAppendTime topics.
@@ -47,6 +60,8 @@ class Log:
             raise BrokerError(codes.KAFKA_STORAGE_ERROR, message=f"the disk refused: {refused}") from refused
         self.end += header.last_offset_delta + 1
         self.size += header.size
+        if header.attributes & TRANSACTIONAL:
+            self.undecided.note(header, body)
         return header.base_offset
 
     def _segment_for(self, size: int) -> Segment:
@@ -58,26 +73,42 @@ class Log:
         self._bases.append(segment.base_offset)
         return segment
 
-    def read(self, offset: int, limit: int, *, oversize: bool) -> memoryview | None:
-        """Whole batches from the one that holds `offset`, at most `limit` bytes, at least one with `oversize`.
-        None at the end of the log. Raises BrokerError OFFSET_OUT_OF_RANGE."""
+    def read(self, offset: int, limit: int, *, oversize: bool, stop: int | None = None) -> memoryview | None:
+        """Whole batches from the one that holds `offset`, at most `limit` bytes, at least one with `oversize`, none at
+        or after the offset `stop`. None at the end of what may be read. Raises BrokerError OFFSET_OUT_OF_RANGE."""
         if not self.start <= offset <= self.end:
             raise BrokerError(codes.OFFSET_OUT_OF_RANGE)
-        if offset == self.end:
+        if offset >= (self.end if stop is None else stop):
             return None
-        return self._segments[self._holding(offset)].read(offset, limit, oversize)
+        segment = self._segments[self._holding(offset)]
+        if stop is not None and stop < segment.next_offset:
+            room = segment.start_of(segment.row_of(stop)) - segment.start_of(segment.row_of(offset))
+            limit, oversize = min(limit, room), oversize and room > 0
+        return segment.read(offset, limit, oversize)
+
+    def next_after(self, offset: int, size: int) -> int:
+        """The offset behind the `size` bytes that `read` gave for `offset`."""
+        segment = self._segments[self._holding(offset)]
+        row = bisect_right(segment.ends, segment.start_of(segment.row_of(offset)) + size)
+        return segment.bases[row] if row < len(segment.bases) else segment.next_offset
 
     def _holding(self, offset: int) -> int:
-        return max(bisect_right(self._bases, offset) - 1, 0)
+        at = max(bisect_right(self._bases, offset) - 1, 0)
+        if at + 1 < len(self._segments) and offset >= self._segments[at].next_offset:
+            return at + 1  # in a gap that compaction has left
+        return at
 
-    def ahead(self, offset: int) -> int:
-        """How many bytes a reader at `offset` has before it; for min_bytes."""
-        if offset >= self.end or offset < self.start:
+    def ahead(self, offset: int, stop: int) -> int:
+        """How many bytes a reader at `offset` has before it, up to the offset `stop`; for min_bytes."""
+        if offset >= stop or offset < self.start:
             return 0
-        at = self._holding(offset)
-        segment = self._segments[at]
-        here = segment.used - segment.start_of(segment.row_of(offset))
-        return here + sum(later.used for later in self._segments[at + 1 :])
+        at, last = self._holding(offset), self._holding(stop)
+        segment, final = self._segments[at], self._segments[last]
+        behind = final.start_of(final.row_of(stop)) if stop < self.end else final.used
+        return (
+            behind - segment.start_of(segment.row_of(offset))
+            + sum(between.used for between in self._segments[at:last])
+        )  # fmt: skip
 
     def batches(self) -> Iterator[tuple[Segment, int]]:
         """Every batch, as its segment and row."""
@@ -88,35 +119,6 @@ class Log:
     def headers(self) -> Iterator[Header]:
         for segment, row in self.batches():
             yield Header(segment.view, segment.start_of(row))
-
-    def lookup(self, timestamp: int) -> tuple[int, int, int]:
-        """(offset, timestamp, leader epoch) of the first record at or after `timestamp` (ms), or for one of the
-        special values EARLIEST … LATEST_TIERED. Offset -1 when there is none."""
-        if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return self.start, -1, self.epoch_at(self.start)
-        if timestamp == LATEST:
-            return self.end, -1, self.epoch_at(self.end)
-        if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
-            return -1, -1, -1
-        if timestamp == MAX_TIMESTAMP:
-            timestamp = max((max(s.times) for s in self._segments if s.times), default=-1)
-            if timestamp < 0:
-                return -1, -1, -1
-        for segment in self._segments:
-            for row, newest in enumerate(segment.times):
-                if newest >= timestamp and (found := self._record_at(segment, row, timestamp)) is not None:
-                    return found
-        return -1, -1, -1
-
-    def _record_at(self, segment: Segment, row: int, timestamp: int) -> tuple[int, int, int] | None:
-        from kcli.proto.batch import read_batches
-
-        for batch in read_batches(segment.view[segment.start_of(row) : segment.ends[row]], check_crcs=False):
-            columns = batch.columns()
-            for offset, at in zip(columns.offsets, columns.timestamps, strict=True):
-                if at >= timestamp and offset >= self.start:
-                    return int(offset), int(at), segment.epochs[row]
-        return None
 
     def epoch_at(self, offset: int) -> int:
         """The leader epoch of the batch that holds `offset`, of the last one at the end; -1 for an empty log."""
@@ -164,11 +166,14 @@ class Log:
         self.end = self._segments[-1].next_offset if self._segments else min(offset, self.end)
         self.start = min(self.start, self.end)
         self.size = sum(segment.used for segment in self._segments)
+        self.undecided = Undecided()
+        self._count_transactions()
 
     def _drop(self, which: int) -> None:
         segment = self._segments.pop(which)
         self._bases.pop(which)
         self.size -= segment.used
+        self.undecided.forget_before(self.start)
         segment.delete()
 
     def close(self) -> None:

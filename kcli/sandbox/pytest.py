@@ -2,6 +2,9 @@
 
 `sandbox.bootstrap` is where clients connect, `sandbox.faults` what may go wrong; topics are made on demand. A test that
 wants more brokers or a directory uses `kcli.sandbox.Sandbox` or `kcli.sandbox.thread.SandboxThread` itself.
+
+A test in which kcli's own client broke the rules of the protocol fails (see checks.py), unless it is marked
+`@pytest.mark.violates`: then the test looks at `sandbox.violations` itself. Other clients are not judged.
 """
 
 from __future__ import annotations
@@ -15,10 +18,17 @@ if TYPE_CHECKING:
     from kcli.sandbox.thread import SandboxThread
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "violates: kcli may break the rules of the protocol in this test")
+
+
 @pytest.fixture
-def sandbox() -> Iterator[SandboxThread]:
+def sandbox(request: pytest.FixtureRequest) -> Iterator[SandboxThread]:
     """An embedded Kafka cluster; see kcli.sandbox."""
     from kcli.sandbox.thread import SandboxThread
 
     with SandboxThread() as running:
         yield running
+        found = running.violations
+    if found and request.node.get_closest_marker("violates") is None:
+        pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)

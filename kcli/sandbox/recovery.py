@@ -1,8 +1,9 @@
 """What outlives the process: a locked directory with one journal and the partitions' segment files.
 
 The journal is JSON, one fact a line, appended with write() before the answer goes out: topics, committed offsets,
-producer ids, log starts. Like the segments it survives kill -9, not a power cut; it is rewritten, with fsync, at start.
-A torn last line is dropped. Producers' sequences need no journal: the batches themselves carry them.
+producer ids, log starts, every step of a transaction and the offsets it will commit. Like the segments it survives
+kill -9, not a power cut; it is rewritten, with fsync, at start. A torn last line is dropped. Producers' sequences, last
+stable offsets and aborted ranges need no journal: the batches and markers themselves carry them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class State:
         self.topics: dict[str, dict[str, Any]] = {}  # by id in hex
         self.groups: dict[str, str] = {}  # protocol type by name
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
+        self.transactions: dict[str, dict[str, Any]] = {}
+        self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}
 
     def note(self, kind: str, facts: dict[str, Any]) -> None:
         if kind == "cluster":
@@ -42,19 +45,34 @@ class State:
             gone = self.topics.pop(facts["id"], None)
             if gone is not None:
                 self.offsets = {key: kept for key, kept in self.offsets.items() if key[1] != gone["name"]}
+                self.pending = {key: kept for key, kept in self.pending.items() if key[2] != gone["name"]}
         elif kind == "start" and facts["id"] in self.topics:
             self.topics[facts["id"]]["partitions"][facts["partition"]][2] = facts["start"]
         elif kind == "group":
             self.groups[facts["group"]] = facts["type"]
         elif kind == "offset":
-            key = (facts["group"], facts["topic"], facts["partition"])
-            if facts["offset"] is None:
-                self.offsets.pop(key, None)
-            else:
-                self.offsets[key] = facts
+            self._note_offset((facts["group"], facts["topic"], facts["partition"]), facts)
         elif kind == "group deleted":
             self.groups.pop(facts["group"], None)
             self.offsets = {key: kept for key, kept in self.offsets.items() if key[0] != facts["group"]}
+            self.pending = {key: kept for key, kept in self.pending.items() if key[1] != facts["group"]}
+        elif kind == "transaction":
+            self.transactions[facts["id"]] = facts
+        elif kind == "pending":
+            self.pending[(facts["producer"], facts["group"], facts["topic"], facts["partition"])] = facts
+        elif kind == "settled":
+            ended = (facts["producer"], facts["group"])
+            self.pending = {key: kept for key, kept in self.pending.items() if key[:2] != ended}
+
+    def _note_offset(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
+        if facts["offset"] is None:
+            self.offsets.pop(key, None)
+            return
+        self.offsets[key] = facts
+        by = facts.get("producer", -1)
+        for pending, kept in self.pending.items():
+            if pending[1:] == key and by in (-1, pending[0]):  # committed over from outside, or settled: it is done
+                self.pending[pending] = {**kept, "offset": None}
 
     def lines(self) -> list[tuple[str, dict[str, Any]]]:
         """The shortest journal that says the same."""
@@ -63,6 +81,8 @@ class State:
         said += [("topic", facts) for facts in self.topics.values()]
         said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
         said += [("offset", facts) for facts in self.offsets.values()]
+        said += [("transaction", facts) for facts in self.transactions.values()]
+        said += [("pending", facts) for facts in self.pending.values()]
         return said
 
 

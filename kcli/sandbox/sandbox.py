@@ -1,8 +1,9 @@
 """The sandbox: an embedded Kafka cluster in one process, for trying things out and for tests. Not a production broker.
 
 In memory it ends with the process. With `data` it lives in a directory: every acknowledged record, topic, committed
-offset and producer sequence survives the death of the process (kill -9), because it was handed to the operating system
-with write() before it was acknowledged. fsync happens only at a clean close: a power cut may lose the last seconds.
+offset, producer sequence and step of a transaction survives the death of the process (kill -9), because it was handed
+to the operating system with write() before it was acknowledged. fsync happens only at a clean close: a power cut may
+lose the last seconds. After either a decided transaction is completed, and an open one aborted at its timeout.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from binascii import b2a_base64, crc32
 from kcli import codes
 from kcli.errors import BrokerError, UsageError
 from kcli.sandbox.broker import SandboxBroker
+from kcli.sandbox.checks import Checks
 from kcli.sandbox.faults import Faults
+from kcli.sandbox.features import Features
 from kcli.sandbox.segment import MemoryStore
 from kcli.sandbox.topics import Topics
 
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
     from kcli.sandbox.recovery import DataDirectory, State
     from kcli.sandbox.segment import Store
     from kcli.sandbox.topics import Partition, Topic
+    from kcli.sandbox.transactions import Transactions
 
 FIRST_NODE = 1
+GROUP, TRANSACTION = 0, 1  # kinds of coordinators, as FindCoordinator numbers them
 FIRST_PRODUCER_ID = 1000
 
 
@@ -37,8 +42,10 @@ class Sandbox:
     `brokers` listen on `host` at `port`, `port`+1 … (0: free ones). `data` is a directory (None: memory only, at most
     `memory` bytes of records, then producing fails with POLICY_VIOLATION). `topics` are made if they do not exist yet;
     unknown ones are made on demand with `auto_create`, with `partitions` partitions. `anywhere` allows a host that is
-    not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds.
-    Raises UsageError for a host that is not loopback or a directory in use, OSError for a port that is taken.
+    not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds. `features` are finalized levels, as in
+    {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time.
+    Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
+    port that is taken.
     """
 
     def __init__(
@@ -55,6 +62,7 @@ class Sandbox:
         rebalance_delay: float = 0.05,
         anywhere: bool = False,
         advertised: str | None = None,
+        features: dict[str, int] | None = None,
     ) -> None:
         if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
@@ -68,7 +76,10 @@ class Sandbox:
             SandboxBroker(self, FIRST_NODE + n, host, port + n if port else 0) for n in range(brokers)
         ]  # fmt: skip
         self.faults = Faults(self)
+        self.checks = Checks(self)
+        self.features = Features(features)
         self.coordinators: dict[str, int] = {}  # groups whose coordinator was moved (a fault)
+        self.transaction_coordinators: dict[str, int] = {}  # the same for transactional ids
         self.seen: dict[int, int] = {}  # how many requests of each API key came
         self.cluster_id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
         self._wanted = dict(topics or {})
@@ -80,6 +91,7 @@ class Sandbox:
         self._folder = data
         self._directory: DataDirectory | None = None
         self._groups: Groups | None = None
+        self._transactions: Transactions | None = None
         self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
 
     @property
@@ -90,6 +102,15 @@ class Sandbox:
 
             self._groups = Groups(self)
         return self._groups
+
+    @property
+    def transactions(self) -> Transactions:
+        """The transaction coordinator, imported when the first transactional id comes."""
+        if self._transactions is None:
+            from kcli.sandbox.transactions import Transactions
+
+            self._transactions = Transactions(self)
+        return self._transactions
 
     # -- life -------------------------------------------------------------------------------------------------------
 
@@ -114,8 +135,10 @@ class Sandbox:
         self._next_producer = max(self._next_producer, state.producer_id)
         for facts in state.topics.values():
             self.topics.restore(facts)
-        if state.groups or state.offsets:
+        if state.groups or state.offsets or state.pending:
             self.groups.restore(state)
+        if state.transactions:
+            self.transactions.restore(state)
         if state.cluster_id:
             self.cluster_id = state.cluster_id
         else:
@@ -128,6 +151,8 @@ class Sandbox:
             await one.stop()
         if self._groups is not None:
             self._groups.close()
+        if self._transactions is not None:
+            self._transactions.close()
         self.topics.close()
         if self._directory is not None:
             self._directory.close()
@@ -145,6 +170,16 @@ class Sandbox:
     def failed(self, bug: Exception) -> None:
         """A request met a bug of ours; `close` tells."""
         self._failures.append(bug)
+
+    @property
+    def violations(self) -> list[str]:
+        """What kcli did here that a good client never does; see checks.py."""
+        return self.checks.violations
+
+    @property
+    def durable(self) -> bool:
+        """Whether it lives in a directory, and may have lived there before."""
+        return self._folder is not None
 
     # -- the cluster ------------------------------------------------------------------------------------------------
 
@@ -165,13 +200,14 @@ class Sandbox:
         living = self.living()
         return living[0].node_id if living else -1
 
-    def coordinator(self, group: str) -> SandboxBroker | None:
-        """The living broker that coordinates a group, None when none lives or the appointed one is down."""
+    def coordinator(self, key: str, kind: int = GROUP) -> SandboxBroker | None:
+        """The living broker that coordinates a GROUP or the TRANSACTION of an id, None when none lives or the appointed
+        one is down."""
         living = self.living()
-        moved = self.coordinators.get(group)
+        moved = (self.coordinators if kind == GROUP else self.transaction_coordinators).get(key)
         if moved is not None:
             return next((one for one in living if one.node_id == moved), None)
-        return living[crc32(group.encode()) % len(living)] if living else None
+        return living[crc32(key.encode()) % len(living)] if living else None
 
     async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
         """Let a broker die. With `elect` the next living replica (or any living broker) leads its partitions."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left, bisect_right
+from struct import Struct
 
 from kcli.sandbox.batches import SIZE, Header, checksum
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         def delete(self) -> None: ...
 
 
+_LAST_DELTA = Struct(">i")
 SMALLEST, LARGEST = 128 * 1024, 64 * 1024 * 1024
 
 
@@ -71,8 +73,12 @@ class Segment:
         return self.ends[row - 1] if row else 0
 
     def row_of(self, offset: int) -> int:
-        """The batch that holds `offset`."""
-        return max(bisect_right(self.bases, offset) - 1, 0)
+        """The batch that holds `offset`, or the next one where compaction has left a gap; the last one at the end."""
+        row = max(bisect_right(self.bases, offset) - 1, 0)
+        if row + 1 < len(self.bases):
+            (delta,) = _LAST_DELTA.unpack_from(self.view, self.start_of(row) + 23)
+            return row + (self.bases[row] + delta < offset)
+        return row
 
     def read(self, offset: int, limit: int, oversize: bool) -> memoryview:
         """Whole batches from the one that holds `offset`, at most `limit` bytes; with `oversize` at least one."""

@@ -30,6 +30,11 @@ class SandboxThread:
         """host:port of every broker, with commas."""
         return self._sandbox.bootstrap
 
+    @property
+    def violations(self) -> list[str]:
+        """What kcli did here that a good client never does; see checks.py."""
+        return list(self._sandbox.violations)
+
     def call(self, function: Callable[[Sandbox], Any]) -> Any:
         """`function(sandbox)`, run in the sandbox's loop; a coroutine it returns is awaited there."""
 

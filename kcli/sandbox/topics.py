@@ -7,6 +7,7 @@ import os
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.sandbox.batches import CONTROL
 from kcli.sandbox.configs import TOPIC_CONFIGS, checked
 from kcli.sandbox.log import Log
 from kcli.sandbox.producers import PartitionProducers
@@ -36,13 +37,19 @@ class Partition:
         self.replicas = replicas
         self.leader = replicas[0]
         self.leader_epoch = leader_epoch
+        self.led_by = {self.leader}  # whoever leads or has led: a client may still believe it does
+        self.readers: set[int] = set()  # followers that serve fetches (KIP-392, a fault)
         self.hints = True  # whether a wrong leader answers with the right one (KIP-951)
         self.log = log
         self.producers = PartitionProducers()
         self.waiting: set[Future[None]] = set()
         for header in log.headers():
             if header.producer_id >= 0:
-                self.producers.note(header)
+                (self.producers.ended if header.attributes & CONTROL else self.producers.note)(header)
+
+    def serves(self, node: int) -> bool:
+        """Whether this broker answers fetches of it."""
+        return node == self.leader or node in self.readers
 
     def wake(self) -> None:
         """Let the waiting fetches look again."""

@@ -70,10 +70,10 @@ class Peer:
 
     async def fetch(
         self, offset: int = 0, topic: str = "t", partition: int = 0, version: int = 12, *, wait_ms: int = 0,
-        limit: int = 1 << 20, **asked: Any,
+        limit: int = 1 << 20, isolation: int = 0, **asked: Any,
     ) -> PartitionData:  # fmt: skip
         request = FetchRequest(
-            max_wait_ms=wait_ms, min_bytes=1, max_bytes=1 << 30,
+            max_wait_ms=wait_ms, min_bytes=1, max_bytes=1 << 30, isolation_level=isolation,
             topics=[FetchTopic(topic=topic, partitions=[
                 FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=limit, **asked)
             ])],

@@ -12,7 +12,7 @@ from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kcli.sandbox import Sandbox
 from kcli.sandbox.batches import Header, checksum
-from kcli.sandbox.log import EARLIEST, LATEST, MAX_TIMESTAMP
+from kcli.sandbox.times import EARLIEST, LATEST, MAX_TIMESTAMP
 
 from .client import Peer, batch
 

@@ -1,9 +1,16 @@
-"""ApiVersions 0-4. Response header v0 at every version; a version above 4 is refused in the broker with a v0 body."""
+"""ApiVersions 0-4. Response header v0 at every version; a version above 4 is refused in the broker with a v0 body. 3
+adds features; below 4 those whose lowest level is 0 are left out, since such clients stumble over it (KAFKA-17011)."""
 
 from __future__ import annotations
 
-from kcli.proto.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kcli.proto.messages.api_versions import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 from kcli.sandbox.answers import versions_answered
+from kcli.sandbox.features import SUPPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,4 +21,17 @@ async def answer(call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse
     code = call.sandbox.faults.code(18, call.broker.node_id)
     if code is not None:
         return ApiVersionsResponse(error_code=code.number)
-    return ApiVersionsResponse(api_keys=versions_answered())
+    features = call.sandbox.features
+    response = ApiVersionsResponse(api_keys=call.sandbox.faults.offered(versions_answered(), call.broker.node_id))
+    if call.version >= 3:
+        response.finalized_features_epoch = features.epoch
+        response.supported_features = [
+            SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
+            for name, (lowest, highest) in SUPPORTED.items()
+            if lowest > 0 or call.version >= 4
+        ]
+        response.finalized_features = [
+            FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+            for name, level in features.finalized().items()
+        ]
+    return response

@@ -1,5 +1,6 @@
 """Fetch 4-18. 7 adds sessions, 9 leader epochs, 12 diverging epochs, 13 topic ids, 16 the leader hint (KIP-951).
-Waits until min_bytes are there, something is wrong, or max_wait has passed. Records are slices of the log."""
+Waits until min_bytes are there, something is wrong, or max_wait has passed. Records are slices of the log; those for
+read_committed end at the last stable offset and come with the aborted transactions among them (E15)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.fetch import (
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
@@ -25,7 +27,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
     from kcli.sandbox.fetch_sessions import Key
+    from kcli.sandbox.log import Log
     from kcli.sandbox.topics import Partition
+
+COMMITTED = 1  # isolation level
 
 
 class _Target:
@@ -57,12 +62,12 @@ async def answer(call: Call, request: FetchRequest) -> FetchResponse:
     wanted = session.partitions if session is not None else _named(request)
     targets = [_Target(call, key, asked) for key, asked in wanted.items()]
     if targets:  # who asks for nothing (a farewell) is answered at once, as in Kafka
-        await _wait(call, targets, request.min_bytes, request.max_wait_ms / 1000)
+        await _wait(call, targets, request)
     leaders: set[int] = set()
     topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
-    left = request.max_bytes
+    left, committed = request.max_bytes, request.isolation_level == COMMITTED
     for target in targets:
-        row = _row(call, target, left, oversize=left == request.max_bytes, leaders=leaders)
+        row = _row(call, target, left, oversize=left == request.max_bytes, leaders=leaders, committed=committed)
         left -= len(row.records or b"")
         if session is None or session.is_news(target.key, row) or not incremental:
             name, topic_id, _ = target.key
@@ -81,10 +86,10 @@ def _named(request: FetchRequest) -> dict[Key, FetchPartition]:
     return {(t.topic, t.topic_id, p.partition): p for t in request.topics for p in t.partitions}
 
 
-async def _wait(call: Call, targets: list[_Target], min_bytes: int, seconds: float) -> None:
+async def _wait(call: Call, targets: list[_Target], request: FetchRequest) -> None:
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + seconds
-    while not _ready(call, targets, min_bytes):
+    deadline = loop.time() + request.max_wait_ms / 1000
+    while not _ready(call, targets, request.min_bytes, request.isolation_level == COMMITTED):
         left = deadline - loop.time()
         if left <= 0:
             return
@@ -100,36 +105,44 @@ async def _wait(call: Call, targets: list[_Target], min_bytes: int, seconds: flo
                     target.partition.waiting.discard(waiter)
 
 
-def _ready(call: Call, targets: list[_Target], min_bytes: int) -> bool:
+def _ready(call: Call, targets: list[_Target], min_bytes: int, committed: bool) -> bool:
     found = 0
     for target in targets:
         partition, offset = target.partition, target.asked.fetch_offset
-        if partition is None or target.error is not None or partition.leader != call.broker.node_id:
+        if partition is None or target.error is not None or not partition.serves(call.broker.node_id):
             return True
         if not partition.log.start <= offset <= partition.log.end or _diverging(partition, target.asked) is not None:
             return True
-        found += partition.log.ahead(offset)
+        found += partition.log.ahead(offset, partition.log.stable if committed else partition.log.end)
     return found >= min_bytes
 
 
-def _row(call: Call, target: _Target, left: int, *, oversize: bool, leaders: set[int]) -> PartitionData:
+def _row(
+    call: Call, target: _Target, left: int, *, oversize: bool, leaders: set[int], committed: bool
+) -> PartitionData:  # fmt: skip
     partition, asked = target.partition, target.asked
-    row = PartitionData(partition_index=asked.partition, high_watermark=-1, records=b"")
+    row = PartitionData(partition_index=asked.partition, high_watermark=-1, records=b"", aborted_transactions=None)
     try:
         if partition is None or target.error is not None:
             raise target.error or BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-        if partition.leader != call.broker.node_id:
+        if not partition.serves(call.broker.node_id):
             raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
         log = partition.log
         if call.sandbox.topics.by_name.get(target.name) is not partition.topic:
             raise BrokerError(codes.UNKNOWN_TOPIC_ID if call.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
-        row.high_watermark = row.last_stable_offset = log.end
+        row.high_watermark, row.last_stable_offset = log.end, log.stable
         row.log_start_offset = log.start
-        diverging = _diverging(partition, asked)
+        diverging = _ordered(call, row, target) or _diverging(partition, asked)
         if diverging is not None:
             row.diverging_epoch = diverging
+        if diverging is not None or row.preferred_read_replica >= 0:
             return row
-        records = log.read(asked.fetch_offset, min(asked.partition_max_bytes, left), oversize=oversize)
+        records = log.read(
+            asked.fetch_offset, min(asked.partition_max_bytes, left), oversize=oversize,
+            stop=row.last_stable_offset if committed else None,
+        )  # fmt: skip
+        if committed:
+            row.aborted_transactions = _aborted(log, asked.fetch_offset, records)
         if records:
             row.records = records
             if call.sandbox.faults.take("corrupt", 1, call.broker.node_id, target.name, asked.partition):
@@ -141,6 +154,23 @@ def _row(call: Call, target: _Target, left: int, *, oversize: bool, leaders: set
             row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
             leaders.add(hint[0])
     return row
+
+
+def _aborted(log: Log, offset: int, records: memoryview | None) -> list[AbortedTransaction]:
+    """The aborted transactions among `records`, which were read from `offset` on."""
+    if not records:
+        return []
+    found = log.undecided.aborted(offset, log.next_after(offset, len(records)))
+    return [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first) for one in found]
+
+
+def _ordered(call: Call, row: PartitionData, target: _Target) -> EpochEndOffset | None:
+    """What was ordered as a fault: another replica to read from, a place where the histories part."""
+    faults, node = call.sandbox.faults, call.broker.node_id
+    if target.partition is not None and target.partition.leader == node:
+        replica = faults.taken("prefer", 1, node, target.name, target.asked.partition)
+        row.preferred_read_replica = -1 if replica is None else replica  # type: ignore[assignment]
+    return faults.taken("diverge", 1, node, target.name, target.asked.partition)  # type: ignore[return-value]
 
 
 def _diverging(partition: Partition, asked: FetchPartition) -> EpochEndOffset | None:

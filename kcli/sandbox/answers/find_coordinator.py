@@ -1,10 +1,11 @@
-"""FindCoordinator 0-6. 1 adds the key type, 4 asks for many keys at once. Only groups (type 0) have coordinators here:
-no transactions, no share groups."""
+"""FindCoordinator 0-6. 1 adds the key type, 4 asks for many keys at once. Groups (type 0) and transactional ids (1)
+have coordinators here, share groups have none."""
 
 from __future__ import annotations
 
 from kcli import codes
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from kcli.sandbox.sandbox import GROUP, TRANSACTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ async def answer(call: Call, request: FindCoordinatorRequest) -> FindCoordinator
 
 def _one(call: Call, request: FindCoordinatorRequest, key: str) -> Coordinator:
     code = call.sandbox.faults.code(10, call.broker.node_id)
-    if code is None and request.key_type != 0:
+    if code is None and request.key_type not in (GROUP, TRANSACTION):
         code = codes.INVALID_REQUEST
-    broker = call.sandbox.coordinator(key)
+    broker = call.sandbox.coordinator(key, request.key_type)
     if code is None and broker is None:
         code = codes.COORDINATOR_NOT_AVAILABLE
     if code is not None or broker is None:

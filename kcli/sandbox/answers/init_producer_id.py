@@ -1,10 +1,12 @@
-"""InitProducerId 0-5. An idempotent producer gets a new id each time, whatever epoch it brings (KIP-360 is about
-transactional ids). Transactional ids are refused: the sandbox has no transactions."""
+"""InitProducerId 0-5. Without a transactional id a new producer id each time; with one the next epoch of its id. 3 says
+who the producer was, so that it goes on instead of fencing itself (KIP-360); 4 tells PRODUCER_FENCED."""
 
 from __future__ import annotations
 
 from kcli import codes
+from kcli.errors import BrokerError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from kcli.sandbox.answers.fencing import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,9 +14,19 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: InitProducerIdRequest) -> InitProducerIdResponse:
-    code = call.sandbox.faults.code(22, call.broker.node_id)
-    if code is None and request.transactional_id is not None:
-        code = codes.INVALID_REQUEST
-    if code is not None:
+    name = request.transactional_id
+    try:
+        if name is None:
+            code = call.sandbox.faults.code(22, call.broker.node_id)
+            if code is not None:
+                raise BrokerError(code)
+            return InitProducerIdResponse(producer_id=call.sandbox.next_producer_id(), producer_epoch=0)
+        call.sandbox.transactions.coordinated(call, 22, name)
+        was = (request.producer_id, request.producer_epoch)
+        if (was[0] < 0) != (was[1] < 0):
+            raise BrokerError(codes.INVALID_REQUEST)
+        one = call.sandbox.transactions.init(name, request.transaction_timeout_ms, was if was[0] >= 0 else None)
+    except BrokerError as refused:
+        code = told(refused.code, call.version, 4)
         return InitProducerIdResponse(error_code=code.number, producer_id=-1, producer_epoch=-1)
-    return InitProducerIdResponse(producer_id=call.sandbox.next_producer_id(), producer_epoch=0)
+    return InitProducerIdResponse(producer_id=one.producer_id, producer_epoch=one.epoch)

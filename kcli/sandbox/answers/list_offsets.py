@@ -1,5 +1,5 @@
-"""ListOffsets 1-11. 4 adds leader epochs, 7 max timestamp (-3), 8 earliest local (-4), 9 latest tiered (-5). Without
-transactions the last stable offset is the end, so the isolation level changes nothing."""
+"""ListOffsets 1-11. 2 adds the isolation level: for read_committed the log ends at the last stable offset (E17). 4 adds
+leader epochs, 7 max timestamp (-3), 8 earliest local (-4), 9 latest tiered (-5)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,33 @@ from kcli.proto.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
+from kcli.sandbox.times import offset_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
 
+COMMITTED = 1  # isolation level
+
 
 async def answer(call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
     return ListOffsetsResponse(
         topics=[
-            ListOffsetsTopicResponse(name=topic.name, partitions=[_one(call, topic.name, p) for p in topic.partitions])
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    _one(call, topic.name, one, request.isolation_level == COMMITTED) for one in topic.partitions
+                ],
+            )
             for topic in request.topics
         ]
     )
 
 
-def _one(call: Call, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+def _one(call: Call, name: str, asked: ListOffsetsPartition, committed: bool) -> ListOffsetsPartitionResponse:
     try:
         partition = led_here(call, 2, name, asked.partition_index, asked.current_leader_epoch)
-        offset, timestamp, epoch = partition.log.lookup(asked.timestamp)
+        offset, timestamp, epoch = offset_at(partition, asked.timestamp, committed=committed)
     except BrokerError as refused:
         return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=refused.code.number)
     return ListOffsetsPartitionResponse(

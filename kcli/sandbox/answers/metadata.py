@@ -69,15 +69,17 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
 
 def partitions(call: Call, topic: Topic) -> list[MetadataResponsePartition]:
     living = {one.node_id for one in call.sandbox.living()}
+    believed = call.sandbox.faults.stale.get(call.broker.node_id, {})
     rows = []
     for one in topic.partitions:
-        led = one.leader in living
+        leader, epoch = believed.get((topic.name, one.index), (one.leader, one.leader_epoch))
+        led = leader in living
         rows.append(
             MetadataResponsePartition(
                 error_code=0 if led else codes.LEADER_NOT_AVAILABLE.number,
                 partition_index=one.index,
-                leader_id=one.leader if led else -1,
-                leader_epoch=one.leader_epoch,
+                leader_id=leader if led else -1,
+                leader_epoch=epoch,
                 replica_nodes=one.replicas,
                 isr_nodes=[node for node in one.replicas if node in living],
                 offline_replicas=[node for node in one.replicas if node not in living],

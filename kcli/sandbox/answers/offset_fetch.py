@@ -1,5 +1,6 @@
-"""OffsetFetch 1-10. 2 lets null mean all positions, 5 adds leader epochs, 8 asks for many groups at once, 10 uses topic
-ids. A position that does not exist is -1 and no error."""
+"""OffsetFetch 1-10. 2 lets null mean all positions, 5 adds leader epochs, 7 asks for stable ones, 8 for many groups at
+once, 10 uses topic ids. A position that does not exist is -1 and no error; a stable one that an open transaction may
+change is UNSTABLE_OFFSET_COMMIT (KIP-447)."""
 
 from __future__ import annotations
 
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
     if call.version >= 8:
-        return OffsetFetchResponse(groups=[_group(call, one) for one in request.groups])
+        return OffsetFetchResponse(groups=[_group(call, one, request.require_stable) for one in request.groups])
     topics = None
     if request.topics is not None:
         topics = [OffsetFetchRequestTopics(name=t.name, partition_indexes=t.partition_indexes) for t in request.topics]
-    one = _group(call, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics))
+    one = _group(call, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics), request.require_stable)
     return OffsetFetchResponse(
         error_code=one.error_code,
         topics=[
@@ -50,7 +51,7 @@ async def answer(call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse
     )  # fmt: skip
 
 
-def _group(call: Call, asked: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+def _group(call: Call, asked: OffsetFetchRequestGroup, stable: bool) -> OffsetFetchResponseGroup:
     groups = call.sandbox.groups
     try:
         groups.coordinated(call, 9, asked.group_id)
@@ -58,7 +59,8 @@ def _group(call: Call, asked: OffsetFetchRequestGroup) -> OffsetFetchResponseGro
         return OffsetFetchResponseGroup(group_id=asked.group_id, error_code=refused.code.number)
     kept = groups.offsets.get(asked.group_id, {})
     wanted = asked.topics if asked.topics is not None else _everything(call, kept)
-    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=[_topic(call, one, kept) for one in wanted])
+    topics = [_topic(call, one, kept, asked.group_id if stable else None) for one in wanted]
+    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
 
 
 def _everything(call: Call, kept: dict[tuple[str, int], Committed]) -> list[OffsetFetchRequestTopics]:
@@ -72,14 +74,22 @@ def _everything(call: Call, kept: dict[tuple[str, int], Committed]) -> list[Offs
 
 
 def _topic(
-    call: Call, asked: OffsetFetchRequestTopics, kept: dict[tuple[str, int], Committed]
+    call: Call, asked: OffsetFetchRequestTopics, kept: dict[tuple[str, int], Committed], stable_in: str | None
 ) -> OffsetFetchResponseTopics:
+    """`stable_in` is the group whose open transactions count, None when they do not."""
     try:
         name = name_of(call, asked.name, asked.topic_id)
     except BrokerError:
         return _refused([asked], codes.UNKNOWN_TOPIC_ID.number)[0]
     rows = []
     for index in asked.partition_indexes:
+        if stable_in is not None and call.sandbox.groups.pending.unstable(stable_in, name, index):
+            rows.append(
+                OffsetFetchResponsePartitions(
+                    partition_index=index, committed_offset=-1, error_code=codes.UNSTABLE_OFFSET_COMMIT.number
+                )
+            )
+            continue
         offset, epoch, metadata = kept.get((name, index), NOTHING)
         rows.append(
             OffsetFetchResponsePartitions(

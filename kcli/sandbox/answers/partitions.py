@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from kcli.sandbox.broker import Call, SandboxBroker
     from kcli.sandbox.topics import Partition
 
+FETCH = 1
+
 
 def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Partition:
     """The partition, if this broker leads it in this epoch (-1: any). Raises BrokerError: a scripted one,
@@ -21,7 +23,7 @@ def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Pa
     if scripted is not None:
         raise BrokerError(scripted)
     partition = call.sandbox.topics.partition(name, index)
-    if partition.leader != call.broker.node_id:
+    if partition.leader != call.broker.node_id and not (api == FETCH and partition.serves(call.broker.node_id)):
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
     if epoch >= 0 and epoch != partition.leader_epoch:
         raise BrokerError(

@@ -1,5 +1,6 @@
-"""Produce 3-13 (0 is advertised, 0-2 are cut off). 8 adds messages to errors, 10 the leader hint (KIP-951), 13 topic
-ids. acks=0 has no answer; an error then ends the connection, as in Kafka."""
+"""Produce 3-13 (0 is advertised, 0-2 are cut off). 8 adds messages to errors, 10 the leader hint (KIP-951), 11
+TRANSACTION_ABORTABLE, 12 adds partitions to transactions by itself (KIP-890), 13 uses topic ids. acks=0
+has no answer; an error then ends the connection, as in Kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
-from kcli.sandbox.batches import accept
+from kcli.sandbox.batches import TRANSACTIONAL, accept
 from kcli.sandbox.broker import CloseConnection
 
 TYPE_CHECKING = False
@@ -50,7 +51,7 @@ def _topic(call: Call, request: ProduceRequest, asked: TopicProduceData, leaders
             if request.acks not in (-1, 0, 1):
                 raise BrokerError(codes.INVALID_REQUIRED_ACKS)
             name = name_of(call, asked.name, asked.topic_id)
-            rows.append(_append(call, name, one))
+            rows.append(_append(call, request.transactional_id, name, one))
         except BrokerError as refused:
             row = PartitionProduceResponse(
                 index=one.index, error_code=refused.code.number, base_offset=-1, error_message=str(refused)
@@ -63,12 +64,20 @@ def _topic(call: Call, request: ProduceRequest, asked: TopicProduceData, leaders
     return TopicProduceResponse(name=asked.name, topic_id=asked.topic_id, partition_responses=rows)
 
 
-def _append(call: Call, name: str, asked: PartitionProduceData) -> PartitionProduceResponse:
+def _append(
+    call: Call, transactional_id: str | None, name: str, asked: PartitionProduceData
+) -> PartitionProduceResponse:  # fmt: skip
     partition = led_here(call, 0, name, asked.index)
     log, topic = partition.log, partition.topic
     header = accept(asked.records, topic.number("max.message.bytes"))
     assert asked.records is not None
-    stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
+    stored = None
+    if header.producer_id >= 0:
+        if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
+            from kcli.sandbox.verification import verify
+
+            verify(call, transactional_id, header, partition)
+        stored = partition.producers.duplicate(header)
     append_time = int(time.time() * 1000) if topic.config("message.timestamp.type") == "LogAppendTime" else None
     if stored is None:
         call.sandbox.make_room(partition, header.size)

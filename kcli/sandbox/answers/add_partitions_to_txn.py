@@ -1,0 +1,88 @@
+"""AddPartitionsToTxn 0-5: clients of protocol v1 use 0-3. 2 tells PRODUCER_FENCED, 4 is for brokers: many transactions
+at once, some only to be verified; 5 tells TRANSACTION_ABORTABLE. Either all partitions of a transaction are added or
+none."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+from kcli.sandbox.answers.fencing import told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.codes import ErrorCode
+    from kcli.sandbox.broker import Call
+
+    Codes = dict[tuple[str, int], ErrorCode]
+
+
+async def answer(call: Call, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
+    if call.version >= 4:
+        return AddPartitionsToTxnResponse(
+            results_by_transaction=[
+                AddPartitionsToTxnResult(transactional_id=one.transactional_id, topic_results=_rows(call, one))
+                for one in request.transactions
+            ]
+        )
+    only = AddPartitionsToTxnTransaction(
+        transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
+        producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics,
+    )  # fmt: skip
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_rows(call, only))
+
+
+def _rows(call: Call, asked: AddPartitionsToTxnTransaction) -> list[AddPartitionsToTxnTopicResult]:
+    try:
+        call.sandbox.transactions.coordinated(call, 24, asked.transactional_id)
+        found = _verified(call, asked) if asked.verify_only else _added(call, asked)
+    except BrokerError as refused:
+        found = dict.fromkeys(_keys(asked.topics), told(refused.code, call.version, 2))
+    return [
+        AddPartitionsToTxnTopicResult(
+            name=topic.name,
+            results_by_partition=[
+                AddPartitionsToTxnPartitionResult(
+                    partition_index=index, partition_error_code=found[(topic.name, index)].number
+                )
+                for index in topic.partitions
+            ],
+        )
+        for topic in asked.topics
+    ]
+
+
+def _keys(topics: list[AddPartitionsToTxnTopic]) -> list[tuple[str, int]]:
+    return [(topic.name, index) for topic in topics for index in topic.partitions]
+
+
+def _added(call: Call, asked: AddPartitionsToTxnTransaction) -> Codes:
+    keys = _keys(asked.topics)
+    wrong: Codes = {}
+    for name, index in keys:
+        scripted = call.sandbox.faults.code(24, call.broker.node_id, name, index)
+        try:
+            call.sandbox.topics.partition(name, index)
+        except BrokerError as unknown:
+            scripted = scripted or unknown.code
+        if scripted is not None:
+            wrong[(name, index)] = scripted
+    if wrong:
+        return {key: wrong.get(key, codes.OPERATION_NOT_ATTEMPTED) for key in keys}
+    one = call.sandbox.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
+    call.sandbox.transactions.add(one, keys)
+    return dict.fromkeys(keys, codes.NONE)
+
+
+def _verified(call: Call, asked: AddPartitionsToTxnTransaction) -> Codes:
+    one = call.sandbox.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
+    missing = codes.TRANSACTION_ABORTABLE if call.version >= 5 else codes.INVALID_TXN_STATE
+    return {key: codes.NONE if key in one.partitions else missing for key in _keys(asked.topics)}

@@ -1,0 +1,51 @@
+"""DescribeProducers 0 (KIP-664). Who writes to a partition, and where the transaction began that holds its readers
+up."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+from kcli.sandbox.answers.partitions import led_here
+from kcli.sandbox.markers import COORDINATOR_EPOCH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: DescribeProducersRequest) -> DescribeProducersResponse:
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name, partitions=[_one(call, topic.name, index) for index in topic.partition_indexes]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _one(call: Call, name: str, index: int) -> PartitionResponse:
+    try:
+        partition = led_here(call, 61, name, index)
+    except BrokerError as refused:
+        return PartitionResponse(partition_index=index, error_code=refused.code.number, error_message=str(refused))
+    return PartitionResponse(
+        partition_index=index,
+        active_producers=[
+            ProducerState(
+                producer_id=producer_id,
+                producer_epoch=known.epoch,
+                last_sequence=known.last_sequence,
+                last_timestamp=known.timestamp,
+                coordinator_epoch=COORDINATOR_EPOCH if known.marked else -1,
+                current_txn_start_offset=partition.log.undecided.open.get(producer_id, -1),
+            )
+            for producer_id, known in partition.producers.known.items()
+        ],
+    )

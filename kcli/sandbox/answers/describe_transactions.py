@@ -1,0 +1,54 @@
+"""DescribeTransactions 0 (KIP-664). A group's positions are shown as Kafka shows them: as a partition of the topic
+__consumer_offsets, which does not exist here."""
+
+from __future__ import annotations
+
+from binascii import crc32
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TopicData,
+    TransactionState,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.transaction import Transaction
+
+OFFSETS_TOPIC, OFFSETS_PARTITIONS = "__consumer_offsets", 50
+
+
+async def answer(call: Call, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
+    return DescribeTransactionsResponse(transaction_states=[_one(call, name) for name in request.transactional_ids])
+
+
+def _one(call: Call, name: str) -> TransactionState:
+    try:
+        call.sandbox.transactions.coordinated(call, 65, name)
+        found = call.sandbox.transactions.by_id.get(name)
+        if found is None:
+            raise BrokerError(codes.TRANSACTIONAL_ID_NOT_FOUND)
+    except BrokerError as refused:
+        return TransactionState(transactional_id=name, error_code=refused.code.number)
+    return TransactionState(
+        transactional_id=name,
+        transaction_state=found.state,
+        transaction_timeout_ms=found.timeout_ms,
+        transaction_start_time_ms=found.started,
+        producer_id=found.producer_id,
+        producer_epoch=found.epoch,
+        topics=_topics(found),
+    )
+
+
+def _topics(found: Transaction) -> list[TopicData]:
+    rows: dict[str, set[int]] = {}
+    for topic, index in found.partitions:
+        rows.setdefault(topic, set()).add(index)
+    for group in found.groups:
+        rows.setdefault(OFFSETS_TOPIC, set()).add(crc32(group.encode()) % OFFSETS_PARTITIONS)
+    return [TopicData(topic=topic, partitions=sorted(indexes)) for topic, indexes in rows.items()]

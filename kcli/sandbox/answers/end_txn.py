@@ -1,0 +1,25 @@
+"""EndTxn 0-5. 2 tells PRODUCER_FENCED; 5 is protocol v2: every end bumps the epoch and answers the identity to go on
+with (KIP-890). The answer comes when the outcome is certain and, where the leaders live, the markers are written."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.end_txn import EndTxnRequest, EndTxnResponse
+from kcli.sandbox.answers.fencing import told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: EndTxnRequest) -> EndTxnResponse:
+    transactions = call.sandbox.transactions
+    try:
+        transactions.coordinated(call, 26, request.transactional_id)
+        producer_id, epoch = transactions.end(
+            request.transactional_id, request.producer_id, request.producer_epoch,
+            commit=request.committed, bump=call.version >= 5,
+        )  # fmt: skip
+    except BrokerError as refused:
+        return EndTxnResponse(error_code=told(refused.code, call.version, 2).number)
+    return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)

@@ -1,0 +1,41 @@
+"""ListTransactions 0-2 (KIP-664). 1 adds the least duration in ms, 2 a pattern for the ids (KIP-1152)."""
+
+from __future__ import annotations
+
+import time
+
+from kcli import codes
+from kcli.proto.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+    TransactionState,
+)
+from kcli.sandbox.transaction import KNOWN_TO_KAFKA
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
+    import re
+
+    code = call.sandbox.faults.code(66, call.broker.node_id)
+    if code is not None:
+        return ListTransactionsResponse(error_code=code.number)
+    try:
+        pattern = re.compile(request.transactional_id_pattern or ".*", re.DOTALL)
+    except re.error:
+        return ListTransactionsResponse(error_code=codes.INVALID_REGULAR_EXPRESSION.number)
+    now = int(time.time() * 1000)
+    return ListTransactionsResponse(
+        unknown_state_filters=[name for name in request.state_filters if name not in KNOWN_TO_KAFKA],
+        transaction_states=[
+            TransactionState(transactional_id=one.id, producer_id=one.producer_id, transaction_state=one.state)
+            for one in call.sandbox.transactions.here(call)
+            if (not request.producer_id_filters or one.producer_id in request.producer_id_filters)
+            and (not request.state_filters or one.state in request.state_filters)
+            and (request.duration_filter < 0 or now - one.started > request.duration_filter)
+            and pattern.fullmatch(one.id)
+        ],
+    )

@@ -1,0 +1,74 @@
+"""TxnOffsetCommit 0-5. 2 adds leader epochs, 3 the member (KIP-447), 4 tells TRANSACTION_ABORTABLE, 5 adds the group to
+the transaction by itself (KIP-890). Nobody sees the positions before the transaction commits."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.groups import Committed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.codes import ErrorCode
+    from kcli.sandbox.broker import Call
+
+FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
+
+
+async def answer(call: Call, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
+    refused: ErrorCode | None = None
+    try:
+        call.sandbox.groups.coordinated(call, 28, request.group_id)
+        if not request.group_id:
+            raise BrokerError(codes.INVALID_GROUP_ID)
+        call.sandbox.groups.may_commit_in_transaction(
+            request.group_id, request.member_id, request.group_instance_id, request.generation_id
+        )
+        _verify(call, request)
+    except BrokerError as wrong:
+        refused = told(wrong.code, call.version, FENCED_NEVER)
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(
+                        partition_index=one.partition_index,
+                        error_code=(refused or _keep(call, request, topic.name, one)).number,
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _verify(call: Call, request: TxnOffsetCommitRequest) -> None:
+    transactions = call.sandbox.transactions
+    one = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
+    if call.version >= 5:
+        transactions.add(one, groups=[request.group_id])
+    elif request.group_id not in one.groups:
+        raise BrokerError(codes.TRANSACTION_ABORTABLE if call.version >= 4 else codes.INVALID_TXN_STATE)
+
+
+def _keep(call: Call, request: TxnOffsetCommitRequest, topic: str, asked: TxnOffsetCommitRequestPartition) -> ErrorCode:
+    index = asked.partition_index
+    committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
+    try:
+        scripted = call.sandbox.faults.code(28, call.broker.node_id, topic, index)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        call.sandbox.groups.pending.add(request.producer_id, request.group_id, topic, index, committed)
+    except BrokerError as refused:
+        return refused.code
+    return codes.NONE

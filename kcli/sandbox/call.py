@@ -1,0 +1,24 @@
+"""What an answer knows about its request besides the request itself, and how it ends the connection instead."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import SandboxBroker
+
+
+class Call:
+    """One request, as its answer sees it."""
+
+    __slots__ = ("broker", "client_id", "host", "sandbox", "version")
+
+    def __init__(self, broker: SandboxBroker, version: int, client_id: str, host: str) -> None:
+        self.sandbox = broker.sandbox
+        self.broker = broker
+        self.version = version
+        self.client_id = client_id
+        self.host = host
+
+
+class CloseConnection(Exception):
+    """The answer to this request is that the connection ends (acks=0 with an error)."""

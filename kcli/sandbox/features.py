@@ -1,0 +1,34 @@
+"""Features of the cluster: what it supports, and the level that is finalized, which clients read from ApiVersions."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+
+SUPPORTED = {"transaction.version": (0, 2)}  # 2: implicit adding and an epoch bump at every end (KIP-890)
+DEFAULTS = {"transaction.version": 2}
+
+
+class Features:
+    """Raises UsageError for a feature or level that is not supported."""
+
+    def __init__(self, levels: dict[str, int] | None = None) -> None:
+        self.epoch = 0  # counts the changes, so that clients can tell old answers from new
+        self._levels = dict(DEFAULTS)
+        for name, level in (levels or {}).items():
+            self.finalize(name, level)
+
+    def level(self, name: str) -> int:
+        """The finalized level, 0 for none."""
+        return self._levels.get(name, 0)
+
+    def finalize(self, name: str, level: int) -> None:
+        """Set a level, at any time: connections learn of it when they ask again."""
+        lowest, highest = SUPPORTED.get(name, (0, -1))
+        if not lowest <= level <= highest:
+            raise UsageError(f"the sandbox does not support {name}={level}; it supports {SUPPORTED}")
+        self._levels[name] = level
+        self.epoch += 1
+
+    def finalized(self) -> dict[str, int]:
+        """Feature and level; level 0 is the same as not finalized."""
+        return {name: level for name, level in self._levels.items() if level}

@@ -1,0 +1,146 @@
+"""Faults that were ordered and have not happened yet. Each runs out (`times`) or is taken back (`clear`). APIs are
+named as Kafka names them: "Produce", "Fetch", "JoinGroup"."""
+
+from __future__ import annotations
+
+from kcli.proto.messages import REQUESTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.codes import ErrorCode
+    from kcli.sandbox.sandbox import Sandbox
+
+FOREVER = 1 << 30
+KEYS = {name: key for key, (_, name) in REQUESTS.items()}
+
+
+class Conduct:
+    """How the connection treats one request: made from the faults that match it."""
+
+    __slots__ = (
+        "alter", "close_before", "correlation_shift", "cut_after", "deaf", "delay", "dribble", "hold", "raw", "silent",
+        "tags", "throttle_ms",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.delay = 0.0  # seconds before it is looked at
+        self.close_before = False  # close without acting
+        self.silent = False  # act, never answer
+        self.deaf = 0.0  # seconds for which nothing is read from then on
+        self.cut_after: int | None = None  # act, send so many bytes of the answer, close
+        self.correlation_shift = 0
+        self.throttle_ms = 0
+        self.raw: bytes | None = None  # these bytes instead of the answer
+        self.alter: Callable[[Any], None] | None = None  # changes the answer
+        self.tags = False  # put tagged fields nobody knows into the answer
+        self.dribble = False  # send the answer byte by byte
+        self.hold = False  # send it together with the next answer
+
+
+class _Planned:
+    """One fault, and how often it is still to happen."""
+
+    __slots__ = ("broker", "key", "kind", "partition", "times", "topic", "value")
+
+    def __init__(
+        self, kind: str, key: int | None, value: object, times: int, broker: int | None,
+        topic: str | None = None, partition: int | None = None,
+    ) -> None:  # fmt: skip
+        self.kind, self.key, self.value, self.times, self.broker = kind, key, value, times, broker
+        self.topic, self.partition = topic, partition
+
+    def take(self) -> object:
+        self.times -= 1
+        return self.value
+
+
+class Orders:
+    """The faults of one sandbox, in the order they were asked for."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._planned: list[_Planned] = []
+        self.limited: dict[tuple[int, int], tuple[int, int]] = {}  # (broker, API key) to the versions it speaks
+        self.stale: dict[int, dict[tuple[str, int], tuple[int, int]]] = {}  # what a broker believes of the leaders
+
+    def clear(self) -> None:
+        """Take back everything that has not happened yet, and what brokers were told to believe or to speak."""
+        self._planned.clear()
+        self.limited.clear()
+        self.stale.clear()
+        for one in self._sandbox.brokers:
+            one.close_idle_after(None)
+
+    @property
+    def pending(self) -> int:
+        """How many faults are still to happen."""
+        return sum(planned.times for planned in self._planned)
+
+    def _plan(self, kind: str, api: str | None, value: object, times: int, broker: int | None, topic: str | None = None,
+              partition: int | None = None) -> None:  # fmt: skip
+        key = None if api is None else key_of(api)
+        self._planned.append(_Planned(kind, key, value, times, broker, topic, partition))
+
+    # -- what the broker asks -------------------------------------------------------------------------------------
+
+    def code(self, api: int, broker: int, topic: str | None = None, partition: int | None = None) -> ErrorCode | None:
+        """The error ordered for this, used up; None for none."""
+        return self.taken("error", api, broker, topic, partition)  # type: ignore[return-value]
+
+    def take(
+        self, kind: str, api: int | None, broker: int, topic: str | None = None, partition: int | None = None
+    ) -> bool:
+        """Whether such a fault was ordered; it is used up."""
+        return self.taken(kind, api, broker, topic, partition) is not None
+
+    def taken(
+        self, kind: str, api: int | None, broker: int, topic: str | None = None, partition: int | None = None
+    ) -> object | None:
+        """What was ordered of this kind, used up; None for nothing."""
+        for planned in self._planned:
+            if (
+                planned.kind == kind
+                and planned.key == api
+                and planned.times > 0
+                and planned.broker in (None, broker)
+                and planned.topic in (None, topic)
+                and planned.partition in (None, partition)
+            ):
+                value = planned.take()
+                if planned.times == 0:
+                    self._planned.remove(planned)
+                return value
+        return None
+
+    def conduct(self, api: int, broker: int) -> Conduct | None:
+        """How to treat the request that has come; None for honestly."""
+        if not self._planned:
+            return None
+        conduct = Conduct()
+
+        def of(kind: str) -> Any:
+            return self.taken(kind, api, broker)
+
+        conduct.delay = of("delay") or 0.0
+        conduct.close_before = of("close") is not None
+        conduct.silent = of("silent") is not None
+        conduct.deaf = of("deaf") or 0.0
+        conduct.cut_after = of("cut")
+        conduct.correlation_shift = of("correlation") or 0
+        conduct.throttle_ms = of("throttle") or 0
+        conduct.raw = of("raw")
+        conduct.alter = of("alter")
+        conduct.tags = of("tags") is not None
+        conduct.dribble = of("dribble") is not None
+        conduct.hold = of("hold") is not None
+        return conduct
+
+
+def key_of(api: str) -> int:
+    """The key of an API. Raises ValueError for a name that is none."""
+    if api not in KEYS:
+        raise ValueError(f"no API is called {api}; there are {', '.join(sorted(KEYS))}")
+    return KEYS[api]
