@@ -1,10 +1,34 @@
-"""What holds for every test: in CI (CI=true) a skipped test is a failed run, because there nothing may be missing."""
+"""What holds for every test: in CI (CI=true) a skipped test is a failed run, because there nothing may be missing; and
+no test in which our client broke the rules of the protocol before a sandbox has passed (engine.md I)."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
+
+from kcli.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Look at every sandbox of the test, unless it provokes them (`@pytest.mark.violates`)."""
+    made: list[Sandbox] = []
+    started = Sandbox.start
+
+    async def start(self: Sandbox) -> None:
+        made.append(self)
+        await started(self)
+
+    monkeypatch.setattr(Sandbox, "start", start)
+    yield
+    found = [one for sandbox in made for one in sandbox.violations]
+    if found and request.node.get_closest_marker("violates") is None:
+        pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -49,6 +49,7 @@ class Fetcher:
         self._rank: dict[TopicPartition, int] = {}
         self._answers = 0
         self._troubles = 0
+        self._tells_epochs = True
 
     async def run(self) -> None:
         """For ever. Cleared before the state is read: what happens in between is seen the next time round (A3.09)."""
@@ -84,8 +85,8 @@ class Fetcher:
         by_id = all(cursor.topic_id != NO_ID for cursor in due)
         wanted = {
             cursor.at: Ask(
-                cursor.fetch_at, cursor.max_bytes, reader.cluster.leader_epoch(cursor.at), cursor.fetch_epoch,
-                cursor.topic_id,
+                cursor.fetch_at, cursor.max_bytes, reader.cluster.leader_epoch(cursor.at),
+                cursor.fetch_epoch if self._tells_epochs else -1, cursor.topic_id,
             )
             for cursor in due
         }  # fmt: skip
@@ -98,7 +99,13 @@ class Fetcher:
                 answer = await broker.ask(request, timeout=timeout)
             else:
                 answer = await broker.ask(request, timeout=timeout, max_version=NAMES_ONLY)
-        except (AuthError, UnsupportedVersion, EncodeError):
+        except EncodeError:  # a broker before 2.7 cannot be told epochs of records (C10); nothing was sent
+            if not self._tells_epochs:
+                raise
+            self._tells_epochs = False
+            self.session.broke()
+            return
+        except (AuthError, UnsupportedVersion):
             raise
         except KcliError as error:
             self._broke(asked, error)

@@ -138,8 +138,7 @@ class Link(asyncio.BufferedProtocol):
         try:
             while True:
                 while not self.frames:
-                    self._more = asyncio.get_running_loop().create_future()
-                    await self._more
+                    await self.next_frame(None)
                 frame = self.frames.popleft()
                 if self._full and not self.frames:
                     self._full = False
@@ -155,6 +154,14 @@ class Link(asyncio.BufferedProtocol):
         except Exception as bug:  # noqa: BLE001 a bug of ours must fail the test that met it, not one connection
             self.broker.sandbox.failed(bug)
             self.transport.abort()
+
+    async def next_frame(self, seconds: float | None) -> None:
+        """Wait until a frame is there, or for so long."""
+        self._more = asyncio.get_running_loop().create_future()
+        if seconds is None:
+            await self._more
+        else:
+            await asyncio.wait([self._more], timeout=seconds)
 
     async def _handle(self, frame: memoryview) -> None:
         asked = self.session.receive(frame)

@@ -65,9 +65,8 @@ def _parts(link: Link, asked: Received, response: Response, conduct: Conduct) ->
 
 async def _more_comes(link: Link) -> bool:
     """Whether another request waits, or comes soon."""
-    end = asyncio.get_running_loop().time() + TOGETHER
-    while not link.frames and asyncio.get_running_loop().time() < end:
-        await asyncio.sleep(0.001)
+    if not link.frames:
+        await link.next_frame(TOGETHER)
     return bool(link.frames)
 
 

@@ -77,7 +77,8 @@ class Segment:
         row = max(bisect_right(self.bases, offset) - 1, 0)
         if row + 1 < len(self.bases):
             (delta,) = _LAST_DELTA.unpack_from(self.view, self.start_of(row) + 23)
-            return row + (self.bases[row] + delta < offset)
+            if self.bases[row] + delta < offset:
+                return row + 1
         return row
 
     def read(self, offset: int, limit: int, oversize: bool) -> memoryview:
