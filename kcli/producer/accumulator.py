@@ -9,6 +9,8 @@ from __future__ import annotations
 from kcli.model import TopicPartition
 from kcli.producer.batch import ProducerBatch
 from kcli.producer.queue import PartitionQueue
+from kcli.producer.sizing import Sizing
+from kcli.producer.split import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Accumulator:
         self._on_ready = on_ready
         self._seal_later = seal_later
         self._too_large = too_large
+        self.sizing = Sizing(settings)
         self._numbers = 0
         self.queues: dict[TopicPartition, PartitionQueue] = {}
         self.active: dict[TopicPartition, PartitionQueue] = {}  # those with anything unsettled
@@ -66,7 +69,8 @@ class Accumulator:
     def appended(self, queue: PartitionQueue, batch: ProducerBatch, *, full: bool) -> None:
         """Records were added to the open batch."""
         batch.count = batch.builder.count
-        if full or batch.builder.size >= self._settings.batch_size or batch.count >= self._settings.batch_records:
+        limit = self.sizing.limit(queue.at.topic)
+        if full or batch.builder.size >= limit or batch.count >= self._settings.batch_records:
             self.close(queue)
 
     def close(self, queue: PartitionQueue) -> None:
@@ -88,7 +92,17 @@ class Accumulator:
             self._seal_later(batch)
         else:
             batch.close(self._settings)
+            self.sealed(batch)
             self._on_ready()
+
+    def sealed(self, batch: ProducerBatch) -> None:
+        """The batch is ready to be sent: what it came to corrects the estimate (D5). One that turned out larger than
+        a request is cut in two here: no broker need say so first."""
+        if batch.settled:
+            return
+        self.sizing.observe(batch.at.topic, batch.raw, batch.size)
+        if batch.size > self._settings.max_request_size and batch.count > 1 and self.sizing.estimates:
+            self.replace(self.queues[batch.at], batch, split(batch, self._settings))
 
     def close_all(self) -> None:
         """Flush, close and a full buffer end every linger at once (A1.09)."""

@@ -52,8 +52,8 @@ class ProducerBatch:
 
     __slots__ = (
         "at", "builder", "charged", "count", "created", "doubtful", "maybe_written", "not_before", "number", "parts",
-        "promises", "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp", "timestamps",
-        "trouble",
+        "promises", "raw", "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp",
+        "timestamps", "trouble",
     )  # fmt: skip
 
     def __init__(self, at: TopicPartition, created: float, number: tuple[int, ...]) -> None:
@@ -64,6 +64,7 @@ class ProducerBatch:
         self.sealed: SealedBatch | None = None
         self.sealing = False
         self.count = 0
+        self.raw = 0  # bytes of records before compression, once sealed
         self.charged = 0  # bytes taken from the budget
         self.promises: list[tuple[int, asyncio.Future[RecordMetadata]]] = []
         self.timestamps: list[int] = []  # of the promised records
@@ -87,6 +88,7 @@ class ProducerBatch:
     def close(self, settings: ProducerSettings) -> None:
         """Seal what was built; no record can be added any more. May run in a thread."""
         builder = self.builder
+        self.raw = builder.size
         base, newest = builder.base_timestamp, builder.max_timestamp
         self.sealed = seal(
             builder.take(), self.count, base, newest,

@@ -229,7 +229,9 @@ class Engine:
         return leaderless
 
     def _was_sealed(self, batch: ProducerBatch, problem: KcliError | None) -> None:
-        if problem is not None and not batch.settled:
+        if problem is None:
+            self.accumulator.sealed(batch)
+        elif not batch.settled:
             self.ledger.fail(self.accumulator.queues[batch.at], batch, problem)
         self._on_ready()
 

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 class Sticky:
-    """The sticky choice of one topic. `has_leader(partition)` and `depth(partition)`, how many batches wait there, are
-    asked only when another partition is picked, which is once a batch."""
+    """The sticky choice of one topic. `batch_size()` is in raw bytes; it, `has_leader(partition)` and
+    `depth(partition)`, how many batches wait there, are asked only when another partition is picked, which is once a
+    batch."""
 
-    def __init__(self, batch_size: int, has_leader: Callable[[int], bool], depth: Callable[[int], int]) -> None:
+    def __init__(
+        self, batch_size: Callable[[], int], has_leader: Callable[[int], bool], depth: Callable[[int], int]
+    ) -> None:
         self._batch_size = batch_size
         self._has_leader = has_leader
         self._depth = depth
@@ -30,7 +33,7 @@ class Sticky:
         """The partition for the next bytes. Leaderless partitions count only when all are (D12)."""
         if self._left <= 0 or self._current >= len(everyone) or not self._has_leader(self._current):
             self._current = everyone[0] if len(everyone) == 1 else self._pick(everyone)
-            self._left = self._batch_size
+            self._left = self._batch_size()
         return self._current
 
     def _pick(self, everyone: Sequence[int]) -> int:

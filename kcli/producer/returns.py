@@ -61,6 +61,7 @@ class Returns:
         batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
         batch.trouble = str(BrokerError(code, "", answer.message))
         if verdict is Verdict.SPLIT:
+            self._accumulator.sizing.too_large(batch.at.topic, batch.raw, batch.size)
             self._accumulator.replace(queue, batch, split(batch, self._settings))
             self._on_ready()
         elif verdict is Verdict.FAILED:

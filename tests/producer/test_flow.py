@@ -244,7 +244,7 @@ def test_D7_metadata_and_memory_share_one_max_block() -> None:
         async with producing(world, linger=10.0, buffer_records=1, max_block=3.0) as producer:
             await producer.send("t", b"v")
             await down(world)
-            producer._partitions.clear()
+            producer._records._placement.forget(["t"])
             world.latency = 2.0
             world.cached.clear()
             begin = now()

@@ -337,7 +337,7 @@ def test_D29_an_open_batch_expires_too_and_all_in_order() -> None:
 
 
 def sticky(has_leader: object = None, depth: object = None, size: int = 100) -> Sticky:
-    found = Sticky(size, has_leader or (lambda p: True), depth or (lambda p: 0))  # type: ignore[arg-type]
+    found = Sticky(lambda: size, has_leader or (lambda p: True), depth or (lambda p: 0))  # type: ignore[arg-type]
     found.rng = random.Random(1)
     return found
 

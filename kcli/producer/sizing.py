@@ -1,0 +1,53 @@
+"""How large a batch may grow before it is closed: batch.size bounds what is sent, so under compression the estimate
+of it (D4, D5, KIP-126).
+
+The ratio of a topic follows the batches that were really made, quickly when they turn out larger and slowly when they
+turn out smaller, as in Java's CompressionRatioEstimator.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.settings import ProducerSettings
+
+WORSE, BETTER = 0.05, 0.005  # steps of the estimate, as Java's
+MARGIN = 1.05  # the estimate is a guess; Java multiplies by as much
+MOST = 8
+"""Raw bytes of a batch are at most so many times batch.size: one thread compresses a batch in one piece, and whoever
+reads it has to hold it in one piece too."""
+
+
+class Sizing:
+    """Raw bytes a batch may have, by topic.."""
+
+    __slots__ = ("_most", "_ratios", "_size", "estimates")
+
+    def __init__(self, settings: ProducerSettings) -> None:
+        # a batch that is larger than a request or than the buffer could never be sent or made
+        self._size = min(settings.batch_size, settings.max_request_size, settings.buffer_memory)
+        self.estimates = settings.compression != "none"
+        self._most = max(min(MOST * self._size, settings.buffer_memory // 4), self._size)
+        self._ratios: dict[str, float] = {}
+
+    def limit(self, topic: str) -> int:
+        """Raw bytes of records after which a batch of the topic is full."""
+        if not self.estimates:
+            return self._size
+        ratio = self._ratios.get(topic, 1.0)
+        return min(int(self._size / (ratio * MARGIN)), self._most)
+
+    def ratio(self, topic: str) -> float:
+        """The estimate: compressed bytes to a raw one."""
+        return self._ratios.get(topic, 1.0)
+
+    def observe(self, topic: str, raw: int, sealed: int) -> None:
+        """A batch of `raw` bytes of records came out with `sealed`."""
+        if not self.estimates or not raw:
+            return
+        seen, now = sealed / raw, self._ratios.get(topic, 1.0)
+        self._ratios[topic] = max(now + WORSE, seen) if seen > now else max(now - BETTER, seen)
+
+    def too_large(self, topic: str, raw: int, sealed: int) -> None:
+        """A batch turned out larger than the broker takes: begin anew from what it came to, and no better than raw."""
+        self._ratios[topic] = max(1.0, sealed / raw if raw else 1.0)
