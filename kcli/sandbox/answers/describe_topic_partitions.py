@@ -59,6 +59,8 @@ def _topic(call: Call, name: str, first: int, limit: int) -> tuple[DescribeTopic
                 leader_epoch=one.leader_epoch,
                 replica_nodes=one.replica_nodes,
                 isr_nodes=one.isr_nodes,
+                eligible_leader_replicas=[],  # not null: Java's admin client stumbles over that
+                last_known_elr=[],
                 offline_replicas=one.offline_replicas,
             )
             for one in rows
