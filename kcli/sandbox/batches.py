@@ -108,8 +108,6 @@ def _judge(header: Header) -> None:
         raise BrokerError(codes.INVALID_RECORD, message=f"codec {header.attributes & 7} does not exist")
     if header.attributes & CONTROL:
         raise BrokerError(codes.INVALID_RECORD, message="clients may not write control batches")
-    if header.attributes & TRANSACTIONAL and header.producer_id < 0:
-        raise BrokerError(codes.INVALID_TXN_STATE, message="a transactional batch without a producer id")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         raise BrokerError(codes.INVALID_RECORD, message="a producer id without epoch and sequence")
 

@@ -106,8 +106,8 @@ class Transaction:
     def may_end(self, producer_id: int, epoch: int, *, commit: bool, bump: bool) -> bool:
         """Whether EndTxn is to be acted on; False for a retry of what is done. Raises BrokerError
         INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS, INVALID_TXN_STATE."""
-        bumped = self.bumps and epoch + 1 == self.epoch and producer_id == self.producer_id
-        overflowed = self.bumps and producer_id == self.previous_id and epoch == LAST_EPOCH and self.epoch == 0
+        bumped = bump and self.bumps and epoch + 1 == self.epoch and producer_id == self.producer_id
+        overflowed = bump and self.bumps and producer_id == self.previous_id and epoch == LAST_EPOCH and self.epoch == 0
         if producer_id != self.producer_id and not overflowed:
             raise BrokerError(codes.INVALID_PRODUCER_ID_MAPPING)
         retried = self.state in (*DECIDED, COMPLETE_COMMIT, COMPLETE_ABORT) and (bumped or overflowed)
@@ -125,15 +125,13 @@ class Transaction:
         raise BrokerError(codes.INVALID_TXN_STATE, message=f"the transaction is {self.state}")
 
     def decide(self, *, commit: bool, bump: bool, next_id: int, now: int, fence: bool = False) -> None:
-        """From here on the outcome is certain, whatever dies. With `bump` the markers carry the next epoch; with
-        `fence` it is not the producer who ends it, and its epoch is worth nothing any more."""
-        if fence:
-            self.epoch, self.last_epoch = self.epoch + 1, -1
+        """From here on the outcome is certain, whatever dies. With `bump` (KIP-890) and with `fence` (somebody other
+        than the producer ends it) the markers carry the next epoch, and the old one is worth nothing any more."""
         if self.state != ONGOING:
             self.started = now
         self.state = PREPARE_COMMIT if commit else PREPARE_ABORT
         self.bumps, self.next_id = bump, next_id
-        if bump:
+        if bump or fence:
             self.last_epoch, self.epoch = self.epoch, self.epoch + 1
 
     def complete(self) -> None:

@@ -127,7 +127,8 @@ class Transactions:
         self._stop_timer(one)
 
     def _abort(self, one: Transaction) -> None:
-        """End a transaction its producer did not end: whoever wrote under it is fenced."""
+        """End a transaction its producer did not end: whoever wrote under it is fenced, but may come back and say who
+        it was (KIP-360)."""
         bump = self._sandbox.features.level("transaction.version") >= 2
         self._decide(one, commit=False, bump=bump, fence=True)
         self._finish(one)

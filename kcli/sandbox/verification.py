@@ -19,15 +19,18 @@ ABORTABLE_SINCE, ADDS_SINCE = 11, 12  # Produce versions
 
 
 def verify(call: Call, transactional_id: str | None, header: Header, partition: Partition) -> None:
-    """Judge a batch with a producer id. Raises BrokerError INVALID_TXN_STATE, TRANSACTION_ABORTABLE,
-    INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH, CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS."""
+    """Judge a transactional batch, or one whose producer has a transaction open. Raises BrokerError INVALID_TXN_STATE,
+    TRANSACTION_ABORTABLE, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
+    CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS."""
     opened = header.producer_id in partition.log.undecided.open
     if not header.attributes & TRANSACTIONAL:
         if opened:
             raise BrokerError(codes.INVALID_TXN_STATE, message="a plain batch in the middle of a transaction")
         return
     if transactional_id is None:
-        raise BrokerError(codes.INVALID_TXN_STATE, message="a transactional batch without a transactional id")
+        raise BrokerError(  # Kafka's own choice of code, security or not
+            codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, message="a transactional batch without a transactional id"
+        )
     known = partition.producers.known.get(header.producer_id)
     if opened and known is not None and known.epoch == header.producer_epoch:
         return

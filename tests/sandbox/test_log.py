@@ -99,7 +99,7 @@ def broken(data: bytes, at: int, byte: int) -> bytes:
         (broken(batch(2), 17, 1), codes.CORRUPT_MESSAGE),
         (broken(batch(2), 16, 1), codes.INVALID_RECORD),
         (batch(1, attributes=0x20), codes.INVALID_RECORD),
-        (batch(1, attributes=0x10), codes.INVALID_TXN_STATE),
+        (batch(1, attributes=0x10), codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
         (batch(1, attributes=5), codes.INVALID_RECORD),
     ],
 )

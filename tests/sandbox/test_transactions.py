@@ -138,7 +138,7 @@ async def test_D37_producing_adds_the_partition_and_every_end_gives_a_new_epoch(
         assert await producer.abort() == 0
         assert producer.epoch == 2
         late = batch(1, producer=producer.id, epoch=1, sequence=1, attributes=TRANSACTIONAL)
-        assert (await peer.produce(late)).error_code == codes.INVALID_TXN_STATE.number
+        assert (await peer.produce(late)).error_code == codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.number
         producer.epoch = 1
         assert await producer.send() == codes.INVALID_PRODUCER_EPOCH.number
 
@@ -212,7 +212,7 @@ async def test_a_plain_batch_does_not_slip_into_a_transaction() -> None:
         plain = await peer.produce(batch(1, producer=producer.id, epoch=producer.epoch, sequence=1))
         assert plain.error_code == codes.INVALID_TXN_STATE.number
         stranger = batch(1, producer=producer.id + 1, epoch=0, sequence=0, attributes=TRANSACTIONAL)
-        assert (await peer.produce(stranger)).error_code == codes.INVALID_TXN_STATE.number
+        assert (await peer.produce(stranger)).error_code == codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.number
 
 
 async def test_C15_transactional_ids_have_coordinators_and_others_refuse() -> None:

@@ -71,13 +71,11 @@ def _append(
     log, topic = partition.log, partition.topic
     header = accept(asked.records, topic.number("max.message.bytes"))
     assert asked.records is not None
-    stored = None
-    if header.producer_id >= 0:
-        if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
-            from kcli.sandbox.verification import verify
+    if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
+        from kcli.sandbox.verification import verify
 
-            verify(call, transactional_id, header, partition)
-        stored = partition.producers.duplicate(header)
+        verify(call, transactional_id, header, partition)
+    stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
     append_time = int(time.time() * 1000) if topic.config("message.timestamp.type") == "LogAppendTime" else None
     if stored is None:
         call.sandbox.make_room(partition, header.size)

@@ -29,10 +29,10 @@ async def answer(call: Call, request: TxnOffsetCommitRequest) -> TxnOffsetCommit
         call.sandbox.groups.coordinated(call, 28, request.group_id)
         if not request.group_id:
             raise BrokerError(codes.INVALID_GROUP_ID)
+        _verify(call, request)
         call.sandbox.groups.may_commit_in_transaction(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )
-        _verify(call, request)
     except BrokerError as wrong:
         refused = told(wrong.code, call.version, FENCED_NEVER)
     return TxnOffsetCommitResponse(
