@@ -10,11 +10,13 @@ from kcli.cluster.cluster import NetworkCluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
 
     from kcli.consumer.consumer import Consumer
     from kcli.model import Address, Broker, Cluster
+    from kcli.producer.interceptors import Interceptor
     from kcli.producer.producer import Producer
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
@@ -46,11 +48,11 @@ class Client:
     ) -> None:
         await self.cluster.close()
 
-    def producer(self, settings: ProducerSettings) -> Producer:
+    def producer(self, settings: ProducerSettings, interceptors: Sequence[Interceptor] = ()) -> Producer:
         """A producer, to be used in an `async with` inside the client's."""
         from kcli.producer.producer import Producer
 
-        return Producer(self.cluster, settings)
+        return Producer(self.cluster, settings, interceptors)
 
     def consumer(self, settings: ConsumerSettings, group: GroupSettings | None = None) -> Consumer:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""

@@ -102,7 +102,10 @@ class Accumulator:
             return
         self.sizing.observe(batch.at.topic, batch.raw, batch.size)
         if batch.size > self._settings.max_request_size and batch.count > 1 and self.sizing.estimates:
-            self.replace(self.queues[batch.at], batch, split(batch, self._settings))
+            parts = split(batch, self._settings)
+            self.replace(self.queues[batch.at], batch, parts)
+            for part in parts:
+                self.sealed(part)
 
     def close_all(self) -> None:
         """Flush, close and a full buffer end every linger at once (A1.09)."""

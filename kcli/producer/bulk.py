@@ -160,3 +160,18 @@ class Bulk:
             counts.accepted += builder.count - count
             accumulator.appended(queue, batch, full=row < lines.count)
         return grown, added
+
+
+def rows_of(chunk: Buffer, lines: Lines, key: bytes | None, partition: int | None, timestamp: int | None) -> list[Row]:
+    """Cut lines as rows, for those who have to see records one by one."""
+    view = memoryview(chunk)
+
+    def cut(start: int, length: int) -> bytes | None:
+        return bytes(view[start : start + length]) if length >= 0 else None
+
+    return [
+        (partition, timestamp, key if key is not None else cut(key_at, key_size), cut(value_at, value_size), ())
+        for key_at, key_size, value_at, value_size in zip(
+            lines.key_starts, lines.key_lengths, lines.value_starts, lines.value_lengths, strict=True
+        )
+    ]

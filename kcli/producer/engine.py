@@ -171,7 +171,7 @@ class Engine:
                     self.accumulator.close_all()
                 self.accumulator.close_lingered(now)
                 for queue, batch in self.accumulator.expired(now):
-                    self.ledger.expire(queue, batch)
+                    self.ledger.expire(queue, batch, self.identity.unreachable)
                 if self.transactions is None:
                     self._renew_epochs()
                 else:

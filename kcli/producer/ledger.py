@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.errors import BrokerError
+from kcli.errors import BrokerError, ConnectError, UnknownOutcome
 from kcli.producer.batch import BatchOutcome
 
 TYPE_CHECKING = False
@@ -82,12 +82,18 @@ class Ledger:
         text = f"a record of {size} bytes is more than a request takes ({most}, max.request.size)"
         self.fail(queue, batch, BrokerError(codes.MESSAGE_TOO_LARGE, f"{batch.at.topic}[{batch.at.partition}]", text))
 
-    def expire(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """Its delivery timeout is over (D29)."""
+    def expire(
+        self, queue: PartitionQueue, batch: ProducerBatch, unreachable: ConnectError | None = None
+    ) -> None:  # fmt: skip
+        """Its delivery timeout is over (D29). `unreachable` is why it could not even be tried, where that is known."""
         batch.maybe_written = batch.maybe_written or batch in queue.in_flight
         text = f"not acknowledged within {self._settings.delivery_timeout:g} s (delivery.timeout.ms)"
         if batch.trouble:
             text += f"; the last attempt: {batch.trouble}"
+        elif unreachable is not None and batch.stamp is None:
+            place = f"{batch.at.topic}[{batch.at.partition}]"
+            self.fail(queue, batch, ConnectError(f"{place}: {text}; {unreachable}"))
+            return
         self.fail(queue, batch, BrokerError(codes.REQUEST_TIMED_OUT, f"{batch.at.topic}[{batch.at.partition}]", text))
 
     def fail(
@@ -102,7 +108,7 @@ class Ledger:
             queue.needs_epoch = True  # its sequence is used up, and may or may not be in the log (D27)
         if self.on_failure is not None:
             self.on_failure(error)
-        batch.break_promises(error, own)
+        batch.break_promises(_unknown(error) if batch.maybe_written else error, own)
         first = next(iter(own.values()), error) if own else error
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, -1, first, batch.maybe_written))
 
@@ -143,3 +149,10 @@ class Ledger:
         except Exception as problem:  # noqa: BLE001 - the caller's mistake must not stop everybody's records
             loop = asyncio.get_running_loop()
             loop.call_exception_handler({"message": "on_batch raised", "exception": problem})
+
+
+def _unknown(error: KcliError) -> UnknownOutcome:
+    """What a promise says whose record may be in the log (D22)."""
+    unknown = UnknownOutcome(f"{error}; the record may be stored all the same")
+    unknown.__cause__ = error
+    return unknown

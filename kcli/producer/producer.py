@@ -7,10 +7,11 @@ import contextlib
 
 from kcli.errors import Closed, KcliError, UsageError
 from kcli.producer.batch import BatchOutcome, RecordMetadata
-from kcli.producer.bulk import Bulk
+from kcli.producer.bulk import Bulk, rows_of
 from kcli.producer.engine import Engine
 from kcli.producer.placement import Placement
 from kcli.producer.records import Records, report
+from kcli.proto.core import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kcli.model import Cluster, GroupMetadata, TopicPartition
+    from kcli.producer.interceptors import Interceptor, Interceptors
     from kcli.producer.ledger import Counts
     from kcli.producer.offsets import Position
     from kcli.producer.records import Delivered, Headers, Row
@@ -33,10 +35,10 @@ class Producer:
     """`async with client.producer(settings) as producer:`. Idempotent and acks=all unless the settings say otherwise.
 
     `on_batch` is called once for each settled batch. After `flush` or `close`, `counts.accepted` is the sum of
-    `acked`, `failed` and `unknown`.
+    `acked`, `failed` and `unknown`. `interceptors` see every record, one at a time.
     """
 
-    def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
+    def __init__(self, cluster: Cluster, settings: ProducerSettings, interceptors: Sequence[Interceptor] = ()) -> None:
         _check(settings)
         self._cluster = cluster
         self._settings = settings
@@ -45,6 +47,7 @@ class Producer:
         self._engine = placement.engine = Engine(cluster, settings, self._settled, placement.forget)
         self._records = Records(self._engine, placement, settings, self._check_send)
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
+        self._interceptors = self._hooks(interceptors)
         self._closed = False
         self._started = False
 
@@ -67,6 +70,16 @@ class Producer:
     def counts(self) -> Counts:
         return self._engine.ledger.counts
 
+    def _hooks(self, interceptors: Sequence[Interceptor]) -> Interceptors | None:
+        if not interceptors:
+            return None
+        from kcli.producer.interceptors import Interceptors
+
+        def warn(text: str) -> None:
+            asyncio.get_running_loop().call_exception_handler({"message": text})
+
+        return Interceptors(interceptors, warn)
+
     def _settled(self, outcome: BatchOutcome) -> None:
         if self.on_batch is not None:
             self.on_batch(outcome)
@@ -83,7 +96,14 @@ class Producer:
         (None, error), with (None, None) if the future was cancelled.
         Waits for metadata and room up to `max_block` in all (D7); `block=False` raises BufferFull at once.
         Raises Closed, UsageError, BufferFull, BrokerError (no such topic or partition), DeadlineExceeded."""
+        hooks = self._interceptors
+        if hooks is not None:
+            topic, value, key, headers, partition, timestamp = hooks.on_send(
+                topic, value, key, headers, partition, timestamp
+            )
         future = await self._records.send(topic, value, key, headers, partition, timestamp, block=block)
+        if hooks is not None:
+            report(future, hooks.on_acknowledgement)
         if on_delivery is not None:
             report(future, on_delivery)
         return future
@@ -104,7 +124,11 @@ class Producer:
     async def send_records(self, topic: str, rows: Sequence[Row]) -> None:
         """Accept rows of (partition or None, timestamp in ms or None, key, value, headers), without promises.
         Raises as `send`; rows before a bad one are accepted."""
-        await self._records.send_rows(topic, rows)
+        if self._interceptors is None:
+            await self._records.send_rows(topic, rows)
+            return
+        for partition, timestamp, key, value, headers in rows:
+            await self.send(topic, value, key, headers, partition, timestamp)
 
     async def send_lines(
         self, topic: str, chunk: Buffer, start: int, end: int, *, delimiter: int = 10,
@@ -115,6 +139,11 @@ class Producer:
         `key_delimiter`, or a value under the fixed `key`. Returns where the first line stands that was not taken
         (none was, if that is `start`: no whole line is left). The work is per batch, not per record.
         Raises as `send`."""
+        if self._interceptors is not None:
+            self._check_send()
+            lines = split_lines(chunk, start, end, delimiter, key_delimiter, empty_is_null)
+            await self.send_records(topic, rows_of(chunk, lines, key, partition, timestamp))
+            return lines.consumed
         return await self._bulk.send(
             topic, chunk, start, end, delimiter, key_delimiter, key, partition, timestamp, empty_is_null
         )

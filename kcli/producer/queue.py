@@ -51,7 +51,7 @@ class PartitionQueue:
         if not self.waiting:
             return None
         head = self.waiting[0]
-        if head.sealed is None or (self.needs_epoch and not self._unresolved(head)):
+        if head.sealed is None or head.sealing or (self.needs_epoch and not self._unresolved(head)):
             return None
         if self.in_flight and (head.sent or ordered or self.in_flight[0].resent):
             return None

@@ -25,6 +25,7 @@ class Identity:
         self._lock = asyncio.Lock()
         self.producer_id = -1
         self.epoch = -1
+        self.unreachable: ConnectError | None = None  # why nobody could be asked for one, last time
 
     @property
     def missing(self) -> bool:
@@ -47,6 +48,7 @@ class Identity:
                     code = codes.of(answer.error_code)
                     if not code:
                         self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
+                        self.unreachable = None
                         return
                     problem: Exception = BrokerError(code, "idempotent producer")
                     final = not code.retriable
@@ -54,6 +56,7 @@ class Identity:
                     raise
                 except (ConnectError, DeadlineExceeded) as raised:
                     problem, final = raised, False
+                    self.unreachable = raised if isinstance(raised, ConnectError) else None
                 if final or loop.time() + backoff > deadline:
                     raise problem
                 await asyncio.sleep(backoff)

@@ -1,8 +1,9 @@
 """How large a batch may grow before it is closed: batch.size bounds what is sent, so under compression the estimate
 of it (D4, D5, KIP-126).
 
-The ratio of a topic follows the batches that were really made, quickly when they turn out larger and slowly when they
-turn out smaller, as in Java's CompressionRatioEstimator.
+The ratio of a topic follows the batches that were really made, at once when they turn out larger and in steps when they
+turn out smaller. Java's steps down are tiny, because its brokers find out; here a batch that came out larger than a
+request is cut in two before it is sent, so the estimate may follow more closely.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
-WORSE, BETTER = 0.05, 0.005  # steps of the estimate, as Java's
+WORSE = 0.05  # the least step up, as Java's
+BETTER = 8  # the step down is one so-many-th of the difference
 MARGIN = 1.05  # the estimate is a guess; Java multiplies by as much
 MOST = 8
 """Raw bytes of a batch are at most so many times batch.size: one thread compresses a batch in one piece, and whoever
@@ -46,7 +48,7 @@ class Sizing:
         if not self.estimates or not raw:
             return
         seen, now = sealed / raw, self._ratios.get(topic, 1.0)
-        self._ratios[topic] = max(now + WORSE, seen) if seen > now else max(now - BETTER, seen)
+        self._ratios[topic] = max(now + WORSE, seen) if seen > now else now - (now - seen) / BETTER
 
     def too_large(self, topic: str, raw: int, sealed: int) -> None:
         """A batch turned out larger than the broker takes: begin anew from what it came to, and no better than raw."""
