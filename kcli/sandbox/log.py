@@ -102,13 +102,17 @@ class Log:
         """How many bytes a reader at `offset` has before it, up to the offset `stop`; for min_bytes."""
         if offset >= stop or offset < self.start:
             return 0
-        at, last = self._holding(offset), self._holding(stop)
-        segment, final = self._segments[at], self._segments[last]
-        behind = final.start_of(final.row_of(stop)) if stop < self.end else final.used
-        return (
-            behind - segment.start_of(segment.row_of(offset))
-            + sum(between.used for between in self._segments[at:last])
-        )  # fmt: skip
+        at = self._holding(offset)
+        found = sum(segment.used for segment in self._segments[at:]) - self._before(at, offset)
+        if stop < self.end:
+            last = self._holding(stop)
+            found -= sum(segment.used for segment in self._segments[last:]) - self._before(last, stop)
+        return found
+
+    def _before(self, at: int, offset: int) -> int:
+        """Bytes of a segment before the batch that holds `offset`."""
+        segment = self._segments[at]
+        return segment.start_of(segment.row_of(offset))
 
     def batches(self) -> Iterator[tuple[Segment, int]]:
         """Every batch, as its segment and row."""

@@ -50,7 +50,7 @@ def read(bootstrap: str, topic: str, count: int) -> list[bytes]:
     for message in iter(lambda: consumer.poll(15), None):
         if message.error() is not None:  # the end of the partition
             break
-        found.append(message.value())
+        found.append(message.value() or b"")
     consumer.close()
     return found
 

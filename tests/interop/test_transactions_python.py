@@ -104,14 +104,18 @@ async def test_aiokafka_transactions_are_read_by_kafka_python(bootstrap: str, to
     assert len(await asyncio.to_thread(with_kafka_python, bootstrap, topic, 9, "read_uncommitted")) == 9
 
 
+async def once(producer: aiokafka.AIOKafkaProducer, topic: str) -> None:
+    await producer.begin_transaction()
+    await producer.send_and_wait(topic, b"old", partition=0)
+    await producer.commit_transaction()
+
+
 async def test_D41_aiokafka_is_fenced_by_its_successor(bootstrap: str, topic: str) -> None:
     options: dict[str, Any] = {"bootstrap_servers": bootstrap, "transactional_id": f"tx-{topic}"}
     async with aiokafka.AIOKafkaProducer(**options) as old, aiokafka.AIOKafkaProducer(**options) as new:
         await new.begin_transaction()
         await new.send_and_wait(topic, b"new", partition=0)
         with pytest.raises(ProducerFenced):
-            await old.begin_transaction()
-            await old.send_and_wait(topic, b"old", partition=0)
-            await old.commit_transaction()
+            await once(old, topic)
         await new.commit_transaction()
     assert await asyncio.to_thread(with_kafka_python, bootstrap, topic, 1, "read_committed") == [b"new"]
