@@ -175,7 +175,7 @@ class Engine:
                 if self.transactions is None:
                     self._renew_epochs()
                 else:
-                    self.transactions.registration.announce(group)
+                    self.transactions.turn(group)
                 if self.identity.missing and (self.accumulator.active or self._wanted):
                     self._wanted = False
                     self._search.identity(group)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["BatchOutcome", "Producer", "RecordMetadata"]
 
 
+LAST_ABORT = 5.0  # seconds for aborting a transaction that an exception left open: until then it holds readers up
+
+
 class Producer:
     """`async with client.producer(settings) as producer:`. Idempotent and acks=all unless the settings say otherwise.
 
@@ -64,7 +67,9 @@ class Producer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close(None if kind is None else 0)
+        transactions = self._engine.transactions
+        left_open = transactions is not None and transactions.open
+        await self.close(None if kind is None else LAST_ABORT if left_open else 0)
 
     @property
     def counts(self) -> Counts:
@@ -114,11 +119,15 @@ class Producer:
 
     async def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all of them:
-        where each was stored, or why not, in their order."""
-        sent = [
-            await self.send(topic, value, key, headers, partition, timestamp)
-            for partition, timestamp, key, value, headers in rows
-        ]
+        where each was stored, or why not, in their order. One that may not be sent spoils none of the others."""
+        sent: list[asyncio.Future[RecordMetadata]] = []
+        for partition, timestamp, key, value, headers in rows:
+            try:
+                sent.append(await self.send(topic, value, key, headers, partition, timestamp))
+            except Exception as problem:  # noqa: BLE001 - it is returned in its record's place
+                refused: asyncio.Future[RecordMetadata] = asyncio.get_running_loop().create_future()
+                refused.set_exception(problem)
+                sent.append(refused)
         return await asyncio.gather(*sent, return_exceptions=True)
 
     async def send_records(self, topic: str, rows: Sequence[Row]) -> None:
@@ -176,9 +185,12 @@ class Producer:
         try:
             yield self
             await self.commit()
-        except BaseException:
+        except BaseException as problem:
             if self._transactional().open:
-                await self.abort()
+                try:
+                    await self.abort()
+                except KcliError as worse:
+                    problem.add_note(f"and the transaction could not be aborted: {worse}")
             raise
 
     def _transactional(self) -> Transactions:
@@ -204,22 +216,22 @@ class Producer:
         self._closed = True
         if not self._started:
             return
+        now = asyncio.get_running_loop().time
+        deadline = None if timeout is None else now() + timeout
         try:
             if timeout != 0:
                 if self._engine.transactions is not None and self._engine.transactions.open:
                     await self._abort_within(timeout)
-                await self.flush(timeout)
+                await self.flush(None if deadline is None else max(0.0, deadline - now()))
         finally:
             await self._engine.stop(Closed("the producer was closed before the record was acknowledged"))
 
     async def _abort_within(self, timeout: float | None) -> None:
         """Abort the transaction that was left open (D44). If that does not work the coordinator aborts it by itself
         after transaction.timeout.ms."""
-        try:
+        with contextlib.suppress(TimeoutError, KcliError):
             async with asyncio.timeout(timeout):
-                await self.abort()
-        except (TimeoutError, KcliError):
-            return
+                await self._transactional().abort()
 
     # -- checks -----------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.errors import BrokerError, KcliError
-from kcli.producer.transaction_requests import FENCING
+from kcli.errors import KcliError
 from kcli.proto.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 
 TYPE_CHECKING = False
@@ -49,6 +48,14 @@ class Registration:
             self._wake()
         return False
 
+    async def stop(self) -> None:
+        """Announce nothing more. What is on its way arrives before the EndTxn that follows it on the connection; what
+        would be tried again would open the next transaction."""
+        self._wanted.clear()
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
     def clear(self) -> None:
         """The transaction is over."""
         self.touched.clear()
@@ -72,12 +79,14 @@ class Registration:
             v3_and_below_producer_epoch=self._identity.epoch,
             v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=some) for name, some in topics.items()],
         )
+        doubt: list[KcliError] = []
         try:
-            await self._coordination.ask(request, first_error, self._coordination.about, max_version=BY_CLIENTS)
-        except BrokerError as problem:
-            fenced = BrokerError(codes.PRODUCER_FENCED, problem.about) if problem.code in FENCING else problem
-            self._failed(fenced)
+            await self._coordination.ask(
+                request, first_error, self._coordination.about, max_version=BY_CLIENTS, doubt=doubt
+            )
         except KcliError as problem:
+            if not doubt:
+                self.touched -= wanted  # it certainly is not part of the transaction: there may be nothing to end (D42)
             self._failed(problem)
         else:
             self._known |= wanted

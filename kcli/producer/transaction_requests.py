@@ -10,6 +10,7 @@ import asyncio
 from kcli import codes
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Transaction
+from kcli.producer.transaction_state import Fenced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Coordination:
         key = of or self.key
         loop = asyncio.get_running_loop()
         until = loop.time() + self._settings.max_block if deadline is None else deadline
-        backoff = self._settings.retry_backoff
+        backoff, short = self._settings.retry_backoff, FIRST_WAIT
         problem: KcliError
         while True:
             try:
@@ -88,8 +89,8 @@ class Coordination:
             if loop.time() + backoff > until:
                 raise DeadlineExceeded(f"{about}: no answer that counts in time; the last: {problem}") from problem
             if isinstance(problem, BrokerError) and problem.code is codes.CONCURRENT_TRANSACTIONS:
-                backoff = min(backoff, FIRST_WAIT)  # the markers of the one before are being written
-                await asyncio.sleep(backoff)
+                await asyncio.sleep(short)  # the markers of the one before are being written
+                short = min(short * 2, self._settings.retry_backoff)
                 continue
             await asyncio.sleep(backoff)
             backoff = min(backoff * 2, self._settings.retry_backoff_max)
@@ -115,3 +116,13 @@ class Coordination:
     @property
     def about(self) -> str:
         return f"transactional id {self.key.name}"
+
+
+def plain(problem: KcliError) -> KcliError:
+    """The error as its reader should see it."""
+    if isinstance(problem, BrokerError) and problem.code in FENCING:
+        return Fenced(
+            f"{problem.about}: another producer with this transactional id has taken over, "
+            f"or the transaction took longer than transaction.timeout.ms ({problem.code.name})"
+        )
+    return problem

@@ -28,7 +28,7 @@ FROM: dict[State, frozenset[State]] = {
     State.IN_TRANSACTION: frozenset({State.READY}),
     State.COMMITTING: frozenset({State.IN_TRANSACTION}),
     State.ABORTING: frozenset({State.IN_TRANSACTION, State.ABORTABLE_ERROR}),
-    State.ABORTABLE_ERROR: frozenset({State.IN_TRANSACTION, State.COMMITTING, State.ABORTABLE_ERROR}),
+    State.ABORTABLE_ERROR: frozenset({State.IN_TRANSACTION, State.COMMITTING, State.ABORTING}),
     State.FATAL_ERROR: frozenset(State),
 }
 """Each state, and those it may be entered from."""
@@ -73,6 +73,11 @@ class Standing:
         if fatal:
             self.go(State.FATAL_ERROR, error)
         elif self.state in (State.IN_TRANSACTION, State.COMMITTING):
+            self.go(State.ABORTABLE_ERROR, error)
+
+    def abort_again(self, error: KcliError) -> None:
+        """The abort did not come to its end; it may be tried again."""
+        if self.state is State.ABORTING:
             self.go(State.ABORTABLE_ERROR, error)
 
     def check(self, call: str) -> None:
