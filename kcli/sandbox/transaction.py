@@ -61,6 +61,12 @@ class Transaction:
         kept: dict[str, Any] = {name: getattr(self, name) for name in _KEPT}
         return {"id": self.id, **kept, "partitions": list(self.partitions), "groups": list(self.groups)}
 
+    def stop_timer(self) -> None:
+        """Of the transaction's timeout, or of the next try to complete it."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
     @property
     def exhausted(self) -> bool:
         return self.epoch >= LAST_EPOCH

@@ -8,9 +8,9 @@ import time
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.markers import end_in
+from kcli.sandbox.completion import Completion
 from kcli.sandbox.sandbox import TRANSACTION
-from kcli.sandbox.transaction import DECIDED, ONGOING, PREPARE_COMMIT, Transaction
+from kcli.sandbox.transaction import DECIDED, ONGOING, Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcli.sandbox.sandbox import Sandbox
 
 LONGEST_TIMEOUT_MS = 900_000  # transaction.max.timeout.ms
-RETRY_MARKERS = 0.05  # seconds until a partition without a leader is tried again
+RETRY = 0.05  # seconds until what the disk refused is tried again
 
 
 class Transactions:
@@ -31,20 +31,20 @@ class Transactions:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self.by_id: dict[str, Transaction] = {}
-        self._held = False
+        self.completion = Completion(sandbox, self._step)
 
     def restore(self, state: State) -> None:
         """Take up what the journal says. Needs a running loop."""
         for facts in state.transactions.values():
             one = self.by_id[facts["id"]] = Transaction.restored(facts)
             if one.state in DECIDED:
-                self._finish(one)
+                self.completion.finish(one)
             elif one.state == ONGOING:
                 self._watch(one)
 
     def close(self) -> None:
         for one in self.by_id.values():
-            self._stop_timer(one)
+            one.stop_timer()
 
     def coordinated(self, call: Call, api: int, name: str) -> None:
         """Raises BrokerError: a scripted one, INVALID_REQUEST, NOT_COORDINATOR."""
@@ -109,7 +109,7 @@ class Transactions:
         if one.may_end(producer_id, epoch, commit=commit, bump=bump):
             self._decide(one, commit=commit, bump=bump, rotate=bump and one.exhausted)
             given = one.identity
-            self._finish(one)
+            self.completion.finish(one)
             return given
         return one.identity
 
@@ -124,14 +124,14 @@ class Transactions:
     def _decide(self, one: Transaction, *, commit: bool, bump: bool, rotate: bool = False, fence: bool = False) -> None:
         next_id = self._sandbox.next_producer_id() if rotate else -1
         self._step(one, lambda: one.decide(commit=commit, bump=bump, next_id=next_id, now=_now(), fence=fence))
-        self._stop_timer(one)
+        one.stop_timer()
 
     def _abort(self, one: Transaction) -> None:
         """End a transaction its producer did not end: whoever wrote under it is fenced, but may come back and say who
         it was (KIP-360)."""
         bump = self._sandbox.features.level("transaction.version") >= 2
         self._decide(one, commit=False, bump=bump, fence=True)
-        self._finish(one)
+        self.completion.finish(one)
 
     def _step(self, one: Transaction, change: Callable[[], None]) -> None:
         """Change it and write that down, or leave it as it was. Raises BrokerError what `change` raises, and
@@ -144,53 +144,6 @@ class Transactions:
             one.take(before)
             raise
 
-    def _finish(self, one: Transaction) -> None:
-        """Write the markers that are still missing; what cannot be written now is tried again."""
-        commit = one.state == PREPARE_COMMIT
-        living = {broker.node_id for broker in self._sandbox.living()} or {b.node_id for b in self._sandbox.brokers}
-        left: dict[tuple[str, int], None] = {}
-        for name, index in one.partitions:
-            if self._held or not self._marked(one, name, index, living, commit=commit):
-                left[(name, index)] = None
-        one.partitions = left
-        if left or self._held or not self._completed(one, commit=commit):
-            one.timer = asyncio.get_running_loop().call_later(RETRY_MARKERS, self._finish, one)
-
-    def _completed(self, one: Transaction, *, commit: bool) -> bool:
-        one.timer = None
-        try:
-            for group in one.groups:
-                self._sandbox.groups.pending.settle(one.producer_id, group, commit=commit)
-            self._step(one, one.complete)
-        except BrokerError:  # the disk refused; it is tried again
-            return False
-        return True
-
-    def _marked(self, one: Transaction, name: str, index: int, living: set[int], *, commit: bool) -> bool:
-        topic = self._sandbox.topics.by_name.get(name)
-        if topic is None or index >= len(topic.partitions):
-            return True  # deleted meanwhile
-        partition = topic.partitions[index]
-        if partition.leader not in living:
-            return False
-        try:
-            end_in(partition, one.producer_id, one.epoch, commit=commit)
-        except BrokerError:  # the disk refused; it is tried again
-            return False
-        return True
-
-    def hold_markers(self) -> None:
-        """Decided transactions stay in PrepareCommit and PrepareAbort until `release_markers`: CONCURRENT_TRANSACTIONS
-        for whoever goes on too early."""
-        self._held = True
-
-    def release_markers(self) -> None:
-        self._held = False
-        for one in self.by_id.values():
-            if one.state in DECIDED:
-                self._stop_timer(one)
-                self._finish(one)
-
     # -- time -------------------------------------------------------------------------------------------------------
 
     def _watch(self, one: Transaction) -> None:
@@ -201,13 +154,7 @@ class Transactions:
         try:
             self._abort(one)
         except BrokerError:  # the disk refused; it is tried again
-            one.timer = asyncio.get_running_loop().call_later(RETRY_MARKERS, self._time_is_up, one)
-
-    @staticmethod
-    def _stop_timer(one: Transaction) -> None:
-        if one.timer is not None:
-            one.timer.cancel()
-            one.timer = None
+            one.timer = asyncio.get_running_loop().call_later(RETRY, self._time_is_up, one)
 
 
 def _now() -> int:

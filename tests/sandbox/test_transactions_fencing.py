@@ -82,7 +82,7 @@ async def test_D35_whoever_comes_while_markers_are_written_comes_again(protocol:
         producer = Producer(peer, protocol=protocol)
         await ready(producer)
         await begun(producer)
-        sandbox.transactions.hold_markers()
+        sandbox.transactions.completion.hold()
         assert await producer.commit() == 0
         assert await end_of(peer) == 0
         concurrent = codes.CONCURRENT_TRANSACTIONS.number
@@ -93,7 +93,7 @@ async def test_D35_whoever_comes_while_markers_are_written_comes_again(protocol:
         else:
             assert await producer.commit() == concurrent
             assert await producer.abort() == codes.INVALID_TXN_STATE.number
-        sandbox.transactions.release_markers()
+        sandbox.transactions.completion.release()
         assert await producer.add(0) == 0
         assert await end_of(peer) == 2
 

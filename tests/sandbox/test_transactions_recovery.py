@@ -67,7 +67,7 @@ async def test_a_decided_transaction_is_completed_after_a_restart(tmp_path: Path
         await ready(producer)
         await begun(producer)
         assert await producer.position(7) == 0
-        sandbox.transactions.hold_markers()
+        sandbox.transactions.completion.hold()
         assert await producer.end(commit=commit) == 0
         assert sandbox.topics.partition("t", 0).log.end == 1
     async with Sandbox(data=tmp_path) as sandbox, Peer(sandbox) as peer:
