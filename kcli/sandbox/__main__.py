@@ -1,4 +1,5 @@
-"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS]`: the sandbox as a process.
+"""`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS]
+[--feature transaction.version=1]`: the sandbox as a process.
 
 Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, or with `--exit-with-stdin` when stdin ends."""
 
@@ -26,6 +27,7 @@ def _arguments() -> Namespace:
     parser.add_argument("--brokers", type=int, default=1)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS")
+    parser.add_argument("--feature", action="append", default=[], metavar="NAME=LEVEL")
     parser.add_argument("--no-auto-create", action="store_true")
     parser.add_argument("--anywhere", action="store_true", help="allow a host that is not loopback")
     parser.add_argument("--exit-with-stdin", action="store_true", help="end when stdin ends (stop with the parent)")
@@ -39,13 +41,14 @@ async def _serve(arguments: Namespace) -> None:
     for text in arguments.topic:
         name, _, count = text.partition(":")
         topics[name] = int(count or 1)
+    features = {name: int(level) for name, _, level in (text.partition("=") for text in arguments.feature)}
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     sandbox = Sandbox(
         arguments.brokers, arguments.host, arguments.port, arguments.data, topics, not arguments.no_auto_create,
-        anywhere=arguments.anywhere,
+        anywhere=arguments.anywhere, features=features,
     )  # fmt: skip
     async with sandbox:
         print(f'{{"bootstrap":"{sandbox.bootstrap}"}}', flush=True)

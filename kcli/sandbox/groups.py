@@ -6,8 +6,9 @@ from collections import namedtuple
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.group import COMPLETING, DEAD, EMPTY, ClassicGroup
+from kcli.sandbox.group import ClassicGroup
 from kcli.sandbox.pending_offsets import PendingOffsets
+from kcli.sandbox.roster import COMPLETING, DEAD, EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kcli.proto.messages.describe_groups import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from kcli.sandbox.group import STABLE
+from kcli.sandbox.roster import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

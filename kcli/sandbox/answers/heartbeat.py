@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from kcli.sandbox.group import PREPARING
+from kcli.sandbox.roster import PREPARING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from kcli.sandbox.group import refusal
 from kcli.sandbox.groups import LONGEST_SESSION_MS
+from kcli.sandbox.roster import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from kcli.sandbox.group import STABLE
+from kcli.sandbox.roster import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
