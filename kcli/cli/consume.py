@@ -18,7 +18,7 @@ from kcli.cli.progress import Progress
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished, held_back, partitions
 from kcli.cli.sink import Sink
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
-from kcli.errors import BrokerError, DeadlineExceeded, DecodeError, UsageError
+from kcli.errors import BrokerError, DeadlineExceeded, DecodeError, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import GroupSettings
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
 COMMIT_EVERY = 5.0  # seconds
+REJOIN = 10.0  # seconds that a rebalance in the way of the last commit may take
+STALE = (codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID)  # the group goes on without us
 SETTLE = 1.0  # seconds to learn the positions of partitions that nothing came of
 
 
@@ -81,6 +83,8 @@ class Reading:
         self.written = 0
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self._uncommitted: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._ending = False
+        self._gone: dict[TopicPartition, OffsetAndEpoch] = {}  # lost to the group while we ended
         self._settled: set[TopicPartition] = set()  # committed by us since they were assigned
         self._committed_at = self._heard_at = monotonic()
         self.joined = False
@@ -175,14 +179,27 @@ class Reading:
                 self.consumer.stop_at(ends)
             self.joined = True
 
+        async def revoked(partitions: set[TopicPartition]) -> None:
+            try:
+                await self.commit(partitions)
+            except BrokerError as error:
+                if error.code not in STALE:
+                    raise
+                await lost(partitions)
+
         async def lost(partitions: set[TopicPartition]) -> None:
-            for at in partitions:
-                self._uncommitted.pop(at, None)
             self._settled -= partitions
+            again = {at: self._uncommitted.pop(at) for at in partitions & self._uncommitted.keys()}
+            if again and self._ending:
+                self._gone.update(again)
+            elif again:
+                from kcli.cli.main import complain
+
+                complain(f"lost to the group before they were committed: {_read_again(again)}")
 
         for topic in self.plan.topics:
             await partitions(client.cluster, topic)
-        await self.consumer.subscribe(self.plan.topics, on_assigned=assigned, on_revoked=self.commit, on_lost=lost)
+        await self.consumer.subscribe(self.plan.topics, on_assigned=assigned, on_revoked=revoked, on_lost=lost)
 
     async def settle(self) -> None:
         """At a regular end: where nothing came, the group stands where it began to read, as with Kafka's own consumer;
@@ -199,20 +216,37 @@ class Reading:
         self._uncommitted.update({at: OffsetAndEpoch(position) for at, position in known.items()})
 
     async def _commit_in_time(self) -> None:
-        if self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY:
-            try:
-                await self.commit()
-            except BrokerError as error:
-                if error.code is not codes.REBALANCE_IN_PROGRESS:
-                    raise
-                self._committed_at = monotonic()  # E40: what we keep is committed next time, what we lose is told to us
+        due = self.plan.group is not None and monotonic() - self._committed_at >= COMMIT_EVERY
+        if due and not await self._committed():
+            self._committed_at = monotonic()  # E40: what we keep is committed next time, what we lose is told to us
 
     async def last_commit(self) -> None:
-        """Commit; whatever became of it, there is nothing left to commit while the group is left."""
+        """Commit. A rebalance in the way is gone through: what we still own then is committed in the new generation,
+        what we lost is told. Whatever became of it, nothing is left to commit while the group is left (E40, E44)."""
+        until = monotonic() + REJOIN
+        self._ending = True
         try:
-            await self.commit()
+            while not await self._committed() or self._uncommitted:  # what is not owned just now is not committed
+                if monotonic() >= until:
+                    self._gone.update(self._uncommitted)
+                    break
+                self.consumer.pause(*self.consumer.assignment)  # polled only to take part: nothing more is printed
+                await self.consumer.poll(0.02)
+                await asyncio.sleep(0.02)  # at its end a poll does not wait
+            if self._gone:
+                raise KcliError(f"the group rebalances, and the last commit was not made: {_read_again(self._gone)}")
         finally:
             self._uncommitted.clear()
+
+    async def _committed(self) -> bool:
+        """Commit; False when the group rebalances."""
+        try:
+            await self.commit()
+        except BrokerError as error:
+            if error.code not in STALE:
+                raise
+            return False
+        return True
 
     async def commit(self, partitions: set[TopicPartition] | None = None) -> None:
         """Commit what was written since the last time, of all that is owned or of some (R4)."""
@@ -227,6 +261,12 @@ class Reading:
                 if self._uncommitted.get(at) is offset:  # more may have been written meanwhile
                     del self._uncommitted[at]
         self._committed_at = monotonic()
+
+
+def _read_again(offsets: dict[TopicPartition, OffsetAndEpoch]) -> str:
+    """Which records the group reads again."""
+    places = ", ".join(f"{at.topic}[{at.partition}] before offset {to.offset}" for at, to in sorted(offsets.items()))
+    return f"{places}: records that were written since the last commit will be read again"
 
 
 def run(values: Values) -> int:

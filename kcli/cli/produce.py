@@ -133,6 +133,12 @@ class Sending:
             for source in sources:
                 source.close()
 
+    async def topic_exists(self) -> None:
+        """Nothing was read, so nobody has asked for the topic: a wrong name is an error all the same. Raises
+        BrokerError."""
+        if self.cluster is not None and not self.skipped:
+            await self.cluster.partitions(self.plan.topic)
+
     async def _block(self, name: str, buffer: bytearray, end: int, line: int) -> int:
         """Whole records of one block; returns how many lines the input has had so far."""
         plan = self.plan
@@ -263,7 +269,7 @@ async def _send(sending: Sending, stop: Stop) -> int:
     try:
         await stop.unless(sending.everything())
         if not stop.asked:
-            await stop.unless(sending.producer.flush())
+            await stop.unless(sending.producer.flush() if sending.read else sending.topic_exists())
     except (KcliError, OSError) as raised:
         problem = raised
     if stop.asked or problem is not None:

@@ -58,6 +58,11 @@ class Selection:
             made.on_notice = complain
         return made
 
+    @property
+    def patience(self) -> float:
+        """Seconds for looking something up: default.api.timeout.ms."""
+        return self.connection.client().deadline
+
     def leave_out(self, what: KcliError, at: TopicPartition) -> None:
         """Say that a corrupt batch is left out, and count it. Raises KcliError where --skip-corrupt was not given."""
         from kcli.cli.main import complain
@@ -92,7 +97,7 @@ class Selection:
         """Bounds as offsets, all asked at once. Raises KcliError if any partition has no answer."""
         from kcli.consumer.offsets import resolve
 
-        found = await resolve(cluster, bounds, isolation=self.settings.isolation)
+        found = await resolve(cluster, bounds, isolation=self.settings.isolation, deadline=self.patience)
         made = {}
         for at, answer in found.items():
             if isinstance(answer, KcliError):
@@ -106,7 +111,7 @@ class Selection:
             return {}
         from kcli.consumer.offsets import resolve
 
-        found = await resolve(cluster, dict.fromkeys(places, LATEST))
+        found = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience)
         return {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
 
     async def span(

@@ -342,6 +342,12 @@ class GroupSession:
     # -- inside ---
 
     def _check_owned(self, offsets: Iterable[TopicPartition]) -> None:
+        if self._member.generation < 0 and self._share.owned:
+            raise BrokerError(
+                codes.REBALANCE_IN_PROGRESS,
+                self._settings.group,
+                "this member has to join again, nothing was committed",
+            )
         for at in offsets:
             if at not in self._share.owned and at not in self._share.pending:
                 raise BrokerError(

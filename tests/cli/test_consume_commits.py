@@ -32,6 +32,7 @@ def reading(consumer: Consumer) -> Any:
     made = object.__new__(consume.Reading)
     made.plan = SimpleNamespace(group=object())  # type: ignore[assignment]
     made.consumer = consumer  # type: ignore[assignment]
+    made._ending, made._gone = False, {}
     made._uncommitted, made._settled, made._committed_at = {A: OffsetAndEpoch(7)}, set(), -1e9
     return made
 

@@ -1,0 +1,73 @@
+"""The last commit of `kcli consume -g` that meets a rebalance, and a member that is lost (E40, E44)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kcli import codes
+from kcli.codes import ErrorCode
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
+
+WORDS = ["consume", "t", "-g", "g", "--from-beginning", "-e", "-X", "heartbeat.interval.ms=50"]
+
+
+@pytest.fixture
+def sandbox() -> Iterator[SandboxThread]:
+    with SandboxThread(topics={"t": 1}, rebalance_delay=0) as running:
+        yield running
+
+
+@pytest.fixture
+def shell(sandbox: SandboxThread) -> Shell:
+    made = Shell(sandbox.bootstrap)
+    made.ok("produce", "t", stdin=b"a\nb\nc\n")
+    return made
+
+
+def test_E40_the_last_commit_waits_for_the_end_of_a_rebalance(sandbox: SandboxThread, shell: Shell) -> None:
+    sandbox.faults.error("OffsetCommit", codes.REBALANCE_IN_PROGRESS)
+    assert shell.ok(*WORDS) == b"a\nb\nc\n"
+    assert sandbox.call(lambda inside: inside.faults.pending) == 0
+    assert shell.ok(*WORDS) == b"", "all three were committed"
+
+
+NOT_MADE = (
+    "kcli: the group rebalances, and the last commit was not made: t[0] before offset 3: records that were written "
+    "since the last commit will be read again\n"
+)
+
+
+@pytest.mark.parametrize("code", [codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION])
+def test_E44_a_member_that_was_expelled_says_what_will_be_read_again(
+    sandbox: SandboxThread, shell: Shell, code: ErrorCode
+) -> None:
+    def expel(_: object) -> None:
+        groups = sandbox._sandbox.groups
+        for member in list(groups._by_name["g"].members):
+            groups.expel("g", member)
+
+    sandbox.faults.error("OffsetCommit", code)
+    sandbox.faults.alter("OffsetCommit", expel)
+    done = shell(*WORDS)
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"a\nb\nc\n", NOT_MADE)
+    assert shell.ok(*WORDS) == b"a\nb\nc\n", "they are"
+
+
+def test_E40_a_rebalance_that_does_not_end_is_told_with_what_will_be_read_again(
+    sandbox: SandboxThread, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kcli.cli.consume.REJOIN", 0.3)
+    sandbox.faults.error("OffsetCommit", codes.REBALANCE_IN_PROGRESS, times=1_000)
+    done = shell(*WORDS)
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"a\nb\nc\n", NOT_MADE)
+
+
+def test_R1_no_input_for_a_topic_that_does_not_exist_is_an_error_too(shell: Shell) -> None:
+    for stdin in (b"", b"x\n"):
+        done = shell("produce", "no-such-topic", stdin=stdin)
+        assert done.returncode == 1
+        assert b"no-such-topic: this topic does not exist" in done.stderr
+    assert shell.ok("produce", "t", stdin=b"") == b""

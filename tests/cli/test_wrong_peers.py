@@ -1,0 +1,177 @@
+"""A command whose `-b` leads to something else says in one sentence which it is, with exit code 5 (B1, C1, C2);
+a port that accepts and never answers costs no more than the time one may connect for (B22)."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
+
+COMMANDS = [["topics", "list"], ["produce", "t"], ["consume", "t", "-e"]]
+NAMES = ["topics-list", "produce", "consume"]
+SOON = ["-X", "socket.connection.setup.timeout.ms=300", "-X", "socket.connection.setup.timeout.max.ms=300"]
+QUICK = 5.0  # seconds, on a busy machine
+HTTP = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
+
+Serve = Callable[[socket.socket], None]
+
+
+@contextlib.contextmanager
+def peer(serve: Serve) -> Iterator[str]:
+    """A port where every connection is served by `serve`."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    kept: list[socket.socket] = []
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            kept.append(connection)
+            with contextlib.suppress(OSError):
+                serve(connection)
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        with contextlib.suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        thread.join(5)
+        for connection in kept:
+            connection.close()
+
+
+def speak_http(connection: socket.socket) -> None:
+    connection.recv(4096)
+    connection.sendall(HTTP)
+    connection.close()
+
+
+def keep_silent(connection: socket.socket) -> None:
+    """The connection is open; that is all."""
+
+
+def hang_up(connection: socket.socket) -> None:
+    connection.close()
+
+
+SENT_NOTHING = "kcli: 1 record read: 0 acknowledged, 0 failed, 0 unknown, 1 not sent"
+FAILED = "kcli: 1 record read: 0 acknowledged, 1 failed, 0 unknown, 0 not sent"
+
+
+def complaint(kcli: Shell, words: list[str], *more: str, counts: str = SENT_NOTHING) -> tuple[int, str]:
+    """Exit code and the one sentence; `produce` adds the counts of what it read."""
+    begin = time.monotonic()
+    done = kcli(*words, *more, stdin=b"x\n")
+    assert time.monotonic() - begin < QUICK
+    assert done.stdout == b""
+    lines = done.stderr.decode().splitlines()
+    if words[0] == "produce":
+        assert lines.pop() == counts
+    assert len(lines) == 1, lines
+    return done.returncode, lines[0]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
+def test_B1_a_web_server_is_named(words: list[str]) -> None:
+    with peer(speak_http) as address:
+        code, said = complaint(Shell(address), words, "-b", address)
+    what = "this port speaks HTTP, not Kafka: check the port number (ApiVersions v4 #0)"
+    assert (code, said) == (5, f"kcli: could not connect to a broker: {address}: {what}")
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
+def test_B1_a_TLS_port_is_named(words: list[str], certificate: Path) -> None:
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    def speak_tls(connection: socket.socket) -> None:
+        with contextlib.suppress(ssl.SSLError):
+            context.wrap_socket(connection, server_side=True)
+
+    with peer(speak_tls) as address:
+        code, said = complaint(Shell(address), words, "-b", address)
+    assert code == 5
+    assert address in said
+    assert "TLS" in said
+    assert "security.protocol" in said
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A key and a certificate of its own, in one file."""
+    folder = tmp_path_factory.mktemp("tls")
+    key, signed = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+         "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(signed)],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    both = folder / "both.pem"
+    both.write_bytes(key.read_bytes() + signed.read_bytes())
+    return both
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
+def test_C1_dead_addresses_are_all_named_each_with_its_reason(words: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    given = f"127.0.0.1:{port},no-such-host.invalid:9092"
+    code, said = complaint(Shell(given), words, "-b", given)
+    assert code == 5
+    assert f"127.0.0.1:{port}: connection refused: nothing listens there" in said
+    assert "no-such-host.invalid:9092: the host name no-such-host.invalid does not resolve" in said
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
+def test_C1_a_name_that_does_not_resolve_is_told(words: list[str]) -> None:
+    code, said = complaint(Shell("x"), words, "-b", "no-such-host.invalid:9092")
+    assert code == 5
+    assert "the host name no-such-host.invalid does not resolve" in said
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
+def test_B22_a_port_that_accepts_and_never_answers_is_told_in_time(words: list[str]) -> None:
+    with peer(keep_silent) as address:
+        code, said = complaint(Shell(address), words, "-b", address, *SOON)
+    assert code == 5
+    assert f"{address} accepts connections and does not answer ApiVersions: is it a Kafka listener?" in said
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
+def test_B1_a_port_that_hangs_up_may_want_TLS(words: list[str]) -> None:
+    with peer(hang_up) as address:
+        code, said = complaint(Shell(address), words, "-b", address)
+    assert code == 5
+    assert (
+        f"{address} closed the connection at the first request: it may expect TLS or SASL (security.protocol)" in said
+    )
+
+
+@pytest.mark.parametrize("words", COMMANDS[1:], ids=NAMES[1:])
+def test_C2_a_wrong_advertised_listener_names_both_addresses(words: list[str]) -> None:
+    with SandboxThread(topics={"t": 1}, advertised="kafka.invalid") as sandbox:
+        port = sandbox.bootstrap.rpartition(":")[2]
+        given = f"127.0.0.1:{port}"
+        code, said = complaint(
+            Shell(given), words, "-b", given, "-X", "default.api.timeout.ms=1000", "-X", "delivery.timeout.ms=1000",
+            "-X", "request.timeout.ms=500", "-X", "linger.ms=0", counts=FAILED,
+        )  # fmt: skip
+    assert code == 5
+    assert f"kafka.invalid:{port}" in said, "the advertised one"
+    assert given in said, "the one that was given"
