@@ -87,13 +87,17 @@ class Accumulator:
         queue.waiting.append(batch)
         if batch.count == 1 and batch.builder.size > self._settings.max_request_size:
             self._too_large(queue, batch)
-        elif self._settings.compression != "none" and batch.builder.size > CLOSE_IN_THREAD:
+        elif not self.closes_at_once(batch):
             batch.sealing = True
             self._seal_later(batch)
         else:
             batch.close(self._settings)
             self.sealed(batch)
             self._on_ready()
+
+    def closes_at_once(self, batch: ProducerBatch) -> bool:
+        """Whether closing the batch is quick enough to be done in the loop."""
+        return self._settings.compression == "none" or batch.builder.size <= CLOSE_IN_THREAD
 
     def sealed(self, batch: ProducerBatch) -> None:
         """The batch is ready to be sent: what it came to corrects the estimate (D5). One that turned out larger than

@@ -53,13 +53,25 @@ class PartitionQueue:
         head = self.waiting[0]
         if head.sealed is None or head.sealing or (self.needs_epoch and not self._unresolved(head)):
             return None
-        if self.in_flight and (head.sent or ordered or self.in_flight[0].resent):
+        if self.in_flight and (head.sent or not self._follows(ordered=ordered)):
             return None
-        if self.in_flight and self.in_flight[0].stamp is not None and not self.proven:
-            return None  # of a producer it has never seen a leader takes any sequence: #2 before #1, if #1 failed
         if now < head.not_before and head.sent_to == node_id:
             return None  # backing off, unless somebody else leads now (D30)
         return head
+
+    def may_follow(self, *, ordered: bool) -> bool:
+        """Whether the open batch, closed now, could go at once."""
+        return not self.waiting and not self.needs_epoch and self._follows(ordered=ordered)
+
+    def _follows(self, *, ordered: bool) -> bool:
+        """A batch that was never sent may go behind those in flight."""
+        if not self.in_flight:
+            return True
+        first = self.in_flight[0]
+        if ordered or first.resent:
+            return False
+        # of a producer it has never seen a leader takes any sequence: #2 before #1, if #1 failed
+        return first.stamp is None or self.proven
 
     def send(self, batch: ProducerBatch, node_id: int) -> None:
         """The head of the queue leaves."""

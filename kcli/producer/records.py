@@ -99,16 +99,29 @@ class Records:
             batch = accumulator.open(queue, now)
             if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(topic):
                 accumulator.close(queue)
-                batch = accumulator.open(queue, now)
+                if sticky is not None:  # a full batch is the moment to move on (KIP-794)
+                    sticky.went(0, full=True)
+                    queue = accumulator.queue(topic, sticky.choose(everyone))
+                batch = self._with_room(queue, size, now)
+            before = batch.builder.size
             batch.builder.append(now_ms(timestamp), key, value, headers)
         except BaseException:
             self._engine.budget.give(size, 1)
             raise
         if sticky is not None:
-            sticky.went(size)
+            sticky.went(batch.builder.size - before)
         batch.charged += size
         self._engine.ledger.counts.accepted += 1
         return batch, queue
+
+    def _with_room(self, queue: PartitionQueue, size: int, now: float) -> ProducerBatch:
+        """The queue's open batch, or a new one if the record does not fit into it."""
+        accumulator = self._engine.accumulator
+        batch = accumulator.open(queue, now)
+        if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(queue.at.topic):
+            accumulator.close(queue)
+            batch = accumulator.open(queue, now)
+        return batch
 
     def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> int:
         """The most bytes the record may take in a batch. Raises if it may not be sent at all."""

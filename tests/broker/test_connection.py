@@ -73,7 +73,7 @@ async def test_B3_a_wrong_correlation_id_ends_the_connection_and_all_on_it() -> 
         assert len(far.links) == 2
 
 
-async def test_B4_a_cancelled_caller_leaves_a_tombstone() -> None:
+async def test_B4_A5_15_a_cancelled_caller_leaves_a_tombstone() -> None:
     async with pair() as (far, near):
         gate = asyncio.Event()
         far.script["FindCoordinator"].append(Step(until=gate))
@@ -117,7 +117,7 @@ async def test_B5_asks_without_answers_keep_their_place_in_the_order() -> None:
         assert [one.request.timeout_ms for one in far.seen if one.request] == list(range(10))
 
 
-async def test_B5_a_peer_that_stops_reading_holds_up_the_writers_and_then_loses_the_connection() -> None:
+async def test_B5_A4_25_A5_16_a_peer_that_stops_reading_holds_up_the_writers_and_then_loses_the_connection() -> None:
     async with pair(request_timeout=0.3, connect_timeout=0.2) as (far, near):
         assert await answer(near, "x") == "x"
         far.reading.clear()

@@ -76,7 +76,7 @@ async def test_C15_a_coordinator_that_moves_is_found_on_the_sandbox() -> None:
         assert (await client.cluster.coordinator(Group("g"))).node_id == other
 
 
-async def test_every_client_has_a_client_id_of_its_own() -> None:
+async def test_A4_03_every_client_has_a_client_id_of_its_own() -> None:
     async with Sandbox() as sandbox:
         seen = []
         for _ in range(2):

@@ -83,7 +83,7 @@ def test_C8_without_topic_ids_the_version_stays_below_them(known: bool, cap: int
 
 
 @pytest.mark.parametrize("acks", [1, -1])
-def test_D21_acks_and_timeout_are_on_the_wire(acks: int) -> None:
+def test_D21_A4_01_acks_and_timeout_are_on_the_wire(acks: int) -> None:
     async def scene() -> None:
         world = World()
         async with producing(world, acks=acks, idempotence=False) as producer:
@@ -95,7 +95,7 @@ def test_D21_acks_and_timeout_are_on_the_wire(acks: int) -> None:
     play(scene())
 
 
-def test_D20_acks_0_is_a_success_at_an_unknown_offset_once_written() -> None:
+def test_D20_A5_14_acks_0_is_a_success_at_an_unknown_offset_once_written() -> None:
     async def scene() -> None:
         world = World()
         async with producing(world, acks=0, idempotence=False) as producer:
@@ -172,7 +172,7 @@ def test_D33_extra_and_duplicate_partitions_break_nothing() -> None:
 
 
 @pytest.mark.parametrize(("append_time", "times"), [(-1, [5, 7, 6]), (99, [99, 99, 99])])
-def test_D32_each_record_keeps_its_own_time_unless_the_broker_sets_one(append_time: int, times: list[int]) -> None:
+def test_D32_A4_13_each_record_keeps_its_own_time_unless_the_broker_set_one(append_time: int, times: list[int]) -> None:
     async def scene() -> None:
         world = World()
 
@@ -238,7 +238,7 @@ def test_A1_09_a_full_buffer_ends_every_linger_at_once() -> None:
     play(scene())
 
 
-def test_D7_metadata_and_memory_share_one_max_block() -> None:
+def test_D7_A4_17_metadata_and_memory_share_one_max_block() -> None:
     async def scene() -> None:
         world = World()
         async with producing(world, linger=10.0, buffer_records=1, max_block=3.0) as producer:
@@ -422,7 +422,7 @@ def test_D43_flush_ends_linger_at_once_and_tells_what_is_left_at_its_deadline() 
     play(scene())
 
 
-def test_D44_close_0_settles_everything_at_once_and_refuses_what_comes_after() -> None:
+def test_D44_A4_27_A5_04_close_0_settles_everything_at_once_and_refuses_what_comes_after() -> None:
     async def scene() -> None:
         world = World(latency=1.0)
         producer = producing(world, linger=10.0, buffer_records=5)
@@ -487,7 +487,7 @@ def test_D44_closing_from_on_batch_and_a_callback_that_raises_stop_nothing() -> 
 # -- the end of all things --------------------------------------------------------------------------------------------
 
 
-def test_B29_a_task_that_dies_poisons_the_producer_and_nobody_hangs() -> None:
+def test_B29_A5_27_a_task_that_dies_poisons_the_producer_and_nobody_hangs() -> None:
     async def scene() -> None:
         world = World()
 
@@ -564,7 +564,7 @@ def test_D11_keys_go_where_java_puts_them_whoever_leads() -> None:
     play(scene())
 
 
-def test_D12_lines_spread_evenly_and_leave_out_the_leaderless() -> None:
+def test_D12_A4_04_lines_spread_evenly_and_leave_out_the_leaderless() -> None:
     async def scene() -> None:
         world = World({"t": 4}, nodes=4)
         async with producing(world, batch_size=2000) as producer:
