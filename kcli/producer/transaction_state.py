@@ -23,7 +23,7 @@ class State(Enum):
 
 FROM: dict[State, frozenset[State]] = {
     State.UNINITIALIZED: frozenset({State.INITIALIZING}),
-    State.INITIALIZING: frozenset({State.UNINITIALIZED, State.COMMITTING, State.ABORTING}),
+    State.INITIALIZING: frozenset({State.UNINITIALIZED}),
     State.READY: frozenset({State.INITIALIZING, State.COMMITTING, State.ABORTING}),
     State.IN_TRANSACTION: frozenset({State.READY}),
     State.COMMITTING: frozenset({State.IN_TRANSACTION}),
