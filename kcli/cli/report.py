@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """An open report. Lines are complete when they are written."""
+    """An open report. Lines are complete when they are written. A reader that leaves (`| head -1`) ends the report and
+    nothing else: what was accepted is delivered (D46)."""
 
     def __init__(self, path: str) -> None:
-        self._file = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115  # open as long as the command runs
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115  # open as long as the command runs
+        self._read = True
 
     def add(self, outcome: BatchOutcome) -> None:
         """`unknown`: sent, and no answer tells whether it arrived; sending it again may duplicate it."""
@@ -26,7 +28,12 @@ class Report:
             "base_offset": outcome.base_offset if outcome.base_offset >= 0 else None,
             "error": None if outcome.error is None else str(outcome.error),
         }
-        self._file.write(dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+        if not self._read:
+            return
+        try:
+            self._file.write(dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        except BrokenPipeError:
+            self._read = False
 
     def close(self) -> None:
         self._file.close()
