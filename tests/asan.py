@@ -1,6 +1,7 @@
 """`make asan`: the record core's tests over a compiled core that checks every access to memory (AddressSanitizer).
 
-Python's own allocator is switched off, so that a read one byte beyond a bytes object is seen too. Needs gcc's libasan.
+Python's own allocator is switched off, so that every object is a block of its own. A bytes object still ends with a NUL
+that is not ours: test_records_bounds.py gives the readers memory that ends where the data ends. Needs gcc's libasan.
 Not part of `make test`: it is slow, and other tests of the suite do not reach the C code."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
-SUITES = ("tests/proto/test_records_cores.py", "tests/proto/test_batch.py")
+SUITES = ("tests/proto/test_records_bounds.py", "tests/proto/test_records_cores.py", "tests/proto/test_batch.py")
 FLAGS = "-shared -fPIC -fwrapv -O1 -g -fno-omit-frame-pointer -fsanitize=address"
 
 
