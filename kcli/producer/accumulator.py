@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from kcli.proto.batch import SealedBatch
     from kcli.settings import ProducerSettings
 
 CLOSE_IN_THREAD = 64 * 1024  # compressing more than this would keep heartbeats and answers waiting (B31)
@@ -94,6 +95,17 @@ class Accumulator:
             batch.close(self._settings)
             self.sealed(batch)
             self._on_ready()
+
+    def add_sealed(self, queue: PartitionQueue, sealed: SealedBatch, now: float) -> None:
+        """A batch that is encoded already takes its place behind what is open."""
+        self.close(queue)
+        self._numbers += 1
+        batch = ProducerBatch(queue.at, now, (self._numbers,))
+        batch.sealed, batch.count, batch.charged, batch.raw = sealed, sealed.count, sealed.size, sealed.size
+        self.incomplete.add(batch)
+        self.active[queue.at] = queue
+        queue.waiting.append(batch)
+        self._on_ready()
 
     def closes_at_once(self, batch: ProducerBatch) -> bool:
         """Whether closing the batch is quick enough to be done in the loop."""

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kcli.model import Cluster, GroupMetadata, TopicPartition
+    from kcli.producer.forward import Forward
     from kcli.producer.interceptors import Interceptor, Interceptors
     from kcli.producer.ledger import Counts
     from kcli.producer.offsets import Position
     from kcli.producer.records import Delivered, Headers, Row
     from kcli.producer.transaction import Transactions
+    from kcli.proto.batch import Batch
     from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
 
@@ -46,7 +48,8 @@ class Producer:
         self._cluster = cluster
         self._settings = settings
         self.on_batch: Callable[[BatchOutcome], None] | None = None
-        placement = Placement(cluster, settings)
+        placement = self._placement = Placement(cluster, settings)
+        self._forward: Forward | None = None
         self._engine = placement.engine = Engine(cluster, settings, self._settled, placement.forget)
         self._records = Records(self._engine, placement, settings, self._check_send)
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
@@ -156,6 +159,16 @@ class Producer:
         return await self._bulk.send(
             topic, chunk, start, end, delimiter, key_delimiter, key, partition, timestamp, empty_is_null
         )
+
+    async def send_batch(self, topic: str, partition: int, batch: Batch) -> None:
+        """Accept an encoded batch as it is: same records, compression and timestamps, no promise. In order with the
+        other records of its partition. Interceptors do not see it. Raises as `send`, and EncodeError for a batch that
+        cannot go on untouched (`kcli.proto.forward.why_not` says so beforehand)."""
+        if self._forward is None:
+            from kcli.producer.forward import Forward
+
+            self._forward = Forward(self._engine, self._placement, self._settings, self._check_send)
+        await self._forward.send(topic, partition, batch)
 
     # -- transactions, with a transactional id ----------------------------------------------------------------------
 

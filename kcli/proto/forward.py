@@ -1,0 +1,51 @@
+"""A batch on to another topic as it is: its records stay compressed and are not looked at.
+
+Only the header is made anew: offsets, producer, sequence, epoch and CRC are the new leader's business (F.1).
+"""
+
+from __future__ import annotations
+
+from kcli.errors import EncodeError
+from kcli.proto.batch import CODECS, HEADER, RESERVED, SealedBatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.batch import Batch
+
+APPEND_TIME, CONTROL, DELETE_HORIZON = 8, 32, 64
+
+
+def why_not(batch: Batch) -> str | None:
+    """Why the batch cannot go on as it is; None if it can.
+
+    A leader takes offset deltas 0 … count-1 from a producer and nothing else, and CreateTime only; the base timestamp
+    of a compacted batch may be its delete horizon (KIP-534)."""
+    if batch.magic != 2:
+        return f"it is of message format {batch.magic}"
+    if batch.attributes & CONTROL:
+        return "it is a control batch"
+    if batch.first > batch.base_offset or batch.stop <= batch.last_offset:
+        return "only a part of it is wanted"
+    if batch.count != batch.last_offset - batch.base_offset + 1:
+        return "offsets are missing in it"
+    if batch.attributes & (APPEND_TIME | DELETE_HORIZON):
+        return "its timestamps are the broker's"
+    if batch.attributes & 7 and not batch.packed:
+        return "it was decompressed already"
+    return None
+
+
+def resealed(batch: Batch, *, transactional: bool = False) -> SealedBatch:
+    """The batch, ready for a ProduceRequest: same records, same bytes. Raises EncodeError where `why_not` says so."""
+    reason = why_not(batch)
+    if reason is not None:
+        raise EncodeError(f"the batch at offset {batch.base_offset} cannot be forwarded as it is: {reason}")
+    data = bytearray(RESERVED)
+    with memoryview(batch.data) as view:
+        data += view[batch.body_start : batch.body_end]
+    codec = batch.attributes & 7
+    HEADER.pack_into(
+        data, 0, 0, len(data) - 12, -1, 2, 0, codec | (16 if transactional else 0), batch.count - 1,
+        batch.base_timestamp, batch.max_timestamp, -1, -1, -1, batch.count,
+    )  # fmt: skip
+    return SealedBatch(data, batch.count, CODECS[codec], batch.base_timestamp, batch.max_timestamp, len(data))
