@@ -78,26 +78,21 @@ class Engine:
                 problem = problem.exceptions[0]
             self.poison = problem
             error = problem if isinstance(problem, KcliError) else KcliError(f"the producer broke: {problem!r}")
-            self._abandon()
             self.ledger.fail_everything(error)
             self.ledger.changed.set()
 
-    def _abandon(self) -> list[asyncio.Task[object]]:
-        return [task for sender in self._senders.values() for task in sender.abandon()]
-
     async def stop(self, error: KcliError) -> None:
         """End every task; what is not settled fails with `error`, or is unknown if it may have arrived. Idempotent."""
-        ending: list[asyncio.Task[object]] = self._abandon()
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
         if self._supervisor is not None:
-            self._supervisor.cancel()
-            ending.append(self._supervisor)
+            self._supervisor.cancel()  # and with it every sender, and what these have on the wire
         self._sealers.stop()
         self.ledger.fail_everything(error)
         self.ledger.changed.set()
-        await asyncio.gather(*ending, return_exceptions=True)
+        if self._supervisor is not None:
+            await asyncio.gather(self._supervisor, return_exceptions=True)
 
     # -- those who are about to append ------------------------------------------------------------------------------
 
@@ -212,21 +207,29 @@ class Engine:
             self._wake.clear()
 
     def _place(self, group: asyncio.TaskGroup) -> list[TopicPartition]:
-        """Make sure that every leader in use has its sender; the partitions that have none."""
+        """Make sure that every leader with something to send has its sender; the partitions that have no leader."""
         leaderless = []
         for queue in self.accumulator.active.values():
+            if not queue.waiting:
+                continue
             leader = self._cluster.leader_id(queue.at)
             if leader < 0:
-                if queue.waiting:
-                    leaderless.append(queue.at)
+                leaderless.append(queue.at)
             elif leader not in self._senders:
-                sender = LeaderSender(
-                    leader, self._cluster, self.accumulator, self.identity, self._settings, self._returns,
-                    self._wake.set, self.transactions,
-                )  # fmt: skip
-                self._senders[leader] = sender
-                group.create_task(sender.run(), name=f"send to node {leader}")
+                self._start_sender(leader, group)
         return leaderless
+
+    def _start_sender(self, leader: int, group: asyncio.TaskGroup) -> None:
+        sender = self._senders[leader] = LeaderSender(
+            leader, self._cluster, self.accumulator, self.identity, self._settings, self._returns,
+            self._wake.set, self._on_ready, self.transactions,
+        )  # fmt: skip
+
+        def ended(_: asyncio.Task[None]) -> None:
+            del self._senders[leader]
+            self._wake.set()  # what came in the meantime wants another one
+
+        group.create_task(sender.run(), name=f"send to node {leader}").add_done_callback(ended)
 
     def _was_sealed(self, batch: ProducerBatch, problem: KcliError | None) -> None:
         if problem is None:

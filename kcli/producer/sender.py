@@ -1,7 +1,8 @@
-"""The sender: one task per leader drains what may go, a second settles the answers in the order of sending.
+"""The sender: one task per leader drains what may go; the answers are settled in the order of sending.
 
-Level-triggered: each turn looks at everything anew, so no wake-up can be lost. At most `max_in_flight` requests per
-leader; at most one batch per partition and `max_request_size` bytes in a request (D9).
+The task exists only while its leader has something to do: no task when idle, and none for a leader that leads nothing
+any more (A1.13, A5.11). Level-triggered: each turn looks at everything anew, so no wake-up can be lost. At most
+`max_in_flight` requests per leader, one batch per partition and `max_request_size` bytes in a request (D9).
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to 
 
 
 class LeaderSender:
-    """Sends to one node. `returns` takes what comes back; `on_sent` is called when a request has left."""
+    """Sends to one node. `returns` takes what comes back; `on_sent` is called when a request has left, `on_rested`
+    when a wait is over: what this node waited with may be another one's by now."""
 
     def __init__(
         self, node_id: int, cluster: Cluster, accumulator: Accumulator, identity: Identity,
-        settings: ProducerSettings, returns: Returns, on_sent: Callable[[], None],
+        settings: ProducerSettings, returns: Returns, on_sent: Callable[[], None], on_rested: Callable[[], None],
         transactions: Transactions | None = None,
     ) -> None:  # fmt: skip
         self.node_id = node_id
@@ -48,35 +50,47 @@ class LeaderSender:
         self._settings = settings
         self._returns = returns
         self._on_sent = on_sent
+        self._on_rested = on_rested
         self._transactions = transactions
         self._wake = asyncio.Event()
-        self._slots = asyncio.Semaphore(settings.max_in_flight)
         self._outstanding: deque[tuple[Sent, Exchange]] = deque()
-        self._answered = asyncio.Event()
+        self._broken: BaseException | None = None  # what an answer broke in us: ends the task, and with it the producer
         self._served: TopicPartition | None = None  # the last partition of the last request
 
     def wake(self) -> None:
         self._wake.set()
 
     async def run(self) -> None:
-        """Drain and settle until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._settle_in_order(), name=f"settle answers of node {self.node_id}")
-            await self._drain()
-
-    # -- sending ----------------------------------------------------------------------------------------------------
-
-    async def _drain(self) -> None:
+        """Drain until nothing of this leader waits and nothing is on the wire. Cancelled, it ends what is on the wire;
+        the ledger settles what is left."""
         loop = asyncio.get_running_loop()
-        while True:
-            await self._slots.acquire()
+        try:
             while True:
                 self._wake.clear()
+                if self._broken is not None:
+                    raise self._broken
                 ready, later = self._ready(loop.time())
                 if ready:
-                    break
-                await self._sleep(None if later is None else later - loop.time())
-            self._send(ready)
+                    self._send(ready)
+                elif self._outstanding or self.needed():
+                    await self._sleep(None if later is None else later - loop.time())
+                else:
+                    return
+        finally:
+            if self._outstanding:
+                await self._abandon()
+
+    async def _abandon(self) -> None:
+        exchanges = [task for _, task in self._outstanding]
+        for task in exchanges:
+            task.cancel()
+        await asyncio.gather(*exchanges, return_exceptions=True)
+
+    def needed(self) -> bool:
+        """Something waits that this node would get."""
+        return any(queue.waiting for queue in self._mine())
+
+    # -- sending ----------------------------------------------------------------------------------------------------
 
     async def _sleep(self, seconds: float | None) -> None:
         if seconds is None:
@@ -86,12 +100,12 @@ class LeaderSender:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
         except TimeoutError:
-            return
+            self._on_rested()
 
     def _ready(self, now: float) -> tuple[Sent, float | None]:
         """What goes into the next request, or when to look again. It begins after the partition that came last in
         the request before, so that all have their turn (A4.23)."""
-        if self._identity.missing:
+        if self._identity.missing or len(self._outstanding) >= self._settings.max_in_flight:
             return [], None
         settings, later = self._settings, None
         ready: Sent = []
@@ -108,7 +122,26 @@ class LeaderSender:
                 break
             size += batch.size
             ready.append((queue, batch))
+        if ready and self._accumulator.lingering:
+            self._take_along(now, ready, size)
         return ready, later
+
+    def _take_along(self, now: float, ready: Sent, size: int) -> None:
+        """A request goes anyway: batches that only linger ride along while there is room (A1.18). Linger saves
+        requests, and this one costs none."""
+        ordered = self._settings.max_in_flight == 1
+        for queue in self._mine():
+            batch = queue.open
+            if batch is None or not batch.count or not queue.may_follow(ordered=ordered):
+                continue
+            if size + batch.size > self._settings.max_request_size or not self._accumulator.closes_at_once(batch):
+                continue
+            if self._transactions is not None and not self._transactions.admits(queue.at):
+                continue
+            self._accumulator.close(queue)
+            if queue.sendable(now, self.node_id, ordered=ordered) is batch:
+                size += batch.size
+                ready.append((queue, batch))
 
     def _mine(self) -> list[PartitionQueue]:
         """The partitions this node leads, in turn."""
@@ -128,7 +161,7 @@ class LeaderSender:
             self._served = queue.at
         task = asyncio.get_running_loop().create_task(self._exchange([batch for _, batch in ready]))
         self._outstanding.append((ready, task))
-        self._answered.set()
+        task.add_done_callback(self._settle_in_order)
         self._on_sent()
 
     async def _exchange(self, batches: list[ProducerBatch]) -> tuple[ProduceRequest, ProduceResponse | None]:
@@ -142,18 +175,16 @@ class LeaderSender:
 
     # -- settling ---------------------------------------------------------------------------------------------------
 
-    async def _settle_in_order(self) -> None:
-        """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15)."""
-        while True:
-            while not self._outstanding:
-                self._answered.clear()
-                await self._answered.wait()
-            sent, task = self._outstanding[0]
-            await asyncio.wait([task])
-            self._outstanding.popleft()
-            self._slots.release()
-            self._finish(sent, task)
-            self._wake.set()
+    def _settle_in_order(self, _: Exchange) -> None:
+        """Promises are kept in the order of sending, whatever failed first (A1.14, A1.15): an answer that overtook
+        others waits for them."""
+        try:
+            while self._outstanding and self._outstanding[0][1].done():
+                self._finish(*self._outstanding[0])
+                self._outstanding.popleft()
+        except Exception as problem:  # noqa: BLE001 - raised again by the task
+            self._broken = problem
+        self._wake.set()
 
     def _finish(self, sent: Sent, task: Exchange) -> None:
         if task.cancelled():
@@ -170,9 +201,3 @@ class LeaderSender:
         nothing = exchange.missing() if response is not None else exchange.Answer(codes.NONE)
         for queue, batch in sent:
             self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
-
-    def abandon(self) -> list[Exchange]:
-        """The producer was closed: end what is on the wire. Returns the tasks that are ending."""
-        for _, task in self._outstanding:
-            task.cancel()
-        return [task for _, task in self._outstanding]

@@ -23,13 +23,14 @@ from tests.producer.world import send_batches
 
 @asynccontextmanager
 async def running(
-    partitions: int = 1, brokers: int = 1, **changes: Any
+    partitions: int = 1, brokers: int = 1, client: dict[str, Any] | None = None, **changes: Any
 ) -> AsyncIterator[tuple[Sandbox, Client, Producer]]:
     async with Sandbox(brokers=brokers, topics={"t": partitions}) as sandbox:
         quick: dict[str, Any] = {"retry_backoff": 0.01, "retry_backoff_max": 0.1}
-        settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), reconnect_backoff=0.01, **quick)
-        async with Client(settings) as client, client.producer(ProducerSettings(**(quick | changes))) as producer:
-            yield sandbox, client, producer
+        settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), reconnect_backoff=0.01,
+                                  **(quick | (client or {})))  # fmt: skip
+        async with Client(settings) as ours, ours.producer(ProducerSettings(**(quick | changes))) as producer:
+            yield sandbox, ours, producer
 
 
 async def stored(client: Client, partition: int = 0) -> list[bytes | None]:
