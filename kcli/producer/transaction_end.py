@@ -58,24 +58,24 @@ class Ending:
                 max_version=None if v2 else 4, doubt=doubt,
             )  # fmt: skip
         except KcliError as problem:
-            return await self._without_answer(committed, problem, doubt)
+            return await self._without_answer(committed, v2, problem, doubt)
         if answer.producer_id < 0:
             return Ended(renewed=False, usable=True)
         self._identity.become(answer.producer_id, answer.producer_epoch)
         return Ended(renewed=True, usable=True)
 
-    async def _without_answer(self, committed: bool, problem: KcliError, doubt: list[KcliError]) -> Ended:
+    async def _without_answer(self, committed: bool, v2: bool, problem: KcliError, doubt: list[KcliError]) -> Ended:
         """EndTxn brought no good answer. Returns if the transaction ended as it should."""
         refused = isinstance(problem, BrokerError)
         if isinstance(problem, BrokerError) and problem.code is codes.INVALID_TXN_STATE and not committed:
             return Ended(renewed=False, usable=True)  # nothing was ever added: there is nothing to abort
         if not doubt:  # no attempt was acted on
             raise plain(problem) from problem
-        ended = await self._find_out()
+        ended = await self._find_out(v2)
         if ended is committed:
             return Ended(renewed=False, usable=False)
         about = self._coordination.about
-        if ended is not None:
+        if committed and ended is not None:
             raise Fenced(f"{about}: the coordinator had ended the transaction otherwise") from problem
         if committed:
             text = f"{about}: nobody can say whether the transaction was committed; the last: {problem}"
@@ -86,8 +86,9 @@ class Ending:
             f"{about}: nobody answers the abort; the coordinator aborts by itself after transaction.timeout.ms"
         ) from problem
 
-    async def _find_out(self) -> bool | None:
-        """Whether the transaction was committed (True) or aborted (False); None if nobody can say."""
+    async def _find_out(self, v2: bool) -> bool | None:
+        """Whether the transaction was committed (True) or aborted (False); None if nobody can say. Under v2 its end
+        bumps the epoch. Under v1 it does not, and what stands there at a later epoch may be another producer's."""
         from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest
 
         try:
@@ -100,7 +101,7 @@ class Ending:
         except KcliError:
             return None
         (told,) = answer.transaction_states
-        ours = (self._identity.epoch, self._identity.epoch + 1)
-        if told.producer_id != self._identity.producer_id or told.producer_epoch not in ours:
-            return None  # somebody else's by now
+        ours = (self._identity.producer_id, self._identity.epoch + v2)
+        if (told.producer_id, told.producer_epoch) != ours:
+            return None  # not ended, or somebody else's by now
         return DECIDED.get(told.transaction_state)

@@ -88,7 +88,7 @@ def test_D38_a_commit_that_lost_against_the_timeout_is_not_retried_as_commit_nor
             await asyncio.sleep(0.05)
             assert world.kinds()[-1] == "EndTxn"
             world.books.time_out()
-            with pytest.raises(Fenced, match="ended the transaction otherwise"):
+            with pytest.raises(Fenced if level == 2 else UnknownOutcome):  # v1's epoch does not tell whose end it was
                 await committing
         assert world.committed() == []
         assert world.kinds().count("EndTxn") == 2
