@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer, Fetched
     from kcli.proto.batch import Batch
 
+FAILED_ASSERTION = 3  # exit code
 COMMIT_EVERY = 5.0  # seconds
 REJOIN = 10.0  # seconds that a rebalance in the way of the last commit may take
 STALE = (codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID)  # the group goes on without us
@@ -45,6 +46,7 @@ class Plan(Selection):
         self.to_end: bool = values["exit_at_end"]
         self.timeout = None if values["timeout_ms"] is None else values["timeout_ms"] / 1000
         self.single: bool = values["unbuffered"]
+        self.fail_if_none: bool = values["fail_if_none"]
         if values["beginning"]:
             if self.range.start is not None:
                 raise UsageError("--from-beginning and -o both say where to start; take one")
@@ -81,6 +83,7 @@ class Reading:
         self.printer = Printer(plan.values, terminal=sink.terminal)
         self.left = plan.limit
         self.written = 0
+        self.passed = 0  # records that the filters looked at
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self._uncommitted: dict[TopicPartition, OffsetAndEpoch] = {}
         self._ending = False
@@ -109,7 +112,7 @@ class Reading:
                 for fetched in got:
                     await self._print(fetched)
                 await self._commit_in_time()
-                progress.at(self.written)
+                progress.at(self.written if self.plan.keep is None else self.passed)
         finally:
             progress.close()
 
@@ -136,8 +139,9 @@ class Reading:
         position = fetched.next_offset
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
-        for batch in fetched.batches:
-            while self.left != 0 and self.sink.open:
+        for given in fetched.batches:
+            batch = given if self.plan.keep is None else await self._kept(given, at)
+            while batch is not None and self.left != 0 and self.sink.open:
                 limit = 1 if self.plan.single else self.left
                 try:
                     written, following = self.printer.put(self.sink.buffer, batch, at.topic, at.partition, limit)
@@ -159,6 +163,18 @@ class Reading:
             self._uncommitted[at] = OffsetAndEpoch(position, epoch)
         if fetched.error is not None:
             raise finished(fetched.error, at, position)
+
+    async def _kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
+        """A batch of the records that the filters keep, None where there are none. The group commits all it read."""
+        assert self.plan.keep is not None
+        if self.left == 0 or not self.sink.open:
+            return None
+        try:
+            self.passed += batch.visible
+            return self.plan.keep.batch(batch, at.topic, at.partition)
+        except DecodeError as broken:
+            await self._broken(broken, at, batch)
+            return None
 
     async def _broken(self, broken: DecodeError, at: TopicPartition, batch: Batch) -> None:
         """A batch whose frame is right and whose records are not: what was before it is written and may be committed,
@@ -223,6 +239,8 @@ class Reading:
     async def last_commit(self) -> None:
         """Commit. A rebalance in the way is gone through: what we still own then is committed in the new generation,
         what we lost is told. Whatever became of it, nothing is left to commit while the group is left (E40, E44)."""
+        if self.plan.group is None:
+            return
         until = monotonic() + REJOIN
         self._ending = True
         try:
@@ -333,4 +351,7 @@ def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
     if stop.asked and (plan.bounded or reading.sink.buffer):
         complain(f"interrupted: {text.records(reading.written)} written")
         return INTERRUPTED
+    if plan.fail_if_none and not reading.written:
+        complain("no record was written, and --fail-if-none is given")
+        return FAILED_ASSERTION
     return 0

@@ -55,6 +55,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     places = await plan.places(client.cluster)
     span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     counts = dict.fromkeys(places, 0)
+    keep = plan.keep
     ends = {at: stop for at, (start, stop) in span.items() if start < stop}
     if not ends:
         return counts
@@ -70,7 +71,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
                         plan.leave_out(left_out, at)
                     for batch in fetched.batches:
                         try:
-                            counts[at] += batch.visible
+                            counts[at] += batch.visible if keep is None else keep.count(batch, at.topic, at.partition)
                         except DecodeError as broken:
                             plan.leave_out(broken, at)
                     if fetched.error is not None:

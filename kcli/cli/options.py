@@ -63,6 +63,37 @@ TIMEOUT = Option(
     help="Exit 4 when no record came for so long.",
 )
 RAW = Option(name="raw", flags=("--raw",), kind="flag", help="Control bytes as they are, on a terminal too.")
+GREP = Option(
+    name="grep", flags=("--grep",), multiple=True, metavar="RE", help="Only values in which this is found. Repeatable."
+)
+ONLY_KEYS = Option(
+    name="only_keys",
+    flags=("--key",),
+    multiple=True,
+    metavar="KEY",
+    help="Only records with this key. Repeatable: any.",
+)
+KEY_GREP = Option(
+    name="key_grep", flags=("--key-grep",), multiple=True, metavar="RE", help="Only keys in which this is found."
+)
+ONLY_HEADERS = Option(
+    name="only_headers",
+    flags=("--header",),
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Only records with this header. Repeatable.",
+)
+WHERE = Option(
+    name="where",
+    flags=("--where",),
+    multiple=True,
+    metavar="CONDITION",
+    help="Only records for which it holds, such as 'value.user.id == 42'.",
+)
+FILTERS = (GREP, ONLY_KEYS, KEY_GREP, ONLY_HEADERS, WHERE)
+FAIL_IF_NONE = Option(
+    name="fail_if_none", flags=("--fail-if-none",), kind="flag", help="Exit 3 when no record was written."
+)
 PRINTING = (FORMAT, JSON, DELIMITER, KEY_DELIMITER, NULLS, UNBUFFERED, RAW)
 
 PRODUCE = Command(
@@ -132,12 +163,20 @@ CONSUME = Command(
     description="""Print values from the beginning and follow until Ctrl-C, unless -e, -c or the end of an -o range
 stops it. With --group, join the group and commit what was written.
 
+A --where condition sees value (what its JSON says, else text), key (text, or JSON in braces), headers (last of a name,
+as text), topic, partition, offset and timestamp (ms). It has a.b, a["b"], a[0], == != < <= > >=, in, and, or, not,
++ - * / // %, startswith endswith contains matches lower upper len number. A field that is missing is null; < and > with
+null, or between a number and a text, are false. -n counts the records that are kept.
+
 \b
 Examples:
   kcli consume orders -e                              all there is
   kcli consume orders -o -10 -e                       the last ten of each partition
   kcli consume orders -o @-1h:now -f '%T{iso} %k %s\\n'
   kcli consume orders -p 0 -o 100:200 -J              envelopes of a range
+  kcli consume orders -e --grep 'timeout|refused'     values that match
+  kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'
+  kcli consume orders -e --key user-42 --header trace-id --fail-if-none
   kcli consume orders -g billing                      as a member of a group""",
     words="TOPIC...",
     options=(
@@ -149,6 +188,8 @@ Examples:
         END,
         COUNT,
         *PRINTING,
+        *FILTERS,
+        FAIL_IF_NONE,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Join this consumer group."),
         ISOLATION,
         SKIP_CORRUPT,
@@ -183,6 +224,7 @@ Examples:
         ),
         Option(name="no_follow", flags=("--no-follow", "-e"), kind="flag", help="Stop after the last N."),
         *PRINTING,
+        *FILTERS,
         ISOLATION,
         SKIP_CORRUPT,
     ),
@@ -197,6 +239,7 @@ TALLY = Command(
 Examples:
   kcli count orders
   kcli count orders -o @-1h:now                       of the last hour
+  kcli count orders --where 'value.total > 100'       of some
   kcli count orders payments --format table           by partition""",
     words="TOPIC...",
     options=(
@@ -217,6 +260,7 @@ Examples:
             help="Rows per partition instead of one number.",
         ),
         Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json."),
+        *FILTERS,
         ISOLATION,
         SKIP_CORRUPT,
     ),

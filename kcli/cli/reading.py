@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.model import Cluster
+    from kcli.proto.batch import Batch
+    from kcli.serde.filters import Filter
     from kcli.settings import GroupSettings
 
 
 SENTENCES = 10
 """How many corrupt batches are named one by one."""
+
+FILTERING = ("grep", "only_keys", "key_grep", "only_headers", "where")
+"""The options that leave records out."""
 
 EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
@@ -48,6 +53,11 @@ class Selection:
         if values["skip_corrupt"]:
             self.settings = self.settings.replace(skip_corrupt=True)
         self.skipped = 0
+        self.keep: Filter | None = None
+        if any(values[name] for name in FILTERING):
+            from kcli.cli.filtering import filter_of
+
+            self.keep = filter_of(values)
 
     def consumer(self, client: Client, group: GroupSettings | None = None) -> Consumer:
         """A consumer that says resets and truncations on stderr (E20), unless -q."""
@@ -62,6 +72,10 @@ class Selection:
     def patience(self) -> float:
         """Seconds for looking something up: default.api.timeout.ms."""
         return self.connection.client().deadline
+
+    def kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
+        """A batch of the records that the filters keep; None where there are none. Raises DecodeError."""
+        return batch if self.keep is None else self.keep.batch(batch, at.topic, at.partition)
 
     def leave_out(self, what: KcliError, at: TopicPartition) -> None:
         """Say that a corrupt batch is left out, and count it. Raises KcliError where --skip-corrupt was not given."""

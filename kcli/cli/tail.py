@@ -106,13 +106,16 @@ async def _collect(
                     plan.leave_out(left_out, at)
                 for batch in fetched.batches:
                     try:
-                        columns = batch.columns()
+                        shown = plan.kept(batch, at)
+                        if shown is None:
+                            continue
+                        columns = shown.columns()
                     except DecodeError as broken:
                         plan.leave_out(broken, at)
                         continue
                     seen[at] = seen.get(at, 0) + len(columns.offsets)
                     for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
-                        one = (timestamp, offset, at.topic, at.partition, id(batch), batch)
+                        one = (timestamp, offset, at.topic, at.partition, id(shown), shown)
                         if len(held) < plan.last:
                             held.append(one)
                             if len(held) == plan.last:
@@ -137,7 +140,9 @@ async def _follow(
             ]
             for _, topic, partition, batch in sorted(batches, key=lambda entry: entry[:3]):
                 try:
-                    printer.put(sink.buffer, batch, topic, partition)
+                    shown = plan.kept(batch, TopicPartition(topic, partition))
+                    if shown is not None:
+                        printer.put(sink.buffer, shown, topic, partition)
                 except DecodeError as broken:
                     await sink.flush()
                     plan.leave_out(broken, TopicPartition(topic, partition))

@@ -328,6 +328,32 @@ def read_columns(Header h):
     return Columns(h.data, offsets, timestamps, keys, key_lengths, values, value_lengths, headers, header_counts)
 
 
+def pick(Header h, offsets):
+    """As records.pick."""
+    cdef Opened opened = Opened(h)
+    cdef const int64_t[::1] wanted = offsets
+    cdef Row row
+    cdef Py_ssize_t n = 0, count = wanted.shape[0]
+    cdef const uint8_t* start = opened.walk.at
+    cdef const uint8_t* run = NULL
+    cdef bytearray out = bytearray()
+    opened.walk.first, opened.walk.stop = 0, INT64_MAX  # every record, so that each starts where the last one ended
+    while n < count and next_row(&opened.walk, &row):
+        if row.delta == wanted[n] - h.base_offset:
+            n += 1
+            if run == NULL:
+                run = start
+        elif run != NULL:
+            out += (<const char*> run)[:start - run]
+            run = NULL
+        start = row.end
+    if opened.walk.broken:
+        opened.check()
+    if run != NULL:
+        out += (<const char*> run)[:start - run]
+    return bytes(out), n
+
+
 cdef list header_list(const uint8_t* at, const uint8_t* end, int64_t count):
     """Headers; raises DecodeError for what is none."""
     cdef list made = []

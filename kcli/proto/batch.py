@@ -15,6 +15,7 @@ from kcli.proto.columns import Columns, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -42,6 +43,7 @@ HEADER = Struct(">qiibIhiqqqhii")
 STAMP = Struct(">qhi")
 WORD = Struct(">I")
 LONG = Struct(">q")
+_HEADER_FIELDS = tuple(name for name in dir(core.Header) if not name.startswith("_"))
 
 
 class CorruptBatch(DecodeError):
@@ -177,6 +179,25 @@ class Batch(core.Header):
     def columns(self) -> Columns:
         """The window's records as columns."""
         return self._decoded(core.read_columns)  # type: ignore[no-any-return]
+
+    def may_contain(self, text: bytes) -> bool:
+        """Whether the bytes stand anywhere in its records section; False means in no key, value or header of it."""
+        if self.packed:
+            self._decoded(id)  # unpacks it
+        if isinstance(self.data, bytes | bytearray):
+            return self.data.find(text, self.body_start, self.body_end) >= 0
+        return text in bytes(memoryview(self.data)[self.body_start : self.body_end])
+
+    def picked(self, offsets: array[int]) -> Batch:
+        """A batch of the records at these offsets alone; they ascend and are in the window. What is between them is
+        missing, as after a compaction; the window stays."""
+        section, count = self._decoded(core.pick, offsets)
+        made = Batch()
+        for name in _HEADER_FIELDS:
+            setattr(made, name, getattr(self, name))
+        made.data, made.body_start, made.body_end = section, 0, len(section)
+        made.count, made.packed = count, False
+        return made
 
     def __iter__(self) -> Iterator[Record]:
         return self._decoded(core.read_records)  # type: ignore[no-any-return]

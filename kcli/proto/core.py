@@ -22,6 +22,7 @@ crc32c = _core.crc32c
 murmur2 = _core.murmur2
 partition_keys = _core.partition_keys
 partition_of = _core.partition_of
+pick = _core.pick
 read_columns = _core.read_columns
 read_headers = _core.read_headers
 read_records = _core.read_records

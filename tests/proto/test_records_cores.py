@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from array import array
 
 import pytest
 from hypothesis import given, settings
@@ -51,6 +52,25 @@ def test_D10_what_was_built_is_what_is_read(core, rows):
         row[3] for row in rows
     ]
     assert core.count_visible(batch) == len(rows)
+
+
+@cores
+@given(rows=rows, wanted=st.sets(st.integers(0, 25)))
+def test_records_that_are_picked_out_stay_what_they_were(core, rows, wanted):
+    batch = opened(core, built(core, rows))
+    kept = [record for record in core.read_records(batch) if record.offset in wanted]
+    section, count = core.pick(batch, array("q", sorted(record.offset for record in kept)))
+    assert count == len(kept)
+    batch.data, batch.body_start, batch.body_end, batch.count = section, 0, len(section), count
+    assert list(core.read_records(batch)) == kept
+
+
+@cores
+def test_picking_from_what_is_cut_off_is_a_decode_error(core):
+    batch = opened(core, built(core, [(1, b"k", b"v" * 50, ())] * 3))
+    batch.body_end -= 10
+    with pytest.raises(DecodeError):
+        core.pick(batch, array("q", [0, 2]))
 
 
 @cores

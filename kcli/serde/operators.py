@@ -1,0 +1,139 @@
+"""What the operators and functions of `--where` do with any values: never an error, because data is not a mistake.
+
+A field that is missing is null. Ordering needs two numbers or two texts, else it is false; arithmetic needs two
+numbers, else it is null. Equal is what JSON calls equal: 1 is 1.0 and not true.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+NUMBERS = (int, float)
+
+
+def field(thing: Any, name: Any) -> Any:
+    """`thing.name`, `thing["name"]` and `thing[2]`."""
+    kind = type(thing)
+    if kind is dict:
+        return thing.get(name) if type(name) is str else None
+    if kind is list and type(name) is int and -len(thing) <= name < len(thing):
+        return thing[name]
+    return None
+
+
+def equal(left: Any, right: Any) -> bool:
+    """JSON's equality, on the surface and inside: true is not 1."""
+    if type(left) is bool or type(right) is bool:
+        return left is right
+    if type(left) is list and type(right) is list:
+        return len(left) == len(right) and all(map(equal, left, right))
+    return bool(left == right)
+
+
+def differ(left: Any, right: Any) -> bool:
+    return not equal(left, right)
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def ordered(left: Any, right: Any) -> bool:
+        kind, other = type(left), type(right)
+        if (kind is str and other is str) or (kind in NUMBERS and other in NUMBERS):
+            return compare(left, right)
+        return False
+
+    return ordered
+
+
+less = _ordered(lambda left, right: left < right)
+at_most = _ordered(lambda left, right: left <= right)
+more = _ordered(lambda left, right: left > right)
+at_least = _ordered(lambda left, right: left >= right)
+
+
+def member(thing: Any, within: Any) -> bool:
+    """`thing in within`: an element of a list, a name of an object, a part of a text."""
+    if type(within) is list:
+        return any(equal(thing, one) for one in within)
+    return type(thing) is str and type(within) in (str, dict) and thing in within
+
+
+def no_member(thing: Any, within: Any) -> bool:
+    return not member(thing, within)
+
+
+def _reckoned(reckon: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def reckoned(left: Any, right: Any) -> Any:
+        if type(left) not in NUMBERS or type(right) not in NUMBERS:
+            return None
+        try:
+            return reckon(left, right)
+        except ArithmeticError:  # by zero, or beyond what a float holds
+            return None
+
+    return reckoned
+
+
+plus = _reckoned(lambda left, right: left + right)
+minus = _reckoned(lambda left, right: left - right)
+times = _reckoned(lambda left, right: left * right)
+over = _reckoned(lambda left, right: left / right)
+whole = _reckoned(lambda left, right: left // right)
+rest = _reckoned(lambda left, right: left % right)
+
+
+def negative(number: Any) -> Any:
+    return -number if type(number) in NUMBERS else None
+
+
+def startswith(text: Any, start: Any) -> bool:
+    return type(text) is str and type(start) is str and text.startswith(start)
+
+
+def endswith(text: Any, end: Any) -> bool:
+    return type(text) is str and type(end) is str and text.endswith(end)
+
+
+def contains(within: Any, thing: Any) -> bool:
+    return member(thing, within)
+
+
+def lower(text: Any) -> Any:
+    return text.lower() if type(text) is str else None
+
+
+def upper(text: Any) -> Any:
+    return text.upper() if type(text) is str else None
+
+
+def size(thing: Any) -> Any:
+    return len(thing) if type(thing) in (str, list, dict) else None
+
+
+def number(thing: Any) -> Any:
+    """A number, also of a text that is one."""
+    if type(thing) in NUMBERS:
+        return thing
+    if type(thing) is not str or len(thing) > 400:
+        return None
+    try:
+        return int(thing)
+    except ValueError:
+        try:
+            return float(thing)
+        except ValueError:
+            return None
+
+
+FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "startswith": (2, startswith),
+    "endswith": (2, endswith),
+    "contains": (2, contains),
+    "lower": (1, lower),
+    "upper": (1, upper),
+    "len": (1, size),
+    "number": (1, number),
+}
+"""name: how many arguments, what it does. `matches` is made when it is read, from its pattern."""

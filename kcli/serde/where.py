@@ -1,0 +1,242 @@
+"""The language of `--where`: an expression over one record, read with Python's parser and made anew from a white list.
+
+Nothing that was typed is run. Every node becomes a call of a function of operators.py, a constant or one of the
+record's names, so no attribute, name or call can reach the interpreter; what is not on the list is refused with its
+column. Fields are data: `value.__class__` is the field of that name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from kcli.errors import UsageError
+from kcli.serde import operators
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Test = Callable[[Any, Any, Any, Any, Any, Any, Any], Any]
+
+NAMES = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
+WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+LONGEST = 10_000  # characters
+
+_COMPARED = {
+    ast.Eq: "equal",
+    ast.NotEq: "differ",
+    ast.Lt: "less",
+    ast.LtE: "at_most",
+    ast.Gt: "more",
+    ast.GtE: "at_least",
+    ast.In: "member",
+    ast.NotIn: "no_member",
+    ast.Is: "equal",
+    ast.IsNot: "differ",
+}
+_RECKONED = {
+    ast.Add: "plus",
+    ast.Sub: "minus",
+    ast.Mult: "times",
+    ast.Div: "over",
+    ast.FloorDiv: "whole",
+    ast.Mod: "rest",
+}
+_PIECES = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\.[ \t]*([^\W\d]\w*)|(&&|\|\||(?<![=!<>])=(?!=)|!(?!=))""")
+_INSTEAD = {"&&": "and", "||": "or", "=": "==", "!": "not"}
+
+
+class Where:
+    """A condition. `names` are those of the record that it mentions; `test` takes all of NAMES, in that order, and
+    what it returns is true or not in Python's sense."""
+
+    def __init__(self, text: str) -> None:
+        """Raises UsageError with the column of what is wrong."""
+        self.text = text
+        self.names: set[str] = set()
+        self._known: dict[str, Any] = {"__builtins__": {}}
+        if len(text) > LONGEST:
+            raise UsageError(f"--where has {len(text)} characters; the most is {LONGEST}")
+        try:
+            body = self._made(self._parsed())
+            arguments = ast.arguments(
+                posonlyargs=[], args=[ast.arg(arg=name) for name in NAMES], kwonlyargs=[], kw_defaults=[], defaults=[]
+            )
+            tree = ast.fix_missing_locations(ast.Expression(ast.Lambda(args=arguments, body=body)))
+            self.test: Test = eval(compile(tree, "--where", "eval"), self._known)
+        except (RecursionError, MemoryError):
+            raise UsageError("--where is nested too deeply") from None
+
+    def _parsed(self) -> ast.expr:
+        def plain(found: re.Match[str]) -> str:
+            if found[2]:
+                raise self._wrong(found.start(2), f"write {_INSTEAD[found[2]]} for {found[2]}")
+            if found[1]:  # `value.from`: a field may have a name that Python keeps for itself
+                return found[0][: -len(found[1])] + "x" * len(found[1])
+            return found[0]
+
+        self._leading = len(self.text) - len(self.text.lstrip())
+        text = self.text.strip()
+        if not text:
+            raise UsageError("--where is empty; write a condition such as 'value.user.id == 42'")
+        if "\n" in text or "\0" in text:
+            raise UsageError("--where is one line, without NUL")
+        try:
+            read = _PIECES.sub(plain, text)
+            self._text, self._bytes = text, read.encode()  # as long as one another; columns of the tree count bytes
+            return ast.parse(read, mode="eval").body
+        except UnicodeEncodeError:
+            raise UsageError("--where is not UTF-8 text") from None
+        except SyntaxError as problem:
+            place = min(problem.offset - 1 if problem.offset else len(text), len(text))
+            raise self._wrong(place, _said(problem, text, place)) from None
+        except ValueError as problem:
+            raise UsageError(f"--where {self.text}: {problem}") from None
+
+    def _wrong(self, place: int, reason: str) -> UsageError:
+        return UsageError(f"--where {self.text}: column {self._leading + place + 1}: {reason}")
+
+    def _at(self, node: ast.expr, reason: str) -> UsageError:
+        return self._wrong(self._place(node.col_offset), reason)
+
+    def _place(self, column: int) -> int:
+        return len(self._bytes[:column].decode())
+
+    def _made(self, node: ast.expr) -> ast.expr:
+        """A node of our own for one that was read."""
+        maker = getattr(self, f"_{type(node).__name__}", None)
+        if maker is None:
+            raise self._at(node, "this has no meaning here; see `kcli consume --help`")
+        made: ast.expr = maker(node)
+        return made
+
+    def _call(self, name: str, *arguments: ast.expr) -> ast.Call:
+        self._known[f"_{name}"] = getattr(operators, name)
+        return ast.Call(func=_name(f"_{name}"), args=list(arguments), keywords=[])
+
+    def _Constant(self, node: ast.Constant) -> ast.expr:
+        if node.value is not None and type(node.value) not in (str, int, float, bool):
+            raise self._at(node, "only texts, numbers, true, false and null are constants")
+        return ast.Constant(node.value)
+
+    def _Name(self, node: ast.Name) -> ast.expr:
+        if node.id in WORDS:
+            return ast.Constant(WORDS[node.id])
+        if node.id not in NAMES:
+            from difflib import get_close_matches
+
+            near = get_close_matches(node.id, NAMES, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
+            raise self._at(node, f"there is no name {node.id}; {hint}")
+        self.names.add(node.id)
+        return _name(node.id)
+
+    def _Attribute(self, node: ast.Attribute) -> ast.expr:
+        return self._call("field", self._made(node.value), ast.Constant(self._attribute(node)))
+
+    def _attribute(self, node: ast.Attribute) -> str:
+        """The name as it was typed, where a placeholder of the same length was read."""
+        end = self._place(node.end_col_offset or 0)
+        return self._text[end - len(node.attr) : end]
+
+    def _Subscript(self, node: ast.Subscript) -> ast.expr:
+        if isinstance(node.slice, ast.Slice | ast.Tuple):
+            raise self._at(node.slice, "one index or name stands in [ ]")
+        return self._call("field", self._made(node.value), self._made(node.slice))
+
+    def _Compare(self, node: ast.Compare) -> ast.expr:
+        parts = []
+        left = node.left
+        for operator, right in zip(node.ops, node.comparators, strict=True):
+            parts.append(self._compared(type(operator), left, right))
+            left = right
+        return parts[0] if len(parts) == 1 else ast.BoolOp(op=ast.And(), values=parts)
+
+    def _compared(self, operator: type[ast.cmpop], left: ast.expr, right: ast.expr) -> ast.expr:
+        pair = self._made(left), self._made(right)
+        if operator in (ast.Eq, ast.NotEq) and any(_simple(one) for one in pair):
+            # A text, or a number that no boolean is equal to: Python's own comparison says the same, sooner.
+            return ast.Compare(left=pair[0], ops=[operator()], comparators=[pair[1]])
+        return self._call(_COMPARED[operator], *pair)
+
+    def _BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return ast.BoolOp(op=node.op, values=[self._made(value) for value in node.values])
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            return ast.UnaryOp(op=ast.Not(), operand=self._made(node.operand))
+        if isinstance(node.op, ast.USub):
+            made = self._made(node.operand)
+            if isinstance(made, ast.Constant) and type(made.value) in (int, float):
+                return ast.Constant(-made.value)  # type: ignore[operator]
+            return self._call("negative", made)
+        raise self._at(node, "only - and not stand in front of a value")
+
+    def _BinOp(self, node: ast.BinOp) -> ast.expr:
+        name = _RECKONED.get(type(node.op))
+        if name is None:
+            raise self._at(node, "the arithmetic is + - * / // %")
+        return self._call(name, self._made(node.left), self._made(node.right))
+
+    def _List(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
+        return ast.List(elts=[self._made(one) for one in node.elts], ctx=ast.Load())
+
+    _Tuple = _Set = _List
+
+    def _Call(self, node: ast.Call) -> ast.expr:
+        """`startswith(text, "a")`, and the same said as `text.startswith("a")`."""
+        arguments = list(node.args)
+        if isinstance(node.func, ast.Attribute):
+            name = self._attribute(node.func)
+            arguments.insert(0, node.func.value)
+        elif isinstance(node.func, ast.Name):
+            name = node.func.id
+        else:
+            raise self._at(node, "this is no function")
+        if node.keywords:
+            raise self._at(node, f"{name} takes no named arguments")
+        if name == "matches":
+            return self._matches(node, arguments)
+        if name not in operators.FUNCTIONS:
+            known = ", ".join(sorted([*operators.FUNCTIONS, "matches"]))
+            raise self._at(node, f"there is no function {name}; there are {known}")
+        wanted, function = operators.FUNCTIONS[name]
+        if len(arguments) != wanted:
+            raise self._at(node, f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}, not {len(arguments)}")
+        return self._call(function.__name__, *map(self._made, arguments))
+
+    def _matches(self, node: ast.Call, arguments: list[ast.expr]) -> ast.expr:
+        if len(arguments) != 2:
+            raise self._at(node, f"matches takes a text and a pattern, not {len(arguments)} arguments")
+        pattern = arguments[1]
+        if not isinstance(pattern, ast.Constant) or type(pattern.value) is not str:
+            raise self._at(pattern, "the pattern of matches is a text in quotes")
+        try:
+            search = re.compile(pattern.value).search
+        except re.error as problem:
+            raise self._at(pattern, f"no regular expression: {problem}") from None
+        name = f"_matches{len(self._known)}"
+        self._known[name] = lambda text: type(text) is str and search(text) is not None
+        return ast.Call(func=_name(name), args=[self._made(arguments[0])], keywords=[])
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(id=name, ctx=ast.Load())
+
+
+def _simple(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Constant):
+        return False
+    kind = type(node.value)
+    return kind is str or (kind in (int, float) and node.value not in (0, 1))
+
+
+def _said(problem: SyntaxError, text: str, place: int) -> str:
+    """Python's reason, where it is one for people who do not write Python."""
+    reason = problem.msg
+    if reason.startswith("invalid syntax"):
+        here = text[place : place + 20]
+        return f"did not expect {here!r}" if here else "the condition ends too early"
+    return reason[:1].lower() + reason[1:]

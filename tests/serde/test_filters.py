@@ -1,0 +1,114 @@
+"""Filters over batches: the same records as testing one by one, whatever the shape, the codec, the window, the core."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kcli.errors import UsageError
+from kcli.proto import core
+from kcli.proto.batch import Batch, read_batches, seal
+from kcli.serde.filters import Filter
+from kcli.serde.where import Where
+
+piece = st.sampled_from([b"a", b"b", b"ab", b"x", b"\xff", "é".encode(), b'{"n":1}', b""])
+nullable = st.none() | st.lists(piece, max_size=4).map(b"".join)
+header = st.tuples(st.sampled_from(["a", "ab", "h"]), nullable)
+rows = st.lists(
+    st.tuples(st.integers(0, 99), nullable, nullable, st.lists(header, max_size=2)), min_size=1, max_size=30
+)
+FILTERS = [
+    {"grep": ["ab"]},
+    {"grep": ["^a"]},
+    {"grep": ["a", "b$"]},
+    {"grep": ["[éx]"]},
+    {"keys": [b"a"]},
+    {"keys": [b"a", b""]},
+    {"key_grep": ["b"]},
+    {"key_grep": ["^$"]},
+    {"headers": [("a", None)]},
+    {"headers": [("h", b"ab"), ("a", None)]},
+    {"where": ["value.n == 1 or key == 'a'"]},
+    {"grep": ["a"], "key_grep": ["a"], "where": ["offset % 2 == 0 and 'a' in headers"]},
+    {"where": ["timestamp > 50", "partition == 3 and topic == 't'"]},
+]
+
+
+def made(wanted: dict[str, list[object]]) -> Filter:
+    return Filter(**{**wanted, "where": [Where(str(text)) for text in wanted.get("where", [])]})  # type: ignore[arg-type]
+
+
+def batch_of(records: list[tuple], codec: str = "none") -> Batch:
+    builder = core.Builder()
+    for row in records:
+        builder.append(*row)
+    count, base, latest = builder.count, builder.base_timestamp, builder.max_timestamp
+    sealed = seal(builder.take(), count, base, latest, codec=codec)
+    (batch,) = read_batches(bytes(sealed.data))
+    return batch
+
+
+@pytest.mark.parametrize("wanted", FILTERS, ids=str)
+@given(records=rows, codec=st.sampled_from(["none", "gzip"]), cut=st.tuples(st.integers(0, 10), st.integers(0, 10)))
+@settings(max_examples=25, deadline=None)
+def test_a_batch_is_filtered_as_its_records_one_by_one(wanted, records, codec, cut) -> None:
+    keep = made(wanted)
+    batch = batch_of(records, codec)
+    batch.first, batch.stop = min(cut[0], len(records)), max(len(records) - cut[1], 0)
+    expected = [record for record in batch if keep.record(record, "t", 3)]
+    assert keep.count(batch, "t", 3) == len(expected)
+    kept = keep.batch(batch, "t", 3)
+    assert (list(kept) if kept is not None else []) == expected
+    if kept is not None:
+        assert (kept.first, kept.stop, kept.visible) == (batch.first, batch.stop, len(expected))
+        out = bytearray()
+        assert kept.write_values(out, b"\n") == (len(expected), min(batch.stop, batch.last_offset + 1))
+        assert out == b"".join((record.value or b"") + b"\n" for record in expected)
+
+
+@pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview])
+def test_the_bytes_may_be_any_buffer_and_the_batch_anywhere_in_it(wrap) -> None:
+    records = [(i, b"k%d" % i, b"value %d" % (i % 10), [("h", b"%d" % i)]) for i in range(100)]
+    sealed = bytes(batch_of(records).data)
+    for batch in read_batches(wrap(sealed + sealed)):
+        for keep in (Filter(grep=["value 7"]), Filter(grep=["e [7]"]), Filter(where=[Where("value.endswith('7')")])):
+            kept = keep.batch(batch, "t", 0)
+            assert kept is not None
+            assert [record.offset for record in kept] == list(range(7, 100, 10))
+        assert Filter(keys=[b"k13"]).count(batch, "t", 0) == 1
+        assert Filter(headers=[("h", b"13")]).count(batch, "t", 0) == 1
+        assert Filter(grep=["k13"]).count(batch, "t", 0) == 0
+
+
+def test_all_kept_is_the_batch_itself_and_none_kept_is_none() -> None:
+    batch = batch_of([(0, b"k", b"v", ())] * 3)
+    assert Filter(grep=["v"]).batch(batch, "t", 0) is batch
+    assert Filter(grep=["nowhere"]).batch(batch, "t", 0) is None
+    assert Filter(where=[Where("false")]).batch(batch, "t", 0) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_literal_is_found_exactly_in_the_fields_it_is_whole_in(seed: int) -> None:
+    """What runs over from a key into a value, or out of it into a header, is no match."""
+    pick = random.Random(seed)
+
+    def text() -> bytes | None:
+        return pick.choice([None, b"".join(pick.choices([b"a", b"b"], k=pick.randrange(6)))])
+
+    records = [(0, text(), text(), [("aab", text())] * pick.randrange(2)) for _ in range(50)]
+    batch = batch_of(records)
+    for literal in ("a", "ab", "aab", "bb"):
+        expected = [i for i, row in enumerate(records) if row[2] is not None and literal.encode() in row[2]]
+        assert list(Filter(grep=[literal]).rows(batch.columns(), "t", 0)) == expected
+        expected = [i for i, row in enumerate(records) if row[1] is not None and literal.encode() in row[1]]
+        assert list(Filter(key_grep=[literal]).rows(batch.columns(), "t", 0)) == expected
+
+
+@pytest.mark.parametrize("bad", ["(", "a{2,1}", "[z-a]", "(?P<x", "*"])
+def test_a_bad_pattern_is_one_sentence(bad: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"--grep {bad}: ")):
+        Filter(grep=[bad])
