@@ -29,6 +29,12 @@ _RESET = {
     "error": "none",
 }
 _ISOLATION = {"read_committed": "read_committed", "read_uncommitted": "read_uncommitted"}
+_PARTITIONERS = {
+    name: name
+    for name in (
+        "murmur2", "murmur2_random", "consistent", "consistent_random", "fnv1a", "fnv1a_random", "random", "roundrobin",
+    )
+}  # fmt: skip
 _CODECS = {codec: codec for codec in ("none", "gzip", "snappy", "lz4", "zstd")}
 
 KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
@@ -52,6 +58,8 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "acks": ((PRODUCER,), "acks", _ACKS),
     "request.required.acks": ((PRODUCER,), "acks", _ACKS),
     "enable.idempotence": ((PRODUCER,), "idempotence", "bool"),
+    "partitioner": ((PRODUCER,), "partitioner", _PARTITIONERS),
+    "partitioner.availability.timeout.ms": ((PRODUCER,), "partitioner_availability_timeout", "ms"),
     "linger.ms": ((PRODUCER,), "linger", "ms"),
     "queue.buffering.max.ms": ((PRODUCER,), "linger", "ms"),
     "batch.size": ((PRODUCER,), "batch_size", "int"),

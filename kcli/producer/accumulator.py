@@ -1,10 +1,12 @@
 """All batches that are not settled: a queue per partition, what may be sent, what took too long.
 
-Pure but for its budget: time is an argument, and the sender is told by `on_ready` that something may have become
-sendable. A batch closes when it is full, its linger is over, somebody waits for memory, or on flush (D2).
+Pure but for its budget: time is an argument (`overdue` asks the loop), and the sender is told by `on_ready` that
+something may have become sendable. A batch closes when it is full, its linger is over, somebody waits for memory, or on flush (D2).
 """
 
 from __future__ import annotations
+
+import asyncio
 
 from kcli.model import TopicPartition
 from kcli.producer.batch import ProducerBatch
@@ -54,6 +56,14 @@ class Accumulator:
         """Unsettled batches of a partition, for the sticky choice."""
         found = self.active.get(TopicPartition(topic, partition))
         return found.depth if found is not None else 0
+
+    def overdue(self, at: TopicPartition, patience: float) -> bool:
+        """Whether a batch of the partition has waited for its leader for longer than so many seconds (KIP-794)."""
+        found = self.active.get(at)
+        if found is None or not found.waiting:
+            return False
+        now = asyncio.get_running_loop().time()
+        return now - found.waiting[0].created > patience + self._settings.linger
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
         """The open batch of a queue, made if there is none."""

@@ -6,8 +6,9 @@ import asyncio
 
 from kcli.errors import DeadlineExceeded, UsageError
 from kcli.model import TopicPartition
+from kcli.producer.hashing import MURMUR2, Partitioner
 from kcli.producer.partitioner import Sticky
-from kcli.proto.core import partition_keys, partition_of
+from kcli.proto.core import partition_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Placement:
         self._cluster = cluster
         self._settings = settings
         self._sticky: dict[str, Sticky] = {}
+        self._partitioners: dict[str, Partitioner] = {}
+        self._columnar = settings.partitioner in MURMUR2
         self._partitions: dict[str, tuple[float, Sequence[int]]] = {}
         self.engine: Engine  # each knows the other; the producer introduces them
 
@@ -66,18 +69,29 @@ class Placement:
             raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{max(found)}")
         return found
 
-    def of_key(self, key: bytes, everyone: Sequence[int]) -> int:
-        """Where a key's records go (D11)."""
-        return partition_of(key, len(everyone))
+    def of_key(self, topic: str, key: bytes | None, everyone: Sequence[int]) -> int | None:
+        """Where the records of a key go, None where the topic sticks (D11)."""
+        if key is None and self._columnar:
+            return None
+        found = self._partitioners.get(topic)
+        if found is None:
+            found = self._partitioners[topic] = Partitioner(self._settings.partitioner)
+        return found.of(key, len(everyone))
 
     def sticky(self, topic: str) -> Sticky:
         """The topic's sticky choice (D12)."""
         found = self._sticky.get(topic)
         if found is None:
             cluster, accumulator = self._cluster, self.engine.accumulator
+            patience = self._settings.partitioner_availability_timeout
+
+            def available(partition: int) -> bool:
+                at = TopicPartition(topic, partition)
+                return cluster.has_leader(at) and not (patience and accumulator.overdue(at, patience))
+
             found = self._sticky[topic] = Sticky(
                 lambda: accumulator.sizing.limit(topic),
-                lambda p: cluster.has_leader(TopicPartition(topic, p)),
+                available,
                 lambda p: accumulator.depth(topic, p),
             )
         return found
@@ -86,6 +100,8 @@ class Placement:
         """Each row's partition. Rows without a key go where the topic sticks now, among the others and in their
         order: a batch of their own would overtake or fall behind the keyed rows of that partition."""
         places = partition_keys(chunk, lines, len(everyone))
+        if not self._columnar:
+            places = self._one_by_one(topic, chunk, lines, everyone, places)
         if -1 in places:
             sticky = self.sticky(topic)
             chosen = sticky.choose(everyone)
@@ -93,3 +109,11 @@ class Placement:
             sticky.went(keyless, full=keyless >= self.engine.accumulator.sizing.limit(topic))
             places = type(places)("i", [chosen if place < 0 else place for place in places])
         return places
+
+    def _one_by_one(
+        self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int], places: array[int]
+    ) -> array[int]:
+        """By a partitioner the record core does not know."""
+        keys = zip(lines.key_starts, lines.key_lengths, strict=True)
+        found = (self.of_key(topic, bytes(chunk[at : at + n]) if n >= 0 else None, everyone) for at, n in keys)
+        return type(places)("i", [-1 if one is None else one for one in found])

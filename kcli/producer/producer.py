@@ -9,6 +9,7 @@ from kcli.errors import Closed, KcliError, UsageError
 from kcli.producer.batch import BatchOutcome, RecordMetadata
 from kcli.producer.bulk import Bulk, rows_of
 from kcli.producer.engine import Engine
+from kcli.producer.hashing import NAMES
 from kcli.producer.placement import Placement
 from kcli.producer.records import Records, report
 from kcli.proto.core import split_lines
@@ -271,5 +272,7 @@ def _check(settings: ProducerSettings) -> None:
         raise UsageError("an idempotent producer has at most 5 requests in flight (max.in.flight.requests)")
     if settings.transactional_id is not None and not settings.idempotence:
         raise UsageError("a transactional producer is idempotent (enable.idempotence=true, acks=all)")
+    if settings.partitioner not in NAMES:
+        raise UsageError(f"partitioner: there is no {settings.partitioner}; there are {', '.join(NAMES)}")
     if settings.delivery_timeout < settings.linger + settings.request_timeout:
         raise UsageError("delivery.timeout.ms must be at least linger.ms + request.timeout.ms")

@@ -89,9 +89,9 @@ class Records:
         try:
             self._check()
             sticky = None
-            if partition is None and key is not None:
-                partition = self._placement.of_key(key, everyone)
-            elif partition is None:
+            if partition is None:
+                partition = self._placement.of_key(topic, key, everyone)
+            if partition is None:
                 sticky = self._placement.sticky(topic)
                 partition = sticky.choose(everyone)
             queue = accumulator.queue(topic, partition)

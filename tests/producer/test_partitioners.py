@@ -1,0 +1,104 @@
+"""Where records go by each partitioner's name; the vectors are those of the clients whose names they are."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+
+import pytest
+
+from kcli.errors import UsageError
+from kcli.producer.hashing import NAMES, Partitioner, crc32, fnv1a
+from kcli.producer.producer import Producer
+from kcli.proto.murmur2 import partition_of
+from kcli.settings import ProducerSettings
+from tests.producer.world import World, play, producing, send_batches
+
+
+def test_D11_fnv1a_is_the_published_function_taken_as_sarama_takes_it() -> None:
+    """FNV-1a of "" is 0x811c9dc5, of "a" 0xe40c292c, of "foobar" 0xbf9cf968 (the authors' test vectors)."""
+    for key, unsigned in ((b"", 0x811C9DC5), (b"a", 0xE40C292C), (b"foobar", 0xBF9CF968)):
+        signed = unsigned - (1 << 32)  # all three are negative as int32
+        for count in (1, 3, 7, 12, 100):
+            assert fnv1a(key, count) == abs(signed) % count
+
+
+def test_D11_consistent_is_crc32() -> None:
+    assert crc32(b"123456789", 1 << 32) == 0xCBF43926
+    assert crc32(b"", 5) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "keyed", "empty", "none"),
+    [
+        ("murmur2", partition_of(b"key", 7), partition_of(b"", 7), None),
+        ("murmur2_random", partition_of(b"key", 7), partition_of(b"", 7), None),
+        ("consistent", zlib.crc32(b"key") % 7, 0, 0),
+        ("consistent_random", zlib.crc32(b"key") % 7, None, None),
+        ("fnv1a", fnv1a(b"key", 7), fnv1a(b"", 7), fnv1a(b"", 7)),
+        ("fnv1a_random", fnv1a(b"key", 7), fnv1a(b"", 7), None),
+        ("random", None, None, None),
+    ],
+)
+def test_D11_each_name_says_what_becomes_of_keys_empty_keys_and_none(
+    name: str, keyed: int | None, empty: int | None, none: int | None
+) -> None:
+    one = Partitioner(name)
+    assert (one.of(b"key", 7), one.of(b"", 7), one.of(None, 7)) == (keyed, empty, none)
+
+
+def test_D11_roundrobin_takes_one_after_the_other() -> None:
+    one = Partitioner("roundrobin")
+    assert [one.of(b"key", 3) for _ in range(5)] == [0, 1, 2, 0, 1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_D11_lines_and_single_records_agree(name: str) -> None:
+    async def scene() -> None:
+        world = World({"t": 7})
+        chunk = b"".join(b"k%d\tv%d\n" % (n % 40, n) for n in range(200))
+        async with producing(world, partitioner=name) as producer:
+            assert await producer.send_lines("t", chunk, 0, len(chunk), key_delimiter=b"\t") == len(chunk)
+        lines = {p: list(world.log(p).records) for p in range(7)}
+        again = World({"t": 7})
+        async with producing(again, partitioner=name) as producer:
+            for n in range(200):
+                await producer.send("t", b"v%d" % n, b"k%d" % (n % 40))
+        if name != "random":
+            assert {p: again.log(p).records for p in range(7)} == lines
+        assert sum(map(len, lines.values())) == 200
+
+    play(scene())
+
+
+def test_D11_a_name_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no murmur3; there are murmur2"):
+        Producer(World(), ProducerSettings(partitioner="murmur3"))  # type: ignore[arg-type]
+
+
+def test_D12_a_leader_that_takes_nothing_is_left_out_after_the_availability_timeout() -> None:
+    async def scene() -> None:
+        world = World({"t": 3})
+        async with producing(
+            world, linger=0.01, batch_size=1000, partitioner_availability_timeout=0.5, delivery_timeout=60.0
+        ) as producer:
+            for partition in range(3):
+                await asyncio.gather(*await send_batches(producer, 1, partition))
+
+            async def hang() -> None:
+                await asyncio.sleep(30.0)
+
+            world.nodes_by_id[0].before = hang
+            for _ in range(400):
+                await producer.send("t", b"x" * 100)
+                await asyncio.sleep(0.01)
+            slow = producer._engine.accumulator.queue("t", 0)
+            held = sum(batch.count for batch in (*slow.waiting, *slow.in_flight))
+            assert held < 400 / 3 * 0.75
+            world.nodes_by_id[0].before = None
+            await producer.flush()
+        sizes = [len(world.log(p).records) for p in range(3)]
+        assert sizes[0] < 403 / 3
+        assert sum(sizes) == 403
+
+    play(scene())
