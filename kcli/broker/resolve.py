@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from contextlib import suppress
 from threading import Thread
 
 TYPE_CHECKING = False
@@ -51,8 +50,10 @@ async def _look_up(host: str, port: int) -> Any:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as failed:
             problem = failed
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        try:
             loop.call_soon_threadsafe(settle, found, problem)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
 
     Thread(target=ask, name=f"resolve {host}", daemon=True).start()
     return await answer

@@ -1,25 +1,111 @@
-"""What a short-lived process does not need, left out before it costs anything: measured with 10 records consumed,
-CPU 98 ms before and 83 ms after."""
+"""What a short-lived process does not need, left out before it costs anything.
+
+asyncio imports ten modules for what few programs do: TLS, subprocesses, executors, log messages, stacks in debug mode.
+While it is being imported, those are stand-ins that become the real module when something is looked up in them; then
+they are taken away again, so that nobody but asyncio ever meets one. Measured with 10 records consumed: see
+docs/benchmarks.md, "Start-up".
+"""
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 YOUNG = 100_000  # objects made before the collector looks: imports make tens of thousands, and none of them is garbage
 
 
-def start_lean() -> None:
-    """Collect garbage seldom, and import asyncio without `ssl`, which it wants only for TLS transports.
+class Later(ModuleType):
+    """A module that is imported at the first look at something that is not `known`."""
 
-    asyncio supports a Python without ssl; nothing of the connection path uses it yet. Whoever opens a TLS connection
-    has to import asyncio before this is called.
-    """
+    def __init__(self, name: str, **known: Any) -> None:
+        super().__init__(name)
+        self.__dict__.update(known)
+
+    def __getattr__(self, what: str) -> Any:
+        if what.startswith("__"):  # the import system asks whether it is a package
+            raise AttributeError(what)
+        from importlib import import_module
+
+        name = self.__name__
+        if sys.modules.get(name) is self:  # asyncio's import wants more than we know: then it gets it
+            del sys.modules[name]
+        real = import_module(name)
+        self.__dict__.update(vars(real))
+        return getattr(real, what)
+
+
+class Logger:
+    """A logger that does not exist before it has something to say. What is below a warning nobody can have asked for
+    as long as nobody has imported logging."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def debug(self, *args: Any, **kwargs: Any) -> None:
+        if "logging" in sys.modules:
+            self.__getattr__("debug")(*args, **kwargs)
+
+    def __getattr__(self, what: str) -> Any:
+        import logging
+
+        return getattr(logging.getLogger(self._name), what)
+
+
+class Annotation:
+    """What stands in annotations that nobody reads: `Optional[float]`."""
+
+    def __getitem__(self, _: object) -> Annotation:
+        return self
+
+
+def extract_stack(*args: Any, **kwargs: Any) -> Any:
+    """traceback.extract_stack, which the compiled part of asyncio wants to have at hand for its debug mode."""
+    import traceback
+
+    return traceback.extract_stack(*args, **kwargs)
+
+
+def _same(what: Any) -> Any:
+    return what
+
+
+def _stand_ins() -> dict[str, Later]:
+    """What asyncio's modules look up while they are imported is known, by the values the documentation gives."""
+    known: dict[str, dict[str, object]] = {
+        "asyncio.sslproto": {},
+        "asyncio.staggered": {},
+        "concurrent.futures": {name: name for name in ("FIRST_COMPLETED", "FIRST_EXCEPTION", "ALL_COMPLETED")},
+        "inspect": {},
+        "linecache": {},
+        "logging": {"DEBUG": 10, "getLogger": Logger},
+        "ssl": {"SSLSocket": Annotation},  # no socket is one before ssl was imported
+        "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
+        "traceback": {"extract_stack": extract_stack},
+        "typing": {"Optional": Annotation(), "Type": Annotation(), "final": _same},
+    }
+    return {name: Later(name, **values) for name, values in known.items() if name not in sys.modules}
+
+
+def start_lean() -> None:
+    """Collect garbage seldom, and import asyncio without what it does not use. In debug mode asyncio uses all of it."""
     gc.set_threshold(YOUNG, 50, 50)
-    if "asyncio" in sys.modules or "ssl" in sys.modules:
+    if "asyncio" in sys.modules or sys.flags.dev_mode or "PYTHONASYNCIODEBUG" in os.environ:
         return
-    sys.modules["ssl"] = None  # type: ignore[assignment]
+    import concurrent
+
+    absent = _stand_ins()
+    sys.modules.update(absent)
+    if "concurrent.futures" in absent:
+        concurrent.futures = absent["concurrent.futures"]
     try:
         import asyncio  # noqa: F401
     finally:
-        del sys.modules["ssl"]
+        for name, module in absent.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]

@@ -8,6 +8,8 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from kcli.cli.option import Command, Values
 
 HOT = ("produce", "consume", "tail", "count")
@@ -32,6 +34,23 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as problem:
         complain(sentence(problem))
         return 1
+
+
+def console() -> NoReturn:
+    """The console script. The process ends without taking the interpreter to pieces, which costs 8 ms and frees what
+    the system takes back anyway; unless there are threads, or things registered for the end, as logging's are."""
+    import os
+    import threading
+
+    code = main()
+    if threading.active_count() > 1 or "logging" in sys.modules:
+        sys.exit(code)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        sys.exit(code)  # closed, or its reader left: Python knows what to do about that
+    os._exit(code)
 
 
 def _dispatch(words: list[str]) -> int:

@@ -7,9 +7,9 @@ was asked under, else it is dropped (E33). One partition's error never hides ano
 from __future__ import annotations
 
 import asyncio
-from random import uniform
 
 from kcli import codes
+from kcli.chance import uniform
 from kcli.consumer.chunk import Chunk, scan
 from kcli.consumer.cursor import READY, VALIDATING
 from kcli.consumer.fetch_session import Ask, FetchSession

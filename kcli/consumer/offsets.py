@@ -6,9 +6,9 @@ Always at the leader, whatever replica is read from (C14). One partition's failu
 from __future__ import annotations
 
 import asyncio
-from random import uniform
 
 from kcli import codes
+from kcli.chance import uniform
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound, OffsetAnswer
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic

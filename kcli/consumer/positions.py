@@ -7,9 +7,9 @@ changes nothing (E23).
 from __future__ import annotations
 
 import asyncio
-from random import uniform
 
 from kcli import codes
+from kcli.chance import uniform
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound
 from kcli.consumer.cursor import READY, RESOLVING, VALIDATING
 from kcli.consumer.offsets import list_offsets, may_pass, resolve

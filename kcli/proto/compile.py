@@ -1,12 +1,11 @@
 """From a declaration to straight-line code: what both directions share.
 
 `encoding.py` and `decoding.py` write one function per message and version; runs of fixed-width fields become one
-`struct` call. The source of every function is kept in `linecache`, so a traceback shows its line.
+`struct` call. Every function knows its source, so a traceback shows its line.
 """
 
 from __future__ import annotations
 
-import linecache
 import sys
 
 from kcli.errors import EncodeError
@@ -25,6 +24,16 @@ FIXED = {
     "bool": "?", "Int8": "b", "Int16": "h", "Int32": "i", "Int64": "q",
     "UInt16": "H", "UInt32": "I", "Float64": "d", "Uuid": "16s",
 }  # fmt: skip
+
+
+class Source:
+    """Where a traceback finds the lines of a function that stands in no file (PEP 302, `get_source`)."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_source(self, _: str) -> str:
+        return self._text
 
 
 class Wire:
@@ -69,9 +78,10 @@ class Compiler:
     def compiled(self, prefix: str) -> Any:
         """Generate the source for the message and everything in it; the function `prefix` + its name."""
         self._struct(self.message)
-        file = f"<{self.label} {prefix}>"
+        file = f"{self.label} {prefix}"
         source = "\n".join(self.lines) + "\n"
-        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+        self.names["__name__"] = file
+        self.names["__loader__"] = Source(source)
         name = f"{self.message.__name__}-{self.version}-{prefix}"
         code = codecache.load(name, source)
         if code is None:
