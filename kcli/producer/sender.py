@@ -162,6 +162,8 @@ class LeaderSender:
         task = asyncio.get_running_loop().create_task(self._exchange([batch for _, batch in ready]))
         self._outstanding.append((ready, task))
         task.add_done_callback(self._settle_in_order)
+        if self._transactions is not None:
+            self._transactions.travels(task)
         self._on_sent()
 
     async def _exchange(self, batches: list[ProducerBatch]) -> tuple[ProduceRequest, ProduceResponse | None]:

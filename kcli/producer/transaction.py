@@ -138,7 +138,7 @@ class Transactions(Gate):
         error = AbortRequired("the transaction was aborted before the record was sent")
         while True:
             self._ledger.fail_unsent(error)
-            if not any(queue.in_flight for queue in self._accumulator.active.values()):
+            if not self._on_wire and not any(queue.in_flight for queue in self._accumulator.active.values()):
                 return
             self._ledger.changed.clear()
             await self._ledger.changed.wait()

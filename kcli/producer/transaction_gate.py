@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from kcli.errors import KcliError
     from kcli.model import Cluster, TopicPartition
@@ -49,6 +49,7 @@ class Gate:
         self.standing = Standing()
         self._v2 = False
         self.registration = Registration(self._coordination, self.identity, self._refused, wake)
+        self._on_wire: set[asyncio.Task[Any]] = set()  # Produce requests, also those whose batches were given up
         ledger.on_failure = self.failed
 
     # -- what the engine asks ---------------------------------------------------------------------------------------
@@ -63,6 +64,15 @@ class Gate:
     def sent(self, at: TopicPartition) -> None:
         """A batch leaves. Whatever becomes of it, the partition belongs to the transaction now (D39)."""
         self.registration.touched.add(at)
+
+    def travels(self, exchange: asyncio.Task[Any]) -> None:
+        """A Produce request leaves. Until it is answered, or the answer lost, the transaction must not end."""
+        self._on_wire.add(exchange)
+        exchange.add_done_callback(self._came_back)
+
+    def _came_back(self, exchange: asyncio.Task[Any]) -> None:
+        self._on_wire.discard(exchange)
+        self._ledger.changed.set()
 
     def turn(self, group: asyncio.TaskGroup) -> None:
         """Once in each turn of the engine: announce partitions; of a transaction that can only be aborted nothing is
