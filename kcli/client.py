@@ -35,8 +35,12 @@ class Client:
         keep_large_blocks()
         client_id = settings.client_id or f"kcli-{os.getpid()}-{next(_numbers)}"
 
+        kind = NetworkBroker
+        if settings.guard:
+            from kcli.broker.guard import GuardedBroker as kind
+
         def connect(address: Address, node_id: int) -> Broker:
-            return NetworkBroker(address, node_id, self.settings, client_id)
+            return kind(address, node_id, self.settings, client_id)
 
         self.cluster: Cluster = NetworkCluster(connect, settings)
 
@@ -49,7 +53,8 @@ class Client:
         await self.cluster.close()
 
     def producer(self, settings: ProducerSettings, interceptors: Sequence[Interceptor] = ()) -> Producer:
-        """A producer, to be used in an `async with` inside the client's."""
+        """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""
+        self._refuse("producing")
         from kcli.producer.producer import Producer
 
         return Producer(self.cluster, settings, interceptors)
@@ -58,11 +63,20 @@ class Client:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
         from kcli.consumer.consumer import Consumer
 
+        if group is not None:
+            self._refuse("joining a group")
         largest = settings.fetch_max_bytes + HEADROOM
         if largest > self.settings.max_frame:  # a frame that was asked for is not an attack (B1)
             self.settings = self.settings.replace(max_frame=largest)
         own = self.settings
         return Consumer(self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age)
+
+    def _refuse(self, what: str) -> None:
+        """Before anything is begun; the guard of each broker refuses the requests themselves."""
+        if self.settings.guard == "read_only":
+            from kcli.errors import UsageError
+
+            raise UsageError(f"profile {self.settings.profile} is read-only: {what} would change the cluster")
 
 
 def keep_large_blocks() -> None:

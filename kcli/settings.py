@@ -27,6 +27,8 @@ class ClientSettings(Frozen):
     auto_create_topics: bool = False
     rack: str = ""
     deadline: float = 30.0  # of looking something up: bootstrap, a leader, a coordinator
+    guard: str = ""  # read_only | protected: what the profile forbids
+    profile: str = ""  # its name, for what is said about it
 
 
 class ProducerSettings(Frozen):

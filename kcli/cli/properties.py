@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from kcli.profiles import Profile
+
 CLIENT, PRODUCER, CONSUMER, GROUP = "client", "producer", "consumer", "group"
 EVERYWHERE = (CLIENT, PRODUCER, CONSUMER)
 
@@ -60,6 +62,8 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "enable.idempotence": ((PRODUCER,), "idempotence", "bool"),
     "partitioner": ((PRODUCER,), "partitioner", _PARTITIONERS),
     "partitioner.availability.timeout.ms": ((PRODUCER,), "partitioner_availability_timeout", "ms"),
+    "transactional.id": ((PRODUCER,), "transactional_id", "text"),
+    "transaction.timeout.ms": ((PRODUCER,), "transaction_timeout", "ms"),
     "linger.ms": ((PRODUCER,), "linger", "ms"),
     "queue.buffering.max.ms": ((PRODUCER,), "linger", "ms"),
     "batch.size": ((PRODUCER,), "batch_size", "int"),
@@ -143,9 +147,13 @@ class Properties:
             getattr(self, name)[field] = value
 
 
-def read_properties(path: str | None, given: list[str]) -> Properties:
-    """A file's properties, then those of the command line. Raises UsageError, naming the line."""
+def read_properties(path: str | None, given: list[str], profile: Profile | None = None) -> Properties:
+    """A profile's properties, then a file's, then those of the command line. Raises UsageError, naming the line."""
     found = Properties()
+    if profile is not None:
+        for key, text in profile.properties:
+            found.put(key, text, profile.where)
+        found.bootstrap = None  # `bootstrap` is the name a profile has for it
     if path is not None:
         for number, key, text in _file_lines(path):
             if key not in BESIDE_THE_POINT:
