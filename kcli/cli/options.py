@@ -107,6 +107,8 @@ Examples:
   kcli produce orders < orders.txt
   kcli produce orders -K : -z zstd < keyed.txt        key:value, compressed
   kcli produce orders -k k -H source=shell --value v  one record
+  kcli produce orders --transactional-id load-1 < f   all of it or nothing
+  kcli produce orders --transactional-id load-1 --batch 1000 < f
   kcli consume orders -e -J | kcli produce copy --input json""",
     words="TOPIC [FILE]...",
     options=(
@@ -147,6 +149,20 @@ Examples:
         ),
         Option(name="acks", flags=("--acks",), choices=("all", "-1", "1", "0"), help="Who must have it (default all)."),
         Option(name="timestamp", flags=("--timestamp",), metavar="TIME", help="Of every record; else now."),
+        Option(
+            name="transactional_id",
+            flags=("--transactional-id",),
+            metavar="ID",
+            help="All input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
+        ),
+        Option(
+            name="batch",
+            flags=("--batch",),
+            kind="int",
+            least=1,
+            metavar="N",
+            help="With --transactional-id: a transaction for every N records.",
+        ),
         Option(
             name="on_error",
             flags=("--on-error",),

@@ -57,6 +57,11 @@ class Plan:
         self.timestamp = _timestamp(values["timestamp"])
         self.skip: bool = values["on_error"] == "skip"
         self.report: str | None = values["report"]
+        self.batch: int = values["batch"] or 0  # records of a transaction, 0 for all of them
+        self.by_rows = (
+            self.input != "lines" or bool(self.headers) or len(self.delimiter) > 1
+            or (self.key is not None and self.key_delimiter is not None)
+        )  # fmt: skip
         self.settings = self._settings(values)
         self._check(values)
 
@@ -66,6 +71,8 @@ class Plan:
             changes["compression"], changes["compression_level"] = text.codec(values["compression"])
         if values["acks"] is not None:
             changes["acks"] = {"all": -1, "-1": -1, "1": 1, "0": 0}[values["acks"]]
+        if values["transactional_id"] is not None:
+            changes["transactional_id"] = values["transactional_id"]
         if changes.get("acks", -1) != -1:
             if changes.get("idempotence"):
                 raise UsageError("enable.idempotence=true needs acks=all")
@@ -82,6 +89,8 @@ class Plan:
             for name, flag in (("delimiter", "-D"), ("key_delimiter", "-K"), ("key", "-k"), ("whole", "--whole")):
                 if values[name]:
                     raise UsageError(f"--input {self.input} says it all: {flag} does not go with it")
+        if self.batch and self.settings.transactional_id is None:
+            raise UsageError("--batch is the size of a transaction: it needs --transactional-id")
         if self.whole and self.key_delimiter:
             raise UsageError("--whole takes no -K: nothing is split")
 
@@ -144,7 +153,7 @@ class Sending:
         plan = self.plan
         if plan.input != "lines":
             return await self._envelopes(name, bytes(buffer[:end]), line)
-        if plan.headers or len(plan.delimiter) > 1 or (plan.key is not None and plan.key_delimiter is not None):
+        if plan.by_rows:
             pieces = bytes(buffer[: end - len(plan.delimiter)]).split(plan.delimiter)
             await self._rows([self._keyed(piece) for piece in pieces])
             return line + len(pieces)
@@ -189,7 +198,7 @@ class Sending:
             except BadLine as problem:
                 if plan.skip:
                     self.skipped += 1
-                    _say(f"{name}: {problem}; skipped")
+                    say(f"{name}: {problem}; skipped")
                     continue
                 wrong = problem
                 break
@@ -252,9 +261,13 @@ async def _produce(plan: Plan, stop: Stop) -> int:
         async with Client(plan.connection.client()) as client:
             producer = client.producer(plan.settings)
             await producer.start()
-            sending = Sending(plan, producer, report, client.cluster)
             try:
-                return await _send(sending, stop)
+                if plan.settings.transactional_id is not None:
+                    from kcli.cli import produce_transactions as transactions
+
+                    sending = transactions.TransactionalSending(plan, producer, report, client.cluster)
+                    return await transactions.send(sending, stop)
+                return await _send(Sending(plan, producer, report, client.cluster), stop)
             finally:
                 await producer.close(0)
     finally:
@@ -264,7 +277,7 @@ async def _produce(plan: Plan, stop: Stop) -> int:
 
 async def _send(sending: Sending, stop: Stop) -> int:
     """Read, flush, say what became of it."""
-    stop.last_words = lambda: _say(f"stopped: {sending.summary()}")
+    stop.last_words = lambda: say(f"stopped: {sending.summary()}")
     problem: KcliError | OSError | None = None
     try:
         await stop.unless(sending.everything())
@@ -276,33 +289,38 @@ async def _send(sending: Sending, stop: Stop) -> int:
         left = await sending.producer.flush(PATIENCE)
         if left:
             again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
-            _say(f"waiting for the answers to {text.records(left)}; {again} stops at once")
+            say(f"waiting for the answers to {text.records(left)}; {again} stops at once")
             await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
     problem = problem or sending.error
-    unknown = isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION
-    if unknown and sending.cluster is not None and not stop.asked:
-        from kcli.cli.reading import no_such_topic
+    return _verdict(sending, stop, problem if stop.asked else await explained(sending, problem))
 
-        problem = await no_such_topic(sending.cluster, sending.plan.topic)
-    return _verdict(sending, stop, problem)
+
+async def explained(sending: Sending, problem: KcliError | OSError | None) -> KcliError | OSError | None:
+    """The problem; for a topic that does not exist with the names that are like it."""
+    unknown = isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION
+    if not unknown or sending.cluster is None:
+        return problem
+    from kcli.cli.reading import no_such_topic
+
+    return await no_such_topic(sending.cluster, sending.plan.topic)
 
 
 def _verdict(sending: Sending, stop: Stop, problem: KcliError | OSError | None) -> int:
     counts = sending.producer.counts
     complete = counts.acked == sending.read and not sending.skipped and problem is None
     if stop.asked:
-        _say(f"interrupted: {sending.summary()}")
+        say(f"interrupted: {sending.summary()}")
         return INTERRUPTED
     if complete:
         if sending.plan.connection.verbose:
-            _say(sending.summary())
+            say(sending.summary())
         return 0
     if problem is not None:
         from kcli.cli.main import sentence
 
-        _say(sentence(problem))
+        say(sentence(problem))
     if sending.read or sending.skipped:
-        _say(sending.summary())
+        say(sending.summary())
     return problem.exit_code if isinstance(problem, KcliError) else 1
 
 
@@ -319,7 +337,7 @@ def _timestamp(given: str | None) -> int | None:
     return found
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     from kcli.cli.main import complain
 
     complain(sentence)
