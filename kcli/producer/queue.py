@@ -21,7 +21,10 @@ class PartitionQueue:
     """See above. `waiting` and `in_flight` are sorted by number. `needs_epoch`: a sequence was used up by a batch
     that may not be in the log, so what comes next needs a new epoch (D27)."""
 
-    __slots__ = ("at", "epoch", "in_flight", "needs_epoch", "next_sequence", "open", "producer_id", "proven", "waiting")
+    __slots__ = (
+        "at", "epoch", "in_flight", "needs_epoch", "next_sequence", "of_before", "open", "producer_id", "proven",
+        "topic_id", "waiting",
+    )  # fmt: skip
 
     def __init__(self, at: TopicPartition) -> None:
         self.at = at
@@ -33,6 +36,8 @@ class PartitionQueue:
         self.next_sequence = 0
         self.needs_epoch = False
         self.proven = False  # the leader has stored something of this epoch
+        self.topic_id = b""
+        self.of_before: tuple[int, ...] = ()  # the last batch that was sent to another topic of this name
 
     @property
     def depth(self) -> int:
@@ -133,7 +138,14 @@ class PartitionQueue:
     def stored(self, batch: ProducerBatch) -> None:
         """The leader has it."""
         if batch.stamp is not None and batch.stamp[:2] == (self.producer_id, self.epoch):
-            self.proven = True
+            self.proven = self.proven or batch.number > self.of_before
+
+    def belongs_to(self, topic_id: bytes) -> None:
+        """Where the next batch would go. A topic that was made anew does not know the producer (C8)."""
+        if topic_id != self.topic_id:
+            self.topic_id = topic_id
+            self.proven = False
+            self.of_before = max((batch.number for batch in self.in_flight), default=())
 
     def _begin(self, identity: Identity) -> None:
         self.producer_id, self.epoch, self.next_sequence = identity.producer_id, identity.epoch, 0

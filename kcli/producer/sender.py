@@ -111,6 +111,7 @@ class LeaderSender:
         ready: Sent = []
         size = 0
         for queue in self._mine():
+            queue.belongs_to(self._cluster.topic_id(queue.at.topic))
             batch = queue.sendable(now, self.node_id, ordered=settings.max_in_flight == 1)
             if batch is None:
                 if queue.waiting and queue.waiting[0].not_before > now:

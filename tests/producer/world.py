@@ -32,6 +32,7 @@ from kcli.proto.messages.produce import (
 )
 from kcli.settings import ProducerSettings
 
+MOST_TURNS = 1_000_000
 CREEP = 1e-10  # seconds a turn takes: a timer may ring a clock's tick too early, and then time has to go on
 
 
@@ -41,11 +42,14 @@ class JumpingSelector(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
+        self.turns = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if ready or timeout == 0:
             self.now += CREEP
+            self.turns += 1
+            assert self.turns < MOST_TURNS, "the loop spins"
             return ready
         if timeout is None:
             ready = super().select(2)  # a thread may still report
@@ -97,6 +101,7 @@ class Log:
         self.producers: dict[int, tuple[int, int, deque[tuple[int, int, int]]]] = {}
         self.script: deque[ErrorCode | Act] = deque()
         self.limit = 1 << 40
+        self.forgotten: dict[int, int] = {}  # producer id to the last epoch of it that is not known any more
         self.seen: list[Batch] = []
         self.bytes_of: dict[tuple[int, int, int, int], bytes] = {}
 
@@ -119,6 +124,8 @@ class Log:
         if size > self.limit:
             return self.answer(codes.MESSAGE_TOO_LARGE)
         if batch.producer_id >= 0:
+            if self.forgotten.get(batch.producer_id, -1) >= batch.producer_epoch:
+                return self.answer(codes.UNKNOWN_PRODUCER_ID)
             found = self.producers.get(batch.producer_id)
             first, count = batch.base_sequence, batch.count
             epoch, expected, recent = found or (batch.producer_epoch, first, deque(maxlen=5))
@@ -136,6 +143,12 @@ class Log:
         base = len(self.records)
         self.records += [record.value for record in batch]
         return self.answer(codes.NONE, base)
+
+
+    def forget(self) -> None:
+        """Lose what is known of the producers: retention took their last records."""
+        self.forgotten |= {producer_id: epoch for producer_id, (epoch, _, _) in self.producers.items()}
+        self.producers.clear()
 
 
 class FakeBroker:
@@ -196,8 +209,10 @@ class FakeBroker:
             for part in topic.partition_data:
                 log = self.world.logs[TopicPartition(topic.name, part.index)]
                 assert part.records is not None
-                if log.leader != self.node_id:
-                    answer: PartitionProduceResponse | None = self._not_leader(log, response)
+                if topic.topic_id not in (bytes(16), self.world.topic_id(topic.name)):
+                    answer: PartitionProduceResponse | None = log.answer(codes.UNKNOWN_TOPIC_ID)
+                elif log.leader != self.node_id:
+                    answer = self._not_leader(log, response)
                 else:
                     answer = log.take(bytes(part.records))
                 if answer is not None:
@@ -234,6 +249,8 @@ class World:
         self.with_ids = True
         self.cached: dict[TopicPartition, int] = {}
         self.hopeless: Exception | None = None
+        self.lives = 1  # how often the topics were created
+        self.past: list[Log] = []  # the logs of earlier lives
 
     def add_partitions(self, topic: str, count: int) -> None:
         for partition in range(count):
@@ -296,7 +313,14 @@ class World:
         return sorted(at.partition for at in self.logs if at.topic == topic and at in self.cached)
 
     def topic_id(self, topic: str) -> bytes:
-        return topic.encode().ljust(16, b".") if self.with_ids else bytes(16)
+        return (topic.encode() + b"%d" % self.lives).ljust(16, b".") if self.with_ids else bytes(16)
+
+    def recreate(self) -> None:
+        """Every topic is deleted and made again: same names, other ids, empty logs."""
+        self.lives += 1
+        for at, log in self.logs.items():
+            self.past.append(log)
+            self.logs[at] = Log(at, log.leader)
 
     async def node(self, node_id: int) -> FakeBroker:
         return self.nodes_by_id[node_id]
