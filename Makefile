@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
 
-.PHONY: demo test test-pure asan check chaos bench clean format
+.PHONY: demo test test-pure asan check schedules chaos bench clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -40,6 +40,9 @@ check: $(VENV)/.made-dev  ## lint, types, import contracts
 format: $(VENV)/.made-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules of faults against the producer, from KCLI_SEED (0) on
+	$(BIN)/python -m tests.producer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
 
 chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat
 	$(BIN)/python -m tests.kafka.chaos

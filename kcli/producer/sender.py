@@ -160,16 +160,19 @@ class LeaderSender:
             if self._transactions is not None:
                 self._transactions.sent(queue.at)
             self._served = queue.at
-        task = asyncio.get_running_loop().create_task(self._exchange([batch for _, batch in ready]))
+        # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
+        most = None if self._transactions is None else self._transactions.produce_cap
+        request, cap = exchange.build([batch for _, batch in ready], self._cluster, self._settings, most)
+        task = asyncio.get_running_loop().create_task(self._exchange(request, cap))
         self._outstanding.append((ready, task))
         task.add_done_callback(self._settle_in_order)
         if self._transactions is not None:
             self._transactions.travels(task)
         self._on_sent()
 
-    async def _exchange(self, batches: list[ProducerBatch]) -> tuple[ProduceRequest, ProduceResponse | None]:
-        most = None if self._transactions is None else self._transactions.produce_cap
-        request, cap = exchange.build(batches, self._cluster, self._settings, most)
+    async def _exchange(
+        self, request: ProduceRequest, cap: int | None
+    ) -> tuple[ProduceRequest, ProduceResponse | None]:  # fmt: skip
         broker = await self._cluster.node(self.node_id)
         if self._settings.acks == 0:
             await broker.tell(request, max_version=cap)

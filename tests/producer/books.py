@@ -112,8 +112,8 @@ class Books:
     def end(self, producer_id: int, epoch: int, committed: bool, v2: bool) -> ErrorCode:
         fate = "committed" if committed else "aborted"
         ended = "CompleteCommit" if committed else "CompleteAbort"
-        if v2 and self.bumped_by == (epoch, fate):
-            return codes.NONE  # asked again
+        if v2 and self.bumped_by in ((epoch, "committed"), (epoch, "aborted")):  # asked again, or timed out before
+            return codes.NONE if self.bumped_by == (epoch, fate) else codes.INVALID_TXN_STATE
         code = self.fenced(producer_id, epoch)
         if code:
             return code
@@ -137,5 +137,6 @@ class Books:
     def time_out(self) -> None:
         """The transaction took too long: the coordinator aborts it and fences its producer."""
         if self.state == "Ongoing":
+            self.bumped_by = (self.epoch, "aborted")
             self.bump()
             self.complete("aborted")

@@ -1,5 +1,5 @@
-"""The world of world.py behind the real `NetworkCluster`: its nodes answer Metadata too, each as it sees things, so that
-leaders, epochs, hints and topic ids are kcli's own business."""
+"""The world of world.py behind the real `NetworkCluster`: its nodes answer Metadata too, each as it sees things, so
+that leaders, epochs, hints and topic ids are kcli's own business."""
 
 from __future__ import annotations
 

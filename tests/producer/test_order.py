@@ -36,7 +36,7 @@ def test_D25_five_in_flight_and_the_first_fails_yet_the_log_is_in_order() -> Non
     play(scene())
 
 
-def test_A5_10_three_retries_of_the_first_batch_keep_the_order() -> None:
+def test_A5_10_A5_26_three_retries_of_the_first_batch_keep_the_order() -> None:
     async def scene() -> None:
         world = World()
         outcomes: list[BatchOutcome] = []
@@ -52,7 +52,7 @@ def test_A5_10_three_retries_of_the_first_batch_keep_the_order() -> None:
     play(scene())
 
 
-def test_D25_only_the_retried_batch_travels_while_a_retry_is_pending() -> None:
+def test_D25_A5_24_only_the_retried_batch_travels_while_a_retry_is_pending() -> None:
     async def scene() -> None:
         world = World()
         async with producing(world) as producer:
@@ -329,7 +329,7 @@ def test_C6_metadata_that_misses_the_topic_once_loses_no_sequence() -> None:
 
 
 @pytest.mark.parametrize("hints", [True, False])
-def test_C7_D30_a_moved_leader_is_followed_at_once_with_a_hint(hints: bool) -> None:
+def test_C7_D30_A1_10_a_moved_leader_is_followed_at_once_with_a_hint(hints: bool) -> None:
     async def scene() -> None:
         world = World()
         world.hints = hints

@@ -97,6 +97,22 @@ def test_D38_a_commit_that_lost_against_the_timeout_is_not_retried_as_commit_nor
 
 
 @V1_V2
+def test_D38_a_transaction_that_took_too_long_is_not_committed(level: int) -> None:
+    async def scene() -> None:
+        world = TransactionWorld(level=level)
+        async with transacting(world) as producer:
+            await producer.begin()
+            await producer.send("t", b"v")
+            await producer.flush()
+            world.books.time_out()
+            with pytest.raises(Fenced, match=r"transaction\.timeout\.ms"):
+                await producer.commit()
+        assert world.committed() == []
+
+    play(scene())
+
+
+@V1_V2
 def test_D38_a_commit_that_could_not_even_be_asked_for_can_be_aborted(level: int) -> None:
     async def scene() -> None:
         world = TransactionWorld(level=level)

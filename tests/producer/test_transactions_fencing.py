@@ -82,6 +82,31 @@ def test_D39_an_abort_while_partitions_are_announced_opens_no_other_transaction(
 
 
 @V1_V2
+def test_D39_an_abort_waits_for_a_produce_on_the_wire_whose_batch_was_given_up(level: int) -> None:
+    async def scene() -> None:
+        world = TransactionWorld(level=level)
+
+        async def slow() -> None:
+            world.broker().before = None
+            await asyncio.sleep(8)
+
+        world.broker().before = slow
+        async with transacting(world, delivery_timeout=6.0, request_timeout=5.0) as producer:
+            await producer.begin()
+            await producer.send("t", b"v")
+            with pytest.raises(AbortRequired, match="not acknowledged within 6 s"):
+                await producer.commit()
+            await producer.abort()
+            assert world.log().records == [b"v"]  # it arrived, and before EndTxn
+            await once_more(world, producer)
+        assert world.committed() == [b"after"]
+        assert world.books.unregistered == 0
+        assert producer.counts.unknown == 1
+
+    play(scene())
+
+
+@V1_V2
 def test_D40_positions_carry_the_group_and_a_stale_generation_refuses_the_commit(level: int) -> None:
     async def scene() -> None:
         world = TransactionWorld(level=level)

@@ -144,7 +144,6 @@ class Log:
         self.records += [record.value for record in batch]
         return self.answer(codes.NONE, base)
 
-
     def forget(self) -> None:
         """Lose what is known of the producers: retention took their last records."""
         self.forgotten |= {producer_id: epoch for producer_id, (epoch, _, _) in self.producers.items()}
