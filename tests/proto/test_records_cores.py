@@ -291,6 +291,14 @@ def test_crc32c_is_castagnolis(core):
         assert core.crc32c(data[size // 2 :], core.crc32c(data[: size // 2])) == twin.crc32c(data)
 
 
+def test_crc32c_is_the_same_however_a_buffer_is_cut(core):
+    """Wide registers begin at 512 bytes and take 256 at a time: every remainder, from odd addresses."""
+    data = random.Random(1).randbytes(1400)
+    whole = twin.crc32c(data)
+    for cut in range(0, 1400, 1 if core is not twin else 37):
+        assert core.crc32c(memoryview(data)[cut:], core.crc32c(memoryview(data)[:cut])) == whole
+
+
 @cores
 def test_D11_keys_go_where_java_puts_them(core):
     for key, hashed in (
