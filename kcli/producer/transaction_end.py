@@ -70,6 +70,9 @@ class Ending:
         if isinstance(problem, BrokerError) and problem.code is codes.INVALID_TXN_STATE and not committed:
             return Ended(renewed=False, usable=True)  # nothing was ever added: there is nothing to abort
         if not doubt:  # no attempt was acted on
+            if isinstance(problem, BrokerError) and problem.code is codes.INVALID_TXN_STATE:
+                text = "the coordinator had ended the transaction: it took longer than transaction.timeout.ms"
+                raise Fenced(f"{problem.about}: {text} ({problem.code.name})") from problem
             raise plain(problem) from problem
         ended = await self._find_out(v2)
         if ended is committed:

@@ -9,59 +9,14 @@ from typing import Any
 
 import pytest
 
-from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BufferFull, ConnectError, KcliError, UnknownOutcome, UsageError
 from kcli.model import GroupMetadata, TopicPartition
 from kcli.producer.transaction_state import AbortRequired
 from tests.producer.books import TransactionLog
-from tests.producer.test_random import Mischief
-from tests.producer.transacting import ANSWER_LOST, LOST, Order, TransactionWorld, transacting
+from tests.producer.transacting import TransactionWorld, transacting
+from tests.producer.transaction_mischief import Mischief
 from tests.producer.world import balanced, play
-
-KINDS = ["InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn", "EndTxn", "EndTxn",
-         "DescribeTransactions", "ApiVersions"]  # fmt: skip
-ORDERS = [
-    LOST, ANSWER_LOST, LOST, ANSWER_LOST, Order(codes.NOT_COORDINATOR), Order(codes.COORDINATOR_NOT_AVAILABLE),
-    Order(codes.COORDINATOR_LOAD_IN_PROGRESS), Order(codes.CONCURRENT_TRANSACTIONS), Order(codes.NETWORK_EXCEPTION),
-    Order(codes.UNKNOWN_SERVER_ERROR), Order(codes.UNKNOWN_SERVER_ERROR, do=True), Order(do=True, wait=2),
-    Order(codes.REQUEST_TIMED_OUT, do=True), Order(codes.TRANSACTION_ABORTABLE),
-]  # fmt: skip
-
-
-class TransactionMischief(Mischief):
-    """Coordinators too go wrong."""
-
-    world: TransactionWorld
-
-    async def go_on(self) -> None:
-        while True:
-            await asyncio.sleep(self.rng.expovariate(4))
-            self.something()
-            if self.rng.random() < 0.5:
-                for broker in self.world.nodes_by_id.values():
-                    broker.up = True
-                self.world.hidden.clear()
-
-    def something(self) -> None:
-        world, rng = self.world, self.rng
-        kind = rng.randrange(12)
-        if kind <= 4:
-            kind_asked = rng.choice(KINDS)
-            if len(world.orders[kind_asked]) < 3:
-                world.orders[kind_asked] += [rng.choice(ORDERS)] * rng.choice([1, 1, 1, 3, 40])
-        elif kind == 5:
-            world.coordinates[rng.choice(["Transaction", "Group"])] = rng.randrange(3)
-        elif kind == 6 and rng.random() < 0.3:
-            world.books.time_out()
-        elif kind == 7:
-            world.level = rng.choice([1, 2])
-        else:
-            super().something()
-
-    def peace(self) -> None:
-        super().peace()
-        self.world.orders.clear()
 
 
 class Run:
@@ -85,7 +40,7 @@ class Run:
         )  # fmt: skip
 
     async def play(self) -> None:
-        mischief = TransactionMischief(self.world, self.rng)
+        mischief = Mischief(self.world, self.rng)
         trouble = asyncio.create_task(mischief.go_on())
         while len(self.ends) < 8:
             async with self.producer() as producer:
