@@ -163,19 +163,20 @@ async def _ask_leader(
 
 
 async def committed_offsets(
-    coordinators: Coordinators, groups: Iterable[str], *, patience: float = PATIENCE
+    coordinators: Coordinators, groups: Iterable[str], *, stable: bool = False, patience: float = PATIENCE
 ) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
     """All that each group committed: one request per coordinator (KIP-709), one per group before Kafka 3.0.
-    A group that does not exist has committed nothing, which is not an error here."""
+    A group that does not exist has committed nothing, which is not an error here. `stable` waits for transactions
+    that are about to commit offsets (KIP-447)."""
     cluster = coordinators.cluster
 
     async def ask(
         broker: Broker, some: list[str]
     ) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
         if (await broker.versions()).get(OFFSET_FETCH, (0, 0))[1] < MANY_GROUPS_SINCE:
-            return await _one_by_one(broker, some)
+            return await _one_by_one(broker, some, stable)
         asked = [OffsetFetchRequestGroup(group_id=group, topics=None) for group in some]
-        answer = await broker.ask(OffsetFetchRequest(groups=asked))
+        answer = await broker.ask(OffsetFetchRequest(groups=asked, require_stable=stable))
         ids = {t.topic_id for row in answer.groups for t in row.topics if not t.name and t.topic_id != NO_ID}
         names = await topic_names(cluster, ids)
         found: dict[str, dict[TopicPartition, Committed | KcliError] | KcliError] = {}
@@ -194,10 +195,10 @@ async def committed_offsets(
 
 
 async def _one_by_one(
-    broker: Broker, groups: list[str]
+    broker: Broker, groups: list[str], stable: bool
 ) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
     async def one(group: str) -> dict[TopicPartition, Committed | KcliError] | KcliError:
-        answer = await broker.ask(OffsetFetchRequest(group_id=group, topics=None))
+        answer = await broker.ask(OffsetFetchRequest(group_id=group, topics=None, require_stable=stable))
         if answer.error_code:
             return BrokerError(codes.of(answer.error_code), group)
         return {

@@ -103,6 +103,10 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
         return find(words)
     from kcli.cli.app import COMMANDS, no_such_command
 
+    if words[0] == "copy":
+        from kcli.cli.copy_options import COPY
+
+        return COPY, words[1:], "copy"
     if words[0] not in COMMANDS:
         raise no_such_command(words)
     return None

@@ -363,6 +363,57 @@ SHAPES: tuple[Shape, ...] = (
         sections=(Section(name="partitions", columns=_OFFSETS + _OFFSETS_AT + _OFFSETS_GROUP),),
     ),
     Shape(
+        name="copy",
+        about="What became of the records of a copy.",
+        sections=(
+            Section(
+                name="copies",
+                columns=(
+                    _c("source", "string", "Topic the records came from."),
+                    _c("destination", "string", "Topic they went to."),
+                    _c("read", "integer", "Records read."),
+                    _c("copied", "integer", "Records acknowledged (with --exactly-once: committed)."),
+                    _c("filtered", "integer", "Records that the filters left out."),
+                    _c("failed", "integer", "Records that were not published."),
+                    _c("unknown", "integer", "Records that may be published; no answer says whether."),
+                    _c("untouched", "integer", "Records whose batch went on as it was."),
+                    _c("bytes", "integer", "Bytes of batches as they were fetched."),
+                    _c("seconds", "number", "How long it took."),
+                    _c("group", "string", "Under which name the positions are kept; null with --no-resume.", null=True),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="copy.plan",
+        about="What a copy would do, by partition and over time.",
+        sections=(
+            Section(
+                name="times",
+                columns=(
+                    _c("from", "string", "Begin of the time, UTC; null for records without one.", null=True),
+                    _c("copied", "integer", "Records that would be copied; a batch counts where it begins."),
+                    _c("bytes", "integer", "Bytes of batches as they were fetched."),
+                    _c("bar", "string", "The same to look at."),
+                ),
+            ),
+            Section(
+                name="partitions",
+                columns=(
+                    TOPIC,
+                    PARTITION,
+                    _c("start", "integer", "First offset of the range."),
+                    _c("end", "integer", "Offset at which it ends."),
+                    _c("records", "integer", "Records in it."),
+                    _c("copied", "integer", "Records that would be copied."),
+                    _c("bytes", "integer", "Bytes of batches as they were fetched."),
+                    _c("first", "string", "Earliest timestamp, by batch headers, UTC.", null=True),
+                    _c("last", "string", "Latest timestamp, by batch headers, UTC.", null=True),
+                ),
+            ),
+        ),
+    ),
+    Shape(
         name="count",
         about="Records there are, exactly.",
         sections=(

@@ -173,6 +173,12 @@ class Producer:
 
     # -- transactions, with a transactional id ----------------------------------------------------------------------
 
+    async def initialise(self) -> None:
+        """Get the producer id, which fences older producers of the same transactional id and ends what they left
+        open; `begin` does it too. Raises UsageError, Fenced, BrokerError, DeadlineExceeded."""
+        self._check_open()
+        await self._transactional().initialise()
+
     async def begin(self) -> None:
         """Open a transaction; the first call gets the producer id, which fences older producers of the same
         transactional id. Raises UsageError, Fenced, BrokerError, DeadlineExceeded."""

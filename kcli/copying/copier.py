@@ -1,0 +1,222 @@
+"""The way of a batch from its source to its destination.
+
+A batch that nothing changes goes on encoded, untouched (kcli/proto/forward.py). One that a range cuts, that has gaps,
+or that has to be placed or compressed anew goes record by record. A position is stored after everything before it was
+acknowledged: a copy that is interrupted may publish records again, and leaves out none. Within a transaction it is
+stored with the records, and does neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.copying.tally import Tally
+from kcli.errors import KcliError, UnknownOutcome
+from kcli.model import GroupMetadata, TopicPartition
+from kcli.producer.transaction_state import AbortRequired
+from kcli.proto.forward import why_not
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+    from typing import Any, Protocol, TypeVar
+
+    from kcli.consumer.consumer import Consumer, Fetched
+    from kcli.copying.positions import Positions
+    from kcli.copying.rate import Rate
+    from kcli.producer.producer import BatchOutcome, Producer
+    from kcli.proto.batch import Batch
+
+    T = TypeVar("T")
+    Keep = Callable[[Batch, TopicPartition], Batch | None]
+
+    class Stop(Protocol):
+        """Whether somebody wants an end (kcli/cli/loop.py)."""
+
+        asked: bool
+
+        async def unless(self, work: Coroutine[Any, Any, T]) -> T | None: ...
+
+
+STORE_EVERY = 5.0  # seconds
+
+
+class Copier:
+    """Copies what `consumer` hands out to `topic`. `keep` leaves records out; `place` False has the partitions chosen
+    anew; `encode` has the batches compressed as the producer's settings say. `limit` is how many records are copied at
+    most. `positions` None stores nothing; with `transactional` they go with the producer's transactions."""
+
+    def __init__(
+        self, consumer: Consumer, producer: Producer, topic: str, *, keep: Keep | None = None, place: bool = True,
+        encode: bool = False, rate: Rate | None = None, limit: int | None = None, positions: Positions | None = None,
+        transactional: bool = False, store_every: float = STORE_EVERY,
+    ) -> None:  # fmt: skip
+        self._consumer = consumer
+        self._producer = producer
+        self._topic = topic
+        self._keep = keep
+        self._place = place
+        self._encode = encode
+        self._rate = rate
+        self._left = limit
+        self._positions = positions
+        self._transactional = transactional
+        self._every = store_every
+        self._stored_at = 0.0
+        self._done: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._open = False
+        self._pending = 0  # acknowledged within the open transaction
+        self.tally = Tally()
+        self.problem: KcliError | None = None
+        self.on_progress: Callable[[], None] | None = None
+        producer.on_batch = self._settled
+
+    @property
+    def full(self) -> bool:
+        """The limit is reached, or a record was lost."""
+        return self._left == 0 or self.problem is not None
+
+    def _settled(self, outcome: BatchOutcome) -> None:
+        if outcome.error is None:
+            if self._transactional:
+                self._pending += outcome.count
+            else:
+                self.tally.copied += outcome.count
+            return
+        if outcome.unknown and not self._transactional:
+            self.tally.unknown += outcome.count
+        else:
+            self.tally.failed += outcome.count
+        self.problem = self.problem or outcome.error
+
+    # -- copying ----------------------------------------------------------------------------------------------------
+
+    async def everything(self, stop: Stop) -> None:
+        """Copy until the end, the limit, the stop, or an error. What is on its way then is not stored yet."""
+        consumer = self._consumer
+        while not self.full and not stop.asked and not consumer.finished:
+            got = await stop.unless(consumer.poll(min(self._every, 1.0)))
+            for fetched in got or ():
+                await self.take(fetched)
+            await self._store_in_time()
+
+    async def take(self, fetched: Fetched) -> None:
+        """Copy what was handed out of one partition. Raises KcliError."""
+        at = TopicPartition(fetched.topic, fetched.partition)
+        for batch in fetched.batches:
+            if self.full:
+                return
+            await self._batch(at, batch)
+        if not self.full:  # also past what was no record: markers, aborted, compacted
+            self._done[at] = OffsetAndEpoch(fetched.next_offset)
+        if fetched.error is not None:
+            raise fetched.error
+
+    async def _batch(self, at: TopicPartition, batch: Batch) -> None:
+        self.tally.bytes += batch.size
+        kept = batch if self._keep is None else self._keep(batch, at)
+        if kept is not None and self._left is not None and kept.visible > self._left:
+            kept.stop = batch.stop = kept.columns().offsets[self._left]
+        records, wanted = batch.visible, 0 if kept is None else kept.visible
+        self.tally.read += records
+        self.tally.filtered += records - wanted
+        following = min(batch.stop, batch.last_offset + 1)
+        if kept is not None:
+            if self._left is not None:
+                self._left -= wanted
+            await self._begin()
+            for part in self._slices(kept):
+                await self._slow_down(part)
+                await self._send(at, part)
+        self._done[at] = OffsetAndEpoch(following)
+        if self.on_progress is not None:
+            self.on_progress()
+        await self._store_in_time()
+
+    def _slices(self, batch: Batch) -> Iterator[Batch]:
+        """The batch, or its window moved over it in steps that a rate allows."""
+        if self._rate is None or batch.visible <= self._rate.slice:
+            yield batch
+            return
+        offsets, stop = batch.columns().offsets, batch.stop
+        for begin in range(0, len(offsets), self._rate.slice):
+            end = begin + self._rate.slice
+            batch.first, batch.stop = offsets[begin], offsets[end] if end < len(offsets) else stop
+            yield batch
+
+    async def _slow_down(self, batch: Batch) -> None:
+        if self._rate is not None:
+            wait = self._rate.take(batch.visible, batch.size, asyncio.get_running_loop().time())
+            if wait > 0:
+                await asyncio.sleep(wait)
+
+    async def _send(self, at: TopicPartition, batch: Batch) -> None:
+        if self._place and not self._encode and why_not(batch) is None:
+            self.tally.untouched += batch.count
+            await self._producer.send_batch(self._topic, at.partition, batch)
+            return
+        partition = at.partition if self._place else None
+        await self._producer.send_records(
+            self._topic,
+            [(partition, _time(record.timestamp), record.key, record.value, record.headers) for record in batch],
+        )
+
+    # -- how far ----------------------------------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        if self._transactional and not self._open:
+            await self._producer.begin()
+            self._open = True
+
+    async def _store_in_time(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if self._stored_at == 0.0:
+            self._stored_at = now
+        if now - self._stored_at >= self._every:
+            await self.store()
+
+    async def store(self) -> None:
+        """Wait until what was sent is acknowledged (or its transaction committed), then remember how far that is.
+        Raises why not."""
+        done, self._done = self._done, {}
+        if self._transactional:
+            await self._commit(done)
+        else:
+            await self._producer.flush()
+            if self.problem is not None:
+                raise self.problem
+            if self._positions is not None:
+                await self._positions.write(done)
+        self._stored_at = asyncio.get_running_loop().time()
+
+    async def _commit(self, done: dict[TopicPartition, OffsetAndEpoch]) -> None:
+        if not self._open:
+            if self._positions is not None:  # nothing was copied since, so nothing has to go with it
+                await self._positions.write(done)
+            return
+        try:
+            if self._positions is not None:
+                await self._producer.send_offsets(done, GroupMetadata(self._positions.group))
+            await self._producer.commit()
+        except UnknownOutcome:
+            self._open = False
+            self.tally.unknown, self._pending = self.tally.unknown + self._pending, 0
+            raise
+        except AbortRequired as problem:
+            await self.give_up()
+            raise self.problem or problem from problem
+        self._open = False
+        self.tally.copied, self._pending = self.tally.copied + self._pending, 0
+
+    async def give_up(self) -> None:
+        """Abort what is open: nothing of it is published."""
+        if self._open:
+            self._open = False
+            await self._producer.abort()
+            self.tally.failed, self._pending = self.tally.failed + self._pending, 0
+
+
+def _time(timestamp: int) -> int | None:
+    """A record of message format 0 has no timestamp: it gets the present one."""
+    return timestamp if timestamp >= 0 else None

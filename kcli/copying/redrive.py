@@ -1,0 +1,268 @@
+"""Dead letters back to where they came from, a slice at a time.
+
+A slice is published and acknowledged before its position is stored: what is interrupted may publish again and leaves
+nothing out. A record that cannot go back is counted under its reason, never passed over in silence; with `skip` False
+it ends the work, and the position stays in front of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.errors import BrokerError, KcliError, UnknownOutcome
+from kcli.model import GroupMetadata
+from kcli.serde.origin import attempts_of, with_attempts
+from kcli.values import Frozen, Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.copying.positions import Positions
+    from kcli.copying.rate import Rate
+    from kcli.model import Cluster, TopicPartition
+    from kcli.producer.batch import RecordMetadata
+    from kcli.producer.producer import Producer
+    from kcli.proto.columns import Record
+    from kcli.serde.origin import Headers, Origins
+
+    Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
+
+SLICE = 2_000  # records on their way at once
+STORE_EVERY = 1.0  # seconds
+NO_ORIGIN = "no header names its topic"
+ITSELF = "its topic is the dead-letter topic itself"
+TOO_OFTEN = "was driven back too often"
+MISSING = "the topic does not exist"
+
+
+class Rules(Frozen):
+    """`to` is where records without an origin go; `skip_missing` has them left out instead of failing."""
+
+    dlq: str = ""
+    origins: Origins = None  # type: ignore[assignment]  # always given
+    to: str | None = None
+    skip_missing: bool = False
+    keep_headers: bool = False
+    max_attempts: int = 3
+    repartition: bool = False
+    now: bool = False
+    skip: bool = False
+
+    def target(self, record: Record) -> tuple[str | None, int | None, str]:
+        """Topic and partition a record goes to, or None, None and the reason why to none."""
+        if attempts_of(record.headers) >= self.max_attempts:
+            return None, None, TOO_OFTEN
+        topic, partition = self.origins.of(record.headers) or (self.to, None)
+        if topic is None:
+            return None, None, NO_ORIGIN
+        if topic == self.dlq:
+            return None, None, ITSELF
+        return topic, None if self.repartition else partition, ""
+
+    def row(self, record: Record, partition: int | None) -> Row:
+        """The record as it is published."""
+        headers = record.headers if self.keep_headers else self.origins.cleaned(record.headers)
+        timestamp = None if self.now or record.timestamp < 0 else record.timestamp
+        marked = with_attempts(headers, attempts_of(record.headers) + 1)
+        return partition, timestamp, record.key, record.value, marked
+
+
+class Line(Value):
+    """What became of the records of one target, or of one reason."""
+
+    records: int = 0
+    redriven: int = 0
+    skipped: int = 0
+    failed: int = 0
+    unknown: int = 0
+    note: str = ""
+
+
+class Account(Value):
+    """Every record read is filtered, or in one line: `records` of a line is the sum of its other counts, but for what
+    was not tried any more."""
+
+    read: int = 0
+    filtered: int = 0
+    lines: dict[tuple[str | None, str], Line] = field(factory=dict)
+
+    def line(self, topic: str | None, reason: str = "") -> Line:
+        return self.lines.setdefault((topic, reason), Line(note=reason))
+
+    def total(self, name: str) -> int:
+        return sum(getattr(line, name) for line in self.lines.values())
+
+
+class Targets:
+    """The partitions of target topics, asked once; 0 for a topic that does not exist."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._known: dict[str, int] = {}
+
+    async def partitions(self, topic: str) -> int:
+        """Raises KcliError where it cannot be known."""
+        if topic not in self._known:
+            try:
+                self._known[topic] = len(await self._cluster.partitions(topic))
+            except BrokerError as problem:
+                if problem.code not in (codes.UNKNOWN_TOPIC_OR_PARTITION, codes.INVALID_TOPIC_EXCEPTION):
+                    raise
+                self._known[topic] = 0
+        return self._known[topic]
+
+
+class Redriver:
+    """Sends records back. `producer` None only counts (a dry run); `positions` None stores nothing."""
+
+    def __init__(
+        self, rules: Rules, targets: Targets, producer: Producer | None, *, positions: Positions | None = None,
+        rate: Rate | None = None, transactional: bool = False,
+    ) -> None:  # fmt: skip
+        self._rules = rules
+        self._targets = targets
+        self._producer = producer
+        self._positions = positions
+        self._rate = rate
+        self._transactional = transactional
+        self._done: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._stored_at = 0.0
+        self.account = Account()
+        self.problem: KcliError | None = None
+
+    @property
+    def slice(self) -> int:
+        """How many records may be taken at once."""
+        return SLICE if self._rate is None else min(SLICE, self._rate.slice)
+
+    async def take(self, at: TopicPartition, records: Sequence[Record]) -> None:
+        """Send a slice of a partition back. Raises KcliError for what concerns no single record."""
+        by_topic: dict[str, list[tuple[int, Row]]] = {}
+        for index, record in enumerate(records):
+            topic, reason = await self._place(record, index, by_topic)
+            if reason and not self._left_out(topic, reason, at, record):
+                records = records[:index]
+                break
+        if self._producer is None:
+            return
+        if by_topic:
+            await self._slow_down(records)
+            following = await self._publish(at, records, by_topic)
+        else:
+            following = records[-1].offset + 1 if records else None
+        if following is not None:
+            self.passed(at, following)
+        await self._store_in_time()
+
+    def passed(self, at: TopicPartition, following: int) -> None:
+        """Everything of a partition before an offset is dealt with."""
+        if self._producer is not None and self.problem is None:
+            self._done[at] = OffsetAndEpoch(following)
+
+    async def _place(
+        self, record: Record, index: int, by_topic: dict[str, list[tuple[int, Row]]]
+    ) -> tuple[str | None, str]:
+        """Put a record under its target. The target, and a reason where it has no way there."""
+        topic, partition, reason = self._rules.target(record)
+        if topic is None:
+            return None, reason
+        count = await self._targets.partitions(topic)
+        if not count:
+            return topic, MISSING
+        self.account.line(topic).records += 1
+        if partition is not None and partition >= count:
+            partition = None  # the topic has fewer partitions now: by key
+        by_topic.setdefault(topic, []).append((index, self._rules.row(record, partition)))
+        return topic, ""
+
+    def _left_out(self, topic: str | None, reason: str, at: TopicPartition, record: Record) -> bool:
+        """Count a record that goes nowhere; False when the work ends at it."""
+        line = self.account.line(topic, reason)
+        line.records += 1
+        if reason is TOO_OFTEN or (reason is NO_ORIGIN and self._rules.skip_missing):
+            line.skipped += 1
+            return True
+        line.failed += 1
+        if self._rules.skip or self._producer is None:
+            return True
+        place = f"{at.topic}[{at.partition}] offset {record.offset}"
+        what = reason if topic is None else f"{topic}: {reason}"
+        hints = {NO_ORIGIN: "--topic-header, --to TOPIC or --missing skip", MISSING: f"`kcli topics create {topic}`"}
+        self.problem = KcliError(f"{place}: {what}; {hints.get(reason, '--on-error skip')} helps")
+        return False
+
+    async def _publish(
+        self, at: TopicPartition, records: Sequence[Record], by_topic: dict[str, list[tuple[int, Row]]]
+    ) -> int | None:
+        """Publish rows by topic. Returns the offset before which all is dealt with."""
+        assert self._producer is not None
+        if self._transactional:
+            await self._producer.begin()
+        sent = await asyncio.gather(
+            *(self._producer.send_all(topic, [row for _, row in rows]) for topic, rows in by_topic.items())
+        )
+        results: dict[int, tuple[str, RecordMetadata | BaseException]] = {}
+        for (topic, rows), answers in zip(by_topic.items(), sent, strict=True):
+            results.update({index: (topic, answer) for (index, _), answer in zip(rows, answers, strict=True)})
+        wrong = [(index, problem) for index, (_, problem) in sorted(results.items()) if isinstance(problem, BaseException)]
+        following = records[-1].offset + 1 if records else None
+        if wrong and not self._rules.skip:
+            first, problem = wrong[0]
+            place = f"{at.topic}[{at.partition}] offset {records[first].offset}"
+            self.problem = self.problem or KcliError(f"{place} to {results[first][0]}: {problem}")
+            following = records[first].offset
+        if self._transactional and not await self._decide(at, following, results, failed=bool(wrong)):
+            return None
+        for topic, answer in results.values():
+            line = self.account.line(topic)
+            if isinstance(answer, UnknownOutcome):
+                line.unknown += 1
+            elif isinstance(answer, BaseException):
+                line.failed += 1
+                line.note = line.note or str(answer)
+            else:
+                line.redriven += 1
+        if wrong and not self._rules.skip and following is not None:
+            self._done[at] = OffsetAndEpoch(following)
+            return None
+        return following
+
+    async def _decide(
+        self, at: TopicPartition, following: int | None,
+        results: dict[int, tuple[str, RecordMetadata | BaseException]], *, failed: bool,
+    ) -> bool:  # fmt: skip
+        """Commit the slice with its position, or abort it: then none of it is published, and all of it failed."""
+        assert self._producer is not None
+        if failed or following is None:
+            await self._producer.abort()
+            for topic, _ in results.values():
+                self.account.line(topic).failed += 1
+            return False
+        if self._positions is not None:
+            done = {**self._done, at: OffsetAndEpoch(following)}
+            self._done.clear()
+            await self._producer.send_offsets(done, GroupMetadata(self._positions.group))
+        await self._producer.commit()
+        return True
+
+    async def _slow_down(self, records: Sequence[Record]) -> None:
+        if self._rate is not None:
+            size = sum(len(record.key or b"") + len(record.value or b"") for record in records)
+            wait = self._rate.take(len(records), size, asyncio.get_running_loop().time())
+            if wait > 0:
+                await asyncio.sleep(wait)
+
+    async def _store_in_time(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._stored_at >= STORE_EVERY:
+            self._stored_at = now
+            await self.store()
+
+    async def store(self) -> None:
+        """Remember how far it is. Raises KcliError."""
+        done, self._done = self._done, {}
+        if self._positions is not None and done:
+            await self._positions.write(done)

@@ -1,0 +1,288 @@
+"""`kcli copy` as its user sees it, on the sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.copy import rate_of
+from kcli.errors import UsageError
+from tests.cli.conftest import KCLI, ROOT, Shell
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Shell]:
+    """Another cluster."""
+    process = subprocess.Popen(
+        [*KCLI, "sandbox", "--port", "0", "--format", "json"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdout is not None
+    try:
+        yield Shell(json.loads(process.stdout.readline())["bootstrap"])
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        process.stdout.close()
+
+
+def fill(kcli: Shell, topic: str, count: int = 1000, *, first: int = 0, codec: str = "none") -> None:
+    """Records with every kind of field."""
+    rows = []
+    for n in range(first, first + count):
+        text = json.dumps({"n": n, "even": n % 2 == 0})
+        row = {
+            "partition": n % 3,
+            "timestamp": 1_700_000_000_000 + n,
+            "key": None if n % 7 == 0 else f"k{n}",
+            "value": None if n % 11 == 0 else {"base64": "/wA="} if n % 13 == 0 else text,
+            "headers": [["h", "1"], ["h", None], ["größe", {"base64": "/w=="}]] if n % 5 == 0 else [],
+        }
+        rows.append(json.dumps(row, ensure_ascii=False))
+    kcli.ok("produce", topic, "--input", "json", "-z", codec, stdin="".join(row + "\n" for row in rows).encode())
+
+
+def content(kcli: Shell, topic: str, *, offsets: bool = False) -> list[dict[str, object]]:
+    """All records by partition, without the topic's name."""
+    lines = kcli.ok("consume", topic, "-e", "-J", "--isolation", "read_committed").splitlines()
+    rows = [json.loads(line) for line in lines]
+    for row in rows:
+        del row["topic"]
+        if not offsets:
+            del row["offset"]
+    return sorted(rows, key=lambda row: (row["partition"], row["timestamp"]))
+
+
+def copies(kcli: Shell, *words: str) -> dict[str, object]:
+    done = kcli("copy", *words, "-q", "-J")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["copies"]
+    return dict(row)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_a_copy_has_the_same_records_and_its_batches_are_untouched(kcli: Shell, codec: str) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, codec=codec)
+    row = copies(kcli, source, target)
+    assert (row["read"], row["copied"], row["untouched"]) == (1000, 1000, 1000)
+    assert content(kcli, target, offsets=True) == content(kcli, source, offsets=True)
+
+
+def test_it_goes_on_where_it_was_and_restart_begins_anew(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 300)
+    assert copies(kcli, source, target)["copied"] == 300
+    assert copies(kcli, source, target)["copied"] == 0
+    fill(kcli, source, 50, first=300)
+    done = kcli("copy", source, target)
+    assert (done.returncode, done.stdout) == (0, b"")
+    said = done.stderr.decode()
+    assert f"goes on after 300 offsets that were done, as kcli-copy.{source}.{target} says" in said
+    assert "50 records read: 50 copied, in" in said
+    assert content(kcli, target) == content(kcli, source)
+    assert copies(kcli, source, target, "--restart")["copied"] == 350
+    assert copies(kcli, source, target, "--no-resume")["copied"] == 350
+
+
+def test_between_clusters_with_the_topic_made_like_the_source(kcli: Shell, elsewhere: Shell) -> None:
+    source = f"made-{os.getpid()}"
+    kcli.ok("topics", "create", source, "-p", "3", "--config", "retention.ms=86400000")
+    fill(kcli, source, 200)
+    missing = kcli("copy", source, source, "--to-bootstrap", elsewhere.bootstrap)
+    assert (missing.returncode, b"this topic does not exist" in missing.stderr) == (1, True)
+    done = kcli("copy", source, source, "--to-bootstrap", elsewhere.bootstrap, "--create")
+    assert done.returncode == 0, done.stderr
+    assert f"made {source} with 3 partitions, retention.ms=86400000" in done.stderr.decode()
+    assert content(elsewhere, source) == content(kcli, source)
+    (topic,) = json.loads(elsewhere.ok("topics", "describe", source, "-J"))["topics"]
+    assert topic["configs"] == {"retention.ms": "86400000"}
+
+
+def test_filters_ranges_limits_and_partitions(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 300)
+    row = copies(kcli, source, target, "--where", "value.even", "-p", "0-1")
+    kept = [r for r in content(kcli, source) if r["partition"] in (0, 1) and '"even": true' in str(r["value"])]
+    assert (row["read"], row["copied"], row["filtered"]) == (200, len(kept), 200 - len(kept))
+    assert content(kcli, target) == kept
+    some = kcli.topic(3)
+    assert copies(kcli, source, some, "-n", "17")["copied"] == 17
+    assert len(content(kcli, some)) == 17
+    assert copies(kcli, source, some)["copied"] == 283
+    assert content(kcli, some) == content(kcli, source)
+    part = kcli.topic(3)
+    assert copies(kcli, source, part, "-o", "10:20")["copied"] == 30
+
+
+def test_repartition_and_compression_make_batches_anew(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(1)
+    fill(kcli, source, 300)
+    few = kcli("copy", source, target)
+    assert few.returncode == 2
+    assert b"has no partition 2: its partitions are 0-0; --repartition chooses anew" in few.stderr
+    row = copies(kcli, source, target, "--repartition", "-z", "zstd")
+    assert (row["copied"], row["untouched"]) == (300, 0)
+    want = [{**one, "partition": 0} for one in content(kcli, source)]
+    assert content(kcli, target) == sorted(want, key=lambda one: one["timestamp"])  # type: ignore[arg-type, return-value]
+
+
+def test_a_dry_run_shows_partitions_and_times_and_publishes_nothing(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 300)
+    plan = json.loads(kcli.ok("copy", source, target, "--dry-run", "-q", "-J", "--where", "value.n < 100"))
+    assert [row["records"] for row in plan["partitions"]] == [100, 100, 100]
+    assert sum(row["copied"] for row in plan["times"]) == sum(row["copied"] for row in plan["partitions"]) < 100
+    assert content(kcli, target) == []
+    table = kcli.ok("copy", source, target, "--dry-run", "-q").decode()
+    assert "########" in table
+    assert copies(kcli, source, target)["copied"] == 300  # a dry run kept no position
+
+
+def test_a_rate_is_kept(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 300)
+    row = copies(kcli, source, target, "--rate", "300")
+    assert 0.7 < float(str(row["seconds"])) < 3.0
+    assert content(kcli, target) == content(kcli, source)
+
+
+@pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
+def test_aborted_records_are_not_copied_unless_asked_for(kcli: Shell, isolation: str) -> None:
+    from confluent_kafka import Producer
+
+    source, target = kcli.topic(), kcli.topic()
+    producer = Producer({"bootstrap.servers": kcli.bootstrap, "transactional.id": f"x-{source}"})
+    producer.init_transactions(20)
+    for n, commit in enumerate([True, False, True]):
+        producer.begin_transaction()
+        producer.produce(source, b"%d" % n)
+        producer.flush(20)
+        (producer.commit_transaction if commit else producer.abort_transaction)(20)
+    copied = copies(kcli, source, target, "--isolation", isolation)["copied"]
+    want = [b"0", b"2"] if isolation == "read_committed" else [b"0", b"1", b"2"]
+    assert copied == len(want)
+    assert kcli.ok("consume", target, "-e").split() == want
+    assert copies(kcli, source, target, "--isolation", isolation)["copied"] == 0  # past the markers too
+
+
+@pytest.mark.parametrize("options", [(), ("--exactly-once",)])
+def test_killed_at_any_moment_and_run_again_it_leaves_out_nothing(kcli: Shell, options: tuple[str, ...]) -> None:
+    """At least once: no record missing. Exactly once: the same records, each once."""
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 3000)
+    rng = random.Random(5)
+    words = [*KCLI, "copy", source, target, "--rate", "3000", "-q", "--commit-interval-ms", "100", *options]
+    for _ in range(4):
+        with subprocess.Popen(words, env=kcli.environment) as copying:
+            time.sleep(rng.uniform(0.3, 0.8))
+            copying.kill()
+    done = kcli.process("copy", source, target, "-q", *options)
+    assert done.returncode == 0, done.stderr
+    there, want = content(kcli, target), content(kcli, source)
+    if options:
+        assert there == want
+    else:
+        assert {json.dumps(one) for one in there} == {json.dumps(one) for one in want}
+
+
+def test_ctrl_c_publishes_what_was_read_keeps_the_position_and_tells(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 3000)
+    with subprocess.Popen(
+        [*KCLI, "copy", source, target, "--rate", "1000"], env=kcli.environment, stderr=subprocess.PIPE
+    ) as copying:
+        time.sleep(1.0)
+        copying.send_signal(signal.SIGINT)
+        assert copying.wait(20) == 130
+        assert copying.stderr is not None
+        said = copying.stderr.read().decode()
+    assert "interrupted: " in said
+    count = int(said.split("interrupted: ")[1].split()[0])
+    assert f"{count} records read: {count} copied" in said
+    assert len(content(kcli, target)) == count
+    assert copies(kcli, source, target)["copied"] == 3000 - count
+    assert content(kcli, target) == content(kcli, source)
+
+
+def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    with subprocess.Popen([*KCLI, "copy", source, target, "--follow", "-q"], env=kcli.environment) as copying:
+        for part in range(3):
+            fill(kcli, source, 100, first=100 * part)
+            deadline = time.monotonic() + 20
+            while len(content(kcli, target)) < 100 * (part + 1):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        copying.send_signal(signal.SIGINT)
+        assert copying.wait(20) == 0
+    assert content(kcli, target) == content(kcli, source)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("a",), "copy what, and where to? kcli copy SRC DST"),
+        (("a", "a"), "SRC and DST are one topic"),
+        (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes a second, such as 500 or 10MB"),
+        (("a", "b", "--exactly-once", "--to-bootstrap", "h:1"), "--exactly-once: a transaction reaches no further"),
+        (("a", "b", "--exactly-once", "--no-resume"), "--exactly-once keeps its positions with the records"),
+        (("a", "b", "--transactional-id", "x"), "--transactional-id goes with --exactly-once"),
+        (("a", "b", "--follow", "-o", ":10"), "--follow has no end; the range has one"),
+        (("a", "b", "--follow", "--dry-run"), "--follow has no end; --dry-run has one"),
+        (("a", "b", "-o", "stored"), "-o stored: a copy goes on by itself"),
+        (("a", "b", "--to-X", "linger.ms=5"), "--to-X is about DST's cluster"),
+        (("a", "b", "-z", "lzma"), "-z lzma"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_done(kcli: Shell, words: tuple[str, ...], sentence: str) -> None:
+    done = kcli("copy", *words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(f"kcli: {sentence}"), done.stderr
+
+
+def test_a_topic_of_the_same_cluster_by_another_address_is_refused(kcli: Shell) -> None:
+    topic = kcli.topic()
+    done = kcli("copy", topic, topic, "--to-bootstrap", kcli.bootstrap.replace("127.0.0.1", "localhost"))
+    assert done.returncode == 2
+    assert b"one topic of one cluster" in done.stderr
+
+
+def test_a_record_the_destination_does_not_take_stops_the_copy_and_is_counted(kcli: Shell) -> None:
+    source, target = kcli.topic(), kcli.topic()
+    kcli.ok("topics", "delete", target, "--execute")
+    kcli.ok("topics", "create", target, "-p", "1", "--config", "max.message.bytes=2000")
+    kcli.ok("produce", source, "-X", "linger.ms=0", stdin=b"small\n")
+    kcli.ok("produce", source, stdin=b"x" * 5000 + b"\n")
+    done = kcli("copy", source, target)
+    assert done.returncode == 1
+    assert b"max.message.bytes" in done.stderr
+    assert b"1 failed" in done.stderr
+    assert kcli.ok("consume", target, "-e") == b"small\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "per_second", "of_bytes"),
+    [("500", 500, False), ("500/s", 500, False), ("2.5", 2.5, False), ("10MB", 1e7, True), ("1MiB/s", 1 << 20, True)],
+)
+def test_rates_are_records_or_bytes(given: str, per_second: float, of_bytes: bool) -> None:
+    made = rate_of(given)
+    assert made is not None
+    assert (made.per_second, made.of_bytes) == (per_second, of_bytes)
+    for wrong in ("0", "-5", "MB", "5 apples", "1e400x"):
+        with pytest.raises(UsageError):
+            rate_of(wrong)
+
+
+def test_the_help_has_examples(kcli: Shell, tmp_path: Path) -> None:
+    said = kcli.ok("copy", "--help").decode()
+    assert "kcli copy orders orders --to-profile staging --create" in said
