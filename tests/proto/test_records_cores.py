@@ -291,6 +291,7 @@ def test_crc32c_is_castagnolis(core):
         assert core.crc32c(data[size // 2 :], core.crc32c(data[: size // 2])) == twin.crc32c(data)
 
 
+@cores
 def test_crc32c_is_the_same_however_a_buffer_is_cut(core):
     """Wide registers begin at 512 bytes and take 256 at a time: every remainder, from odd addresses."""
     data = random.Random(1).randbytes(1400)
