@@ -1,7 +1,8 @@
 """All batches that are not settled: a queue per partition, what may be sent, what took too long.
 
 Pure but for its budget: time is an argument (`overdue` asks the loop), and the sender is told by `on_ready` that
-something may have become sendable. A batch closes when it is full, its linger is over, somebody waits for memory, or on flush (D2).
+something may have become sendable. A batch closes when it is full, its linger is over, somebody waits for memory, or on
+flush (D2).
 """
 
 from __future__ import annotations
