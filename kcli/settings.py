@@ -21,6 +21,7 @@ class ClientSettings(Frozen):
     retry_backoff: float = 0.1
     retry_backoff_max: float = 1.0
     metadata_max_age: float = 300.0
+    rebootstrap_trigger: float = 300.0  # metadata.recovery.rebootstrap.trigger.ms (KIP-1102)
     idle_timeout: float = 540.0
     max_in_flight: int = 5
     max_frame: int = 100 * 1024 * 1024

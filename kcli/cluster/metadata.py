@@ -1,4 +1,8 @@
-"""Asking for metadata: one refresh at a time, paced (C4), by all known brokers and then the seeds (C16)."""
+"""Asking for metadata: one refresh at a time, paced (C4), by all known brokers and then the seeds (C16).
+
+When a broker says so, or nobody has answered for metadata.recovery.rebootstrap.trigger.ms, what is known of the brokers
+is forgotten and we begin again at the seeds (KIP-899, KIP-1102).
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,10 @@ METADATA = 3
 EPOCHS_SINCE = 9  # the version of Metadata from which on leader epochs are reliable (C5)
 
 
+class _SentBack(Exception):
+    """REBOOTSTRAP_REQUIRED: what we know of the brokers is over."""
+
+
 class Metadata:
     """What is known (`topology`), what is wanted, and what of it is known to be wrong (`stale`)."""
 
@@ -37,6 +45,7 @@ class Metadata:
         self._pace = Pace(settings.retry_backoff, settings.retry_backoff_max)
         self._refreshing: dict[frozenset[str], asyncio.Task[None]] = {}
         self._known_at = -1e9
+        self._unanswered_since: float | None = None  # the first question that nobody has answered yet
         self._soon: asyncio.TimerHandle | None = None
 
     async def know(self) -> None:
@@ -74,14 +83,13 @@ class Metadata:
             if known is not None and not known.partitions and not known.error.retriable:
                 self._wanted.discard(topic)
                 self._pace.forget(topic)
-        if topics:
+        if self._wanted.issubset(topics):
             self._known_at = loop.time()
 
     def refresh_if_old(self) -> None:
         """Begin a refresh in the background when what we know is older than it may be."""
         now = asyncio.get_running_loop().time()
         if now - self._known_at > self._settings.metadata_max_age and not self._refreshing:
-            self._known_at = now
             key = frozenset(self._wanted)
             self._begin(key, key)
 
@@ -113,27 +121,42 @@ class Metadata:
         deadline = loop.time() + self._settings.deadline
         backoff = self._settings.retry_backoff
         reasons: dict[str, KcliError] = {}
+        if self._unanswered_since is None:
+            self._unanswered_since = loop.time()
         while True:
-            candidates = self._who_to_ask()
-            for n, broker in enumerate(candidates):
-                share_of_time = max(0.1, (deadline - loop.time()) / (len(candidates) - n))
-                try:
-                    answer = await self._ask_one(broker, request, share_of_time)
-                except AuthError:
-                    raise
-                except (ConnectError, DeadlineExceeded, Closed) as problem:
-                    self._pool.check()
-                    reasons[repr(broker)] = problem
-                    continue
-                if answer is not None:
-                    return answer, await self._take(answer, broker)
+            if loop.time() - self._unanswered_since >= self._settings.rebootstrap_trigger:
+                await self._rebootstrap()
+            try:
+                found = await self._ask_each(request, deadline, reasons)
+            except _SentBack:
+                await self._rebootstrap()
+                continue  # seeds are not brokers, and do not send us back
+            if found is not None:
+                return found[0], await self._take(*found)
             if loop.time() + backoff > deadline or not self.topology.nodes:
                 raise self._unreachable(reasons)
             await asyncio.sleep(backoff)
             backoff = min(backoff * 2, self._settings.retry_backoff_max)
 
-    async def _ask_one(self, broker: Broker, request: MetadataRequest, seconds: float) -> MetadataResponse | None:
-        """The answer, or None when the broker sends us back to the seeds (KIP-1102)."""
+    async def _ask_each(
+        self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
+    ) -> tuple[MetadataResponse, Broker] | None:
+        """The first answer of the brokers in turn, and whose it is; None, and the reasons, when there is none."""
+        loop = asyncio.get_running_loop()
+        candidates = self._who_to_ask()
+        for n, broker in enumerate(candidates):
+            share_of_time = max(0.1, (deadline - loop.time()) / (len(candidates) - n))
+            try:
+                return await self._ask_one(broker, request, share_of_time), broker
+            except AuthError:
+                raise
+            except (ConnectError, DeadlineExceeded, Closed) as problem:
+                self._pool.check()
+                reasons[repr(broker)] = problem
+        return None
+
+    async def _ask_one(self, broker: Broker, request: MetadataRequest, seconds: float) -> MetadataResponse:
+        """The answer. Raises _SentBack when the broker sends us back to the seeds (KIP-1102)."""
         try:
             async with asyncio.timeout(seconds):
                 answer = await broker.ask(request, timeout=min(seconds, self._settings.request_timeout))
@@ -142,17 +165,24 @@ class Metadata:
             raise DeadlineExceeded(f"{name} did not answer within {seconds:.1f} s") from None
         code = codes.of(answer.error_code)
         if code is codes.REBOOTSTRAP_REQUIRED and broker.node_id >= 0:
-            self.topology.nodes = {}
-            return None
+            raise _SentBack
         if code:
             raise BrokerError(code, "metadata")
         return answer
+
+    async def _rebootstrap(self) -> None:
+        """Forget the brokers, with their connections and the addresses their names had. From now on the time counts
+        anew: a cluster that is away is not bootstrapped over and over."""
+        self._unanswered_since = asyncio.get_running_loop().time()
+        self.topology.nodes = {}
+        await self._pool.forget()
 
     def _who_to_ask(self) -> list[Broker]:
         known = self._pool.candidates(list(self.topology.nodes.values()))
         return known + self._pool.seed_brokers()
 
     async def _take(self, answer: MetadataResponse, broker: Broker) -> set[str]:
+        self._unanswered_since = None
         _, version = (await broker.versions()).get(METADATA, (0, 0))
         changed = self.topology.update(answer, reliable_epochs=version >= EPOCHS_SINCE)
         if answer.brokers:

@@ -65,6 +65,12 @@ class Pool:
         for broker in unneeded:
             await broker.close()
 
+    async def forget(self) -> None:
+        """End every connection but those to the seeds: whoever comes next is looked up anew (KIP-1102)."""
+        brokers, self._brokers = [broker for _, broker in self._brokers.values()], {}
+        for broker in brokers:
+            await getattr(broker, "retire", broker.close)()
+
     async def close(self) -> None:
         """Close everyone. Idempotent."""
         self._closed = True
