@@ -1,0 +1,41 @@
+"""docs/producer.md says which file does what and which test shows it; here its tables are held against the tree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROW = re.compile(r"^\| ([A-Z]\d*(?:\.\d\d|\d*)) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+
+
+def ids(prefix: str, last: int, width: int = 2) -> list[str]:
+    return [f"{prefix}{n:0{width}d}" for n in range(1, last + 1)]
+
+
+REQUIRED = {"docs/producer.md": ids("A1.", 20) + ids("A4.", 28) + ids("A5.", 28) + ids("D", 46, 1)}
+ROWS = [
+    pytest.param(rule, *cells, id=rule) for doc in REQUIRED for rule, *cells in ROW.findall((ROOT / doc).read_text())
+]
+
+
+@pytest.mark.parametrize("doc", REQUIRED)
+def test_no_rule_is_left_out(doc: str) -> None:
+    listed = [rule for rule, *_ in ROW.findall((ROOT / doc).read_text())]
+    assert listed == REQUIRED[doc]
+
+
+@pytest.mark.parametrize(("rule", "what", "files", "tests"), ROWS)
+def test_the_files_and_the_tests_of_a_rule_are_there(rule: str, what: str, files: str, tests: str) -> None:
+    assert len(what.split()) >= 2
+    for file in re.findall(r"`([^`]+)`", files):
+        assert (ROOT / file).is_file(), file
+    assert "`" in files
+    named = re.findall(r"`([^`]+)::([^`]+)`", tests)
+    assert named
+    for file, name in named:
+        assert re.search(rf"^ *(?:async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{name}"
+    mark = re.compile(rf"(?:^|_){rule.replace('.', '_')}(?:_|$)")
+    assert any(mark.search(name) for _, name in named), f"no test of {rule} carries its id"
