@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import monotonic
 
 from kcli.cli import text
@@ -269,7 +270,8 @@ def _verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, se
     if stop.asked and not plan.follow:
         say(f"interrupted: {summary(tally)}")
         return INTERRUPTED
-    if problem is not None or not plan.connection.quiet:
+    watched = sys.stderr is not None and sys.stderr.isatty() and not plan.connection.quiet
+    if problem is not None or plan.connection.verbose or watched:
         say(f"{summary(tally)}, in {seconds:.1f} s")
     return 0 if problem is None else problem.exit_code
 

@@ -84,7 +84,7 @@ def test_it_goes_on_where_it_was_and_restart_begins_anew(kcli: Shell) -> None:
     assert copies(kcli, source, target)["copied"] == 300
     assert copies(kcli, source, target)["copied"] == 0
     fill(kcli, source, 50, first=300)
-    done = kcli("copy", source, target)
+    done = kcli("copy", source, target, "-v")
     assert (done.returncode, done.stdout) == (0, b"")
     said = done.stderr.decode()
     assert f"goes on after 300 offsets that were done, as kcli-copy.{source}.{target} says" in said
