@@ -85,6 +85,12 @@ class Plan(Selection):
             raise UsageError("transactional.id: use --exactly-once")
         return settings
 
+    @property
+    def talkative(self) -> bool:
+        """Whether success is worth a word: to somebody who looks on, or who asked for it."""
+        watched = sys.stderr is not None and sys.stderr.isatty()
+        return not self.connection.quiet and (self.connection.verbose or watched)
+
     def keep_batch(self, batch: Batch, at: TopicPartition) -> Batch | None:
         return self.kept(batch, at)
 
@@ -217,7 +223,7 @@ async def _create(plan: Plan, source: Client, target: Client) -> None:
     made = (await create_topics(target.cluster, [new]))[plan.destination]
     if isinstance(made, KcliError):
         raise made
-    if not plan.connection.quiet:
+    if plan.talkative:
         shown = "".join(f", {key}={value}" for key, value in wanted.items())
         say(f"made {plan.destination} with {count} partition{'s' if count != 1 else ''}{shown}")
     await wait_for_topics(target.cluster, [plan.destination])
@@ -270,8 +276,7 @@ def _verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, se
     if stop.asked and not plan.follow:
         say(f"interrupted: {summary(tally)}")
         return INTERRUPTED
-    watched = sys.stderr is not None and sys.stderr.isatty() and not plan.connection.quiet
-    if problem is not None or plan.connection.verbose or watched:
+    if problem is not None or plan.talkative:
         say(f"{summary(tally)}, in {seconds:.1f} s")
     return 0 if problem is None else problem.exit_code
 
