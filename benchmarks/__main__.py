@@ -7,15 +7,19 @@ sandbox in a process of its own: it only stores and returns batches, and its CPU
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import broker, cases, data, report
+from benchmarks import broker, cases, data, outage, report
 from benchmarks.process import Run, measure
 
 SLOW = {"kafka_python": 10}  # gets a tenth of the records, so that a run ends today; figures are per record
+RATE, RATE_SECONDS = 1000, 5
+LULL = 5.0  # seconds without a broker
 
 
 def main() -> int:
@@ -33,7 +37,9 @@ def main() -> int:
         files = _files(Path(folder), wanted)
         rows = [_row(job, bootstrap, files, given.rounds, chosen) for job in wanted]
         starts = _startup(bootstrap, given.rounds * 3)
-    text = report.markdown(rows, starts, given.rounds)
+        delays = _latency(bootstrap)
+        held = {f"{LULL:g}": outage.outage(_long(files), LULL)} if _long(files) is not None else {}
+    text = report.markdown(rows, starts, given.rounds, delays, held)
     print(text)
     if given.output and not given.only and not chosen:
         Path(given.output).write_text(text)
@@ -56,8 +62,8 @@ def _files(folder: Path, wanted: list[cases.Job]) -> dict[str, Path]:
             if job.data.name == "json":
                 data.write_json(path, count)
             else:
-                sizes = {"text": (100, 100), "mixed": (10, 200), "large": (1024, 1024), "keyed": (100, 100)}
-                data.write_lines(path, count, sizes[job.data.name.rstrip("0123456789")], keyed=job.data.keyed)
+                sizes = {"mixed": (10, 200), "large": (1024, 1024), "large5": (1024, 1024)}
+                data.write_lines(path, count, sizes.get(job.data.name, (100, 100)), keyed=job.data.keyed)
             files[name] = path
     return files
 
@@ -87,7 +93,8 @@ def _row(
                 topic, source = f"{stem}-{share}", os.devnull
             os.environ.update(extra)
             try:
-                run = measure([topic if word == "TOPIC" else word for word in argv], stdin=source)
+                names = {"TOPIC": topic, "GROUP": f"{topic}-{turn}-{program}"}  # a group that has read nothing yet
+                run = measure([names.get(word, word) for word in argv], stdin=source)
             finally:
                 for name in extra:
                     del os.environ[name]
@@ -100,6 +107,23 @@ def _row(
             broker.delete(bootstrap, f"{stem}-{share}")
     print(report.line(job, found), file=sys.stderr)
     return job, found
+
+
+def _long(files: dict[str, Path]) -> Path | None:
+    """The file that takes longest to send, if it is part of this run."""
+    return files.get("text10.1")
+
+
+def _latency(bootstrap: str) -> dict[tuple[str, str], list[float]]:
+    """(program, linger) to p50 and p99 from `send` to the acknowledgement, and CPU, all in ms."""
+    broker.create(bootstrap, "latency")
+    found: dict[tuple[str, str], list[float]] = {}
+    for linger in ("default", "0"):
+        for program in ("kcli", "confluent"):
+            script = str(cases.PEERS / f"{program}_latency.py")
+            words = [cases.PYTHON, script, bootstrap, "latency", linger, str(RATE), str(RATE_SECONDS)]
+            found[program, linger] = json.loads(subprocess.check_output(words, timeout=120))
+    return found
 
 
 def _startup(bootstrap: str, rounds: int) -> dict[str, list[Run]]:

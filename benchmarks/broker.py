@@ -12,23 +12,34 @@ from collections.abc import Iterator
 from benchmarks.cases import KCLI
 
 
+class Sandbox:
+    """A sandbox in a process of its own, for as long as the `with` runs: its address and process id."""
+
+    def __enter__(self) -> Sandbox:
+        shared_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk's pace is nobody's figure
+        self._folder = tempfile.TemporaryDirectory(prefix="kcli-bench-", dir=shared_memory)
+        words = [KCLI, "sandbox", "--port", "0", "--format", "json", "--data", self._folder.name]
+        self._process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.bootstrap: str = json.loads(self._process.stdout.readline())["bootstrap"]
+        self.pid = self._process.pid
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(30)
+        self._folder.cleanup()
+
+
 @contextlib.contextmanager
 def sandbox() -> Iterator[str]:
-    """Its bootstrap address, for as long as the block runs."""
+    """The address of the broker of the run."""
     given = os.environ.get("KCLI_BENCH_BOOTSTRAP")
     if given:
         yield given
         return
-    shared_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk's pace is nobody's figure
-    with tempfile.TemporaryDirectory(prefix="kcli-bench-", dir=shared_memory) as folder:
-        words = [KCLI, "sandbox", "--port", "0", "--format", "json", "--data", folder]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        try:
-            assert process.stdout is not None
-            yield json.loads(process.stdout.readline())["bootstrap"]
-        finally:
-            process.terminate()
-            process.wait(30)
+    with Sandbox() as own:
+        yield own.bootstrap
 
 
 def create(bootstrap: str, topic: str) -> None:

@@ -9,24 +9,30 @@ from pathlib import Path
 PEERS = Path(__file__).parent / "peers"
 PYTHON = sys.executable
 KCLI = str(Path(PYTHON).with_name("kcli"))
+PEER_NAMES = ("confluent", "aiokafka", "kafka_python")
+PURE = {"KCLI_PURE_PYTHON": "1"}
+
+Programs = dict[str, tuple[list[str], dict[str, str]]]
 
 
 @dataclass(frozen=True)
 class Data:
-    """A file of lines. A `long` one is for kcli and kcat alone, so that a run ends today."""
+    """A file of lines. A `long` one is for kcli and kcat alone, so that a run ends today; `single` ones are written
+    one record a batch, without waiting for more."""
 
     name: str
     label: str
     count: int
     keyed: bool = False
     long: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)
 class Job:
     """One row of the table: what is done, on which data, with which codec."""
 
-    verb: str  # produce | consume | format | json
+    verb: str  # produce | consume | format | json | group | objects
     data: Data
     codec: str = "none"
 
@@ -38,6 +44,8 @@ class Job:
             "consume": f"consume {self.data.label}{codec}",
             "format": f"consume -f '%k\\t%s\\n' {self.data.label}{codec}",
             "json": f"consume -J {self.data.label}{codec}",
+            "group": f"consume -g {self.data.label}{codec}",
+            "objects": f"record objects {self.data.label}{codec}",
         }[self.verb]
 
 
@@ -51,6 +59,7 @@ def jobs(scale: float) -> list[Job]:
     json = Data("json", "JSON 138 B", million)
     text10 = Data("text10", "100 B", 10 * million, long=True)
     large5 = Data("large5", "1 KiB", million, long=True)
+    single = Data("text-single", "100 B, one record a batch", million // 50, long=True, single=True)
     return [
         *[Job("produce", data) for data in (text, mixed, large, keyed, json)],
         Job("produce", json, "lz4"),
@@ -61,31 +70,46 @@ def jobs(scale: float) -> list[Job]:
         Job("format", keyed),
         Job("json", text),
         Job("json", json),
-        *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
+        Job("group", text),
+        Job("objects", text),
+        *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5, single)],
     ]
 
 
-def commands(job: Job, bootstrap: str, topic: str) -> dict[str, tuple[list[str], dict[str, str]]]:
+def commands(job: Job, bootstrap: str, topic: str) -> Programs:
     """Program name to (argv, environment on top) for a job. A peer that cannot do a job is left out."""
-    flag = "1" if job.data.keyed else "0"
-    peers = () if job.data.long else ("confluent", "aiokafka", "kafka_python")
-    out: dict[str, tuple[list[str], dict[str, str]]] = {}
-    pure = {"KCLI_PURE_PYTHON": "1"}
     if job.verb == "produce":
-        key = ["-K", "\t"] if job.data.keyed else []
-        mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *key]
-        out["kcli"] = (mine, {})
-        out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *key], {})
-        for peer in peers:
-            out[peer] = ([PYTHON, str(PEERS / f"{peer}_produce.py"), bootstrap, topic, job.codec, flag], {})
-    else:
-        how = {"consume": [], "format": ["-f", "%k\\t%s\\n"], "json": ["-J"]}[job.verb]
-        mine = [KCLI, "consume", topic, "-b", bootstrap, "-o", "beginning", "-e", "-q", *how]
-        out["kcli"] = (mine, {})
-        out["kcat"] = (["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", *how], {})
-        if job.verb == "consume":
-            for peer in peers:
-                out[peer] = ([PYTHON, str(PEERS / f"{peer}_consume.py"), bootstrap, topic], {})
+        return _producers(job, bootstrap, topic)
+    if job.verb == "objects":
+        names = {"kcli": "kcli_objects.py", "aiokafka": "aiokafka_objects.py"}
+        return {name: ([PYTHON, str(PEERS / file), bootstrap, topic], {}) for name, file in names.items()}
+    if job.verb == "group":
+        kcli = [KCLI, "consume", topic, "-b", bootstrap, "-g", "GROUP", "-o", "beginning", "-e", "-q"]
+        kcat = ["kcat", "-b", bootstrap, "-G", "GROUP", "-X", "auto.offset.reset=earliest", "-e", "-q", topic]
+        return {"kcli": (kcli, {}), "kcat": (kcat, {})}
+    how = {"consume": [], "format": ["-f", "%k\\t%s\\n"], "json": ["-J"]}[job.verb]
+    mine = [KCLI, "consume", topic, "-b", bootstrap, "-o", "beginning", "-e", "-q", *how]
+    out: Programs = {"kcli": (mine, {})}
+    out["kcat"] = (["kcat", "-C", "-b", bootstrap, "-t", topic, "-o", "beginning", "-e", "-q", *how], {})
+    if job.verb == "consume" and not job.data.long:
+        for peer in PEER_NAMES:
+            out[peer] = ([PYTHON, str(PEERS / f"{peer}_consume.py"), bootstrap, topic], {})
     if not job.data.long:
-        out["kcli, plain Python"] = (mine, pure)
+        out["kcli, plain Python"] = (mine, PURE)
+    return out
+
+
+def _producers(job: Job, bootstrap: str, topic: str) -> Programs:
+    keyed = job.data.keyed
+    more = ["-K", "\t"] if keyed else []
+    if job.data.single:
+        more = ["-X", "batch.num.messages=1", "-X", "linger.ms=0"]
+    mine = [KCLI, "produce", topic, "-b", bootstrap, "-z", job.codec, *more]
+    out: Programs = {"kcli": (mine, {})}
+    out["kcat"] = (["kcat", "-P", "-b", bootstrap, "-t", topic, "-z", job.codec, *more], {})
+    if not job.data.long:
+        for peer in PEER_NAMES:
+            words = [PYTHON, str(PEERS / f"{peer}_produce.py"), bootstrap, topic, job.codec, "1" if keyed else "0"]
+            out[peer] = (words, {})
+        out["kcli, plain Python"] = (mine, PURE)
     return out

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
+import signal
 import statistics
 import subprocess
+import sys
+import tempfile
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -19,29 +24,40 @@ class Run:
     exit_code: int
 
 
-def measure(command: Sequence[str], *, stdin: str = os.devnull, timeout: float = 300) -> Run:
-    """Run `command` with a file as stdin and stdout thrown away. Raises RuntimeError with stderr when it fails."""
-    with open(stdin, "rb") as source, open(os.devnull, "wb") as sink:
-        begin = time.perf_counter()
-        process = subprocess.Popen(command, stdin=source, stdout=sink, stderr=subprocess.PIPE)
-        killer = _kill_later(process, timeout)
-        assert process.stderr is not None
-        errors = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - begin
+@functools.cache
+def _spawner() -> subprocess.Popen[str]:
+    """The small process from which the others are started; it ends with us."""
+    words = [sys.executable, "-I", "-S", str(Path(__file__).with_name("spawner.py"))]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+
+def measure(
+    command: Sequence[str],
+    *,
+    stdin: str = os.devnull,
+    timeout: float = 300,
+    meanwhile: Callable[[int], None] | None = None,
+) -> Run:
+    """Run `command` with a file as stdin and stdout thrown away; `meanwhile` is called with its process id as it
+    runs. Raises RuntimeError with stderr when it fails."""
+    spawner = _spawner()
+    assert spawner.stdin is not None
+    assert spawner.stdout is not None
+    with tempfile.NamedTemporaryFile() as errors:
+        order = {"argv": list(command), "env": dict(os.environ), "stdin": stdin, "stderr": errors.name}
+        spawner.stdin.write(json.dumps(order) + "\n")
+        pid = int(spawner.stdout.readline())
+        killer = threading.Timer(timeout, os.kill, (pid, signal.SIGKILL))
+        killer.daemon = True
+        killer.start()
+        if meanwhile is not None:
+            meanwhile(pid)
+        wall, cpu, peak_kib, code = json.loads(spawner.stdout.readline())
         killer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-    process.stderr.close()
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {errors.decode()[-500:]}")
-    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode)
-
-
-def _kill_later(process: subprocess.Popen[bytes], seconds: float) -> threading.Timer:
-    timer = threading.Timer(seconds, process.kill)
-    timer.daemon = True
-    timer.start()
-    return timer
+        if code:
+            text = errors.read().decode(errors="replace")[-500:]
+            raise RuntimeError(f"{' '.join(command)} ended with {code}: {text}")
+    return Run(wall, cpu, peak_kib / 1024, code)
 
 
 def median(values: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ import platform
 import subprocess
 
 from benchmarks.cases import KCLI, Job
+from benchmarks.outage import LIMIT
 from benchmarks.process import Run, median
 
 Found = dict[str, list[tuple[Run, int]]]
@@ -30,7 +31,13 @@ def line(job: Job, found: Found) -> str:
     return f"{job.label}: CPU/wall ns per record: " + "; ".join(parts)
 
 
-def markdown(rows: list[tuple[Job, Found]], starts: dict[str, list[Run]], rounds: int) -> str:
+def markdown(
+    rows: list[tuple[Job, Found]],
+    starts: dict[str, list[Run]],
+    rounds: int,
+    delays: dict[tuple[str, str], list[float]],
+    held: dict[str, Run],
+) -> str:
     """The whole page."""
     names = [name for name in ORDER if any(name in found for _, found in rows)]
     out = [
@@ -62,7 +69,6 @@ def markdown(rows: list[tuple[Job, Found]], starts: dict[str, list[Run]], rounds
                       f"{wall_ns(found['kcat']) / wall_ns(found['kcli']):.1f}×"]  # fmt: skip
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(cells + ratios) + " |")
     out += ["", "## Wall seconds (minimum – median – maximum) and peak memory", "",
-            "Peak memory has a floor: that of the measuring process, from which the others are forked.", "",
             "| | " + " | ".join(NAMES.get(n, n) for n in names) + " |", "|---|" + "---|" * len(names)]  # fmt: skip
     for job, found in rows:
         out.append(f"| {job.label} ({job.data.count:,}) | " + " | ".join(_wall(found.get(n)) for n in names) + " |")
@@ -70,6 +76,18 @@ def markdown(rows: list[tuple[Job, Found]], starts: dict[str, list[Run]], rounds
     for name, runs in starts.items():
         cpu, wall = median([r.cpu for r in runs]) * 1000, median([r.wall for r in runs]) * 1000
         out.append(f"| {name} | {cpu:.0f} | {wall:.0f} |")
+    out += ["", "## One record at a time: `send` to acknowledgement, 1,000 a second (milliseconds)", "",
+            "| | p50 | p99 | CPU a record |", "|---|---:|---:|---:|"]  # fmt: skip
+    for (program, linger), (middle, most, cpu) in delays.items():
+        name = f"{NAMES.get(program, program)}, linger.ms {linger}"
+        out.append(f"| {name} | {middle:.2f} | {most:.2f} | {cpu / 5000:.3f} |")
+    if held:
+        out += ["", "## Memory while the broker stands still", ""]
+    for seconds, run in held.items():
+        out.append(
+            f"`kcli produce` of 10,000,000 records, {seconds} s of them without a broker: {run.peak_mib:.0f} MiB at "
+            f"most; the limit, three times buffer.memory, is {LIMIT:.0f} MiB. Longer: `python -m benchmarks.outage 60`."
+        )
     return "\n".join(out) + "\n"
 
 
