@@ -93,9 +93,12 @@ def java() -> list[str]:
 
 
 class Kafka:
-    """A cluster of `nodes` nodes. `settings` are server properties on top."""
+    """A cluster of `nodes` nodes. `settings` are server properties on top, `features` levels to finalize at first
+    (transaction.version 1 and 2 are two protocols)."""
 
-    def __init__(self, nodes: int = 1, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, nodes: int = 1, settings: dict[str, str] | None = None, features: dict[str, int] | None = None
+    ) -> None:
         self.root = Path(tempfile.mkdtemp(prefix="kcli-kafka-"))
         ports = free_ports(3 * nodes)
         self.nodes = [
@@ -103,6 +106,7 @@ class Kafka:
             for n in range(1, nodes + 1)
         ]
         self.settings = settings or {}
+        self.features = features or {}
 
     @property
     def bootstrap(self) -> str:
@@ -143,6 +147,7 @@ class Kafka:
             "transaction.state.log.replication.factor": many,
             "transaction.state.log.min.isr": isr,
             "transaction.state.log.num.partitions": "5",
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
             "share.coordinator.state.topic.replication.factor": many,
             "share.coordinator.state.topic.min.isr": isr,
             "share.coordinator.state.topic.num.partitions": "5",
@@ -164,7 +169,8 @@ class Kafka:
     def _format(self, node: Node) -> None:
         done = subprocess.run(
             [*java(), "-cp", f"{libs()}/*", "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
-             "-c", str(node.folder / "server.properties")],
+             "-c", str(node.folder / "server.properties"),
+             *(word for name, level in self.features.items() for word in ("--feature", f"{name}={level}"))],
             capture_output=True, timeout=START_LIMIT, text=True,
         )  # fmt: skip
         if done.returncode:
