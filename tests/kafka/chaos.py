@@ -3,9 +3,10 @@
     CHAOS_SECONDS=600 CHAOS_SEED=42 python -m tests.kafka.chaos
 
 A round has topics of its own, two producers, one that is patient and one whose delivery timeout is shorter than an
-outage may be, and a group of two kcli processes that must print every acknowledged record at least once. At most one
-node is away at a time, and now and then all of them. The seed decides who and when; what the machine does in between
-is its own, so a seed repeats a plan and not a run.
+outage may be, a process that writes transactions and is killed itself now and then, and a group of two kcli processes
+that must print every acknowledged record at least once. Of the transactions kcli, kcat and Java's console consumer must
+see what was committed, whole, and nothing that was aborted. At most one node is away at a time, and now and then all of
+them. The seed decides who and when; what the machine does in between is its own: a seed repeats a plan, not a run.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from kcli.settings import ProducerSettings
 from tests.kafka.artifacts import missing
 from tests.kafka.cluster import Kafka
 from tests.kafka.load import Load
+from tests.kafka.transactions import Transactor, verify
 from tests.programs import KCLI, Background, kcli
 
 PARTITIONS = 6
@@ -93,17 +95,25 @@ async def one_round(kafka: Kafka, die: random.Random) -> str:
     other = f"{topic}-hasty"
     await asyncio.to_thread(_create, kafka, other)
     hasty = Load(kafka.bootstrap, other, PARTITIONS, rate=300, settings=HASTY.replace(compression=codec))
-    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two:
+    transacted = f"{topic}-transactions"
+    await asyncio.to_thread(_create, kafka, transacted)
+    writing = Transactor(kafka, transacted, PARTITIONS, f"{topic}/{die.random()}")
+    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two, writing:
         async with patient, hasty:
             await patient.progress()
             for _ in range(STEPS):
                 said.append(await die.choice(chaos.troubles)())
+                if die.random() < 0.5:
+                    await asyncio.to_thread(writing.kill)
+                    said.append("transactor killed")
                 await asyncio.to_thread(kafka.heal)
                 await patient.progress(within=60)
+                await asyncio.to_thread(writing.progress, within=90)
         counts, hastily = await patient.verify(), await hasty.verify()
         assert counts["failed"] == counts["unknown"] == 0, f"nothing had to be given up in two minutes: {counts}"
         again = await asyncio.to_thread(grouped, one, two, {sent.number for sent in patient.sent})
-    return f"{', '.join(said)}: {counts}; hasty: {hastily}; the group read {again} again"
+    decided = await asyncio.to_thread(verify, kafka, transacted, writing.told())
+    return f"{', '.join(said)}: {counts}; hasty: {hastily}; the group read {again} again; {decided}"
 
 
 def member(kafka: Kafka, topic: str, name: str) -> Background:
