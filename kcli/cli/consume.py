@@ -139,7 +139,11 @@ class Reading:
         position = fetched.next_offset
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
-        for given in fetched.batches:
+        done = 0
+        if self.left < 0 and not self.plan.single and self.plan.keep is None:
+            written, done = self.printer.put_many(self.sink.buffer, fetched.batches)
+            self.written += written
+        for given in fetched.batches[done:]:
             batch = given if self.plan.keep is None else await self._kept(given, at)
             while batch is not None and self.left != 0 and self.sink.open:
                 limit = 1 if self.plan.single else self.left

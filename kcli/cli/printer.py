@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.cli import text
 from kcli.errors import UsageError
+from kcli.proto import core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ class Printer:
         if key_delimiter is not None:
             return template.keyed(key_delimiter, self._delimiter, null=self._null, terminal=self._terminal)
         return (*template.compile_template("%s", null=self._null, terminal=True), self._delimiter)
+
+    def put_many(self, out: bytearray, batches: list[Batch]) -> tuple[int, int]:
+        """Append all of the first batches in one go, as far as that can be done: plain values of batches that are
+        neither compressed nor broken. Returns how many records that were, and how many batches."""
+        if self._json or self._program is not None:
+            return 0, 0
+        return core.write_many(batches, out, self._delimiter, self._null)
 
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int = -1) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""

@@ -10,6 +10,7 @@ from struct import Struct
 
 from kcli.consumer.aborted import AbortedFilter
 from kcli.errors import DecodeError, KcliError
+from kcli.proto import core
 from kcli.proto.batch import CorruptBatch, read_batches
 
 TYPE_CHECKING = False
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from kcli.settings import ConsumerSettings
 
 _PREFIX = Struct(">qiib")  # base offset, length, leader epoch (v2), magic
-_DELTA = Struct(">i")
-LOG_OVERHEAD, DELTA_AT, V2_HEADER = 12, 23, 61
+LOG_OVERHEAD = 12
 
 
 class CorruptRecords(DecodeError):
@@ -35,25 +35,6 @@ class CorruptRecords(DecodeError):
         )
         self.at = at
         self.offset = offset
-
-
-def scan(records: Buffer) -> tuple[int, int, int]:
-    """(next offset, leader epoch of the last batch, bytes of whole batches) from headers alone.
-    The offset is -1 when there is no whole batch. An incomplete last batch is not looked at (E1)."""
-    at, size = 0, len(records)
-    following = epoch = -1
-    while size - at >= 17:
-        base, length, leader_epoch, magic = _PREFIX.unpack_from(records, at)
-        end = at + LOG_OVERHEAD + length
-        if length < 14 or end > size:
-            break
-        if magic >= 2 and end - at >= V2_HEADER:
-            following = base + max(_DELTA.unpack_from(records, at + DELTA_AT)[0], 0) + 1
-            epoch = leader_epoch
-        else:
-            following = base + 1
-        at = end
-    return following, epoch, at
 
 
 class Chunk:
@@ -101,23 +82,14 @@ class Chunk:
         """The batches to be handed out, cut to [position, end), and the position after them (E3, E4). The position
         goes past markers, aborted and empty batches, but not past a corrupt one."""
         assert self.batches is not None
-        hidden = AbortedFilter(self.data.aborted_transactions or ()) if committed else None
-        shown = []
-        following = position
-        for batch in self.batches:
-            aborted = hidden is not None and hidden.hides(batch)
-            if batch.last_offset < position:
-                continue
-            if end is not None and batch.base_offset >= end:
-                following = end
-                break
-            following = batch.last_offset + 1
-            if aborted or batch.count == 0 or (batch.is_control and not control):
-                continue
-            batch.first = max(position, batch.base_offset)
-            batch.stop = following if end is None else min(following, end)
-            shown.append(batch)
-        else:
+        batches = self.batches
+        if committed and self.data.aborted_transactions:
+            hidden = AbortedFilter(self.data.aborted_transactions)
+            batches = [batch for batch in batches if not hidden.hides(batch)]
+        shown, following, all_seen = core.show(batches, position, end, control)
+        if all_seen:
+            if self.batches:
+                following = max(following, self.batches[-1].last_offset + 1)  # aborted ones are passed, too
             if self.trouble is None:
                 following = max(following, self.following)
         return shown, following if end is None else min(following, max(end, position))

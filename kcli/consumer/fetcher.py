@@ -10,12 +10,13 @@ import asyncio
 
 from kcli import codes
 from kcli.chance import uniform
-from kcli.consumer.chunk import Chunk, scan
+from kcli.consumer.chunk import Chunk
 from kcli.consumer.cursor import READY, VALIDATING
 from kcli.consumer.fetch_session import Ask, FetchSession
 from kcli.consumer.offsets import ISOLATION
 from kcli.errors import AuthError, BrokerError, ConnectError, EncodeError, KcliError, UnsupportedVersion
 from kcli.model import Node, TopicPartition
+from kcli.proto import core
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from kcli.proto.schema import NO_ID
 
@@ -212,7 +213,7 @@ class Fetcher:
         records = row.records
         if not records:
             return
-        following, epoch, whole = scan(records)
+        following, epoch, whole = core.ends(records)
         if following < 0:  # only the beginning of a batch came: old brokers keep to the limit (E1)
             cursor.max_bytes = min(cursor.max_bytes * 2, 2**31 - 1)
             return

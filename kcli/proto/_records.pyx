@@ -288,6 +288,48 @@ def scan(data, Py_ssize_t at, bint check_crcs, make, list found):
     return at, None
 
 
+def ends(data):
+    """As records.ends."""
+    cdef const uint8_t[::1] view = data
+    cdef Py_ssize_t at = 0, size = view.shape[0]
+    cdef const uint8_t* p
+    cdef int64_t length, base, following = -1
+    cdef int32_t epoch = -1, delta
+    while size - at >= 17:
+        p = &view[at]
+        base, length = <int64_t> big(p, 8), <int32_t> big(p + 8, 4)
+        if length < 14 or length + 12 > size - at:
+            break
+        if not 0 <= base < LAST:
+            return twin.ends(data)  # no broker's: counted with integers that have no end
+        following = base + 1
+        if p[16] >= 2 and p[16] < 128 and length + 12 >= RESERVED:
+            delta = <int32_t> big(p + 23, 4)
+            following += max(delta, 0)
+            epoch = <int32_t> big(p + 12, 4)
+        at += length + 12
+    return following, epoch, at
+
+
+def show(list batches, int64_t position, end, bint control):
+    """As records.show."""
+    cdef Header h
+    cdef list shown = []
+    cdef int64_t following = position, last = INT64_MAX if end is None else end
+    for h in batches:
+        if h.last_offset < position:
+            continue
+        if h.base_offset >= last:
+            return shown, last, False
+        following = h.last_offset + 1
+        if h.count == 0 or (h.attributes & 32 and not control):
+            continue
+        h.first = max(position, h.base_offset)
+        h.stop = min(following, last)
+        shown.append(h)
+    return shown, following, True
+
+
 def count_visible(Header h):
     """As records.count_visible."""
     cdef Opened opened = Opened(h)
@@ -470,6 +512,22 @@ def write_values(Header h, bytearray out, bytes delimiter, int64_t limit, bytes 
     PyByteArray_Resize(out, before if walk.broken else to - PyByteArray_AS_STRING(out))
     opened.check()
     return written, go_on(h) if after < 0 else after
+
+
+def write_many(list batches, bytearray out, bytes delimiter, bytes null):
+    """As records.write_many."""
+    cdef Header h
+    cdef Py_ssize_t done = 0
+    cdef int64_t written = 0
+    for h in batches:
+        if h.packed and (h.magic != 2 or h.attributes & 7):
+            break
+        try:
+            written += write_values(h, out, delimiter, -1, null)[0]
+        except DecodeError:
+            break
+        done += 1
+    return written, done
 
 
 cdef inline char* put_digits(char* to, int64_t number) noexcept nogil:

@@ -16,12 +16,13 @@ from kcli.proto.varint import encode_varint, read_more, read_varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeVar
 
     from kcli.proto.schema import Buffer
 
     Program = tuple[bytes | tuple[str, Callable[[Any], bytes] | None], ...]
+    H = TypeVar("H", bound="Header")
     Walked = tuple[int, int, int, int, int, int, int, int]
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "count_visible",
     "crc32c",
     "encode_headers",
+    "ends",
     "murmur2",
     "partition_keys",
     "partition_of",
@@ -39,14 +41,17 @@ __all__ = [
     "read_headers",
     "read_records",
     "scan",
+    "show",
     "split_lines",
     "write_format",
     "write_json",
+    "write_many",
     "write_values",
 ]
 
 NAME = "python"
 HEADER = Struct(">qiibIhiqqqhii")
+PREFIX = Struct(">qiib")
 SMALLEST = 49  # of batch_length
 LAST = 2**63 - 2**32  # a base offset from which last offsets could not be counted
 
@@ -104,6 +109,43 @@ def crc32c(data: Buffer, crc: int = 0) -> int:  # noqa: F811
 
     crc32c = found  # type: ignore[assignment]
     return found(data, crc)
+
+
+def ends(data: Buffer) -> tuple[int, int, int]:
+    """(next offset, leader epoch of the last batch, bytes of whole batches) from headers alone, of any magic.
+    The offset is -1 when there is no whole batch. An incomplete last batch is not looked at (E1)."""
+    at, size = 0, len(data)
+    following = epoch = -1
+    while size - at >= 17:
+        base, length, leader_epoch, magic = PREFIX.unpack_from(data, at)
+        end = at + 12 + length
+        if length < 14 or end > size:
+            break
+        following = base + 1
+        if magic >= 2 and end - at >= HEADER.size:
+            following += max(int.from_bytes(data[at + 23 : at + 27], "big", signed=True), 0)
+            epoch = leader_epoch
+        at = end
+    return following, epoch, at
+
+
+def show(batches: list[H], position: int, end: int | None, control: bool) -> tuple[list[H], int, bool]:
+    """The batches that reach into [position, end), cut to it, without empty ones and, unless `control`, markers
+    (E3, E4). Returns them, the position after them, and whether all were looked at."""
+    shown: list[H] = []
+    following = position
+    for h in batches:
+        if h.last_offset < position:
+            continue
+        if end is not None and h.base_offset >= end:
+            return shown, end, False
+        following = h.last_offset + 1
+        if h.count == 0 or (h.attributes & 32 and not control):
+            continue
+        h.first = max(position, h.base_offset)
+        h.stop = following if end is None else min(following, end)
+        shown.append(h)
+    return shown, following, True
 
 
 def scan(data: Buffer, at: int, check_crcs: bool, make: type[Any], found: list[Any]) -> tuple[int, str | None]:
@@ -333,6 +375,20 @@ def write_values(h: Header, out: bytearray, delimiter: bytes, limit: int, null: 
         out += delimiter.join(values)
         return len(values) - 1, h.last_offset + 1
     return 0, h.last_offset + 1
+
+
+def write_many(batches: Sequence[Header], out: bytearray, delimiter: bytes, null: bytes) -> tuple[int, int]:
+    """`write_values` of the batches from the first on, as long as they are neither compressed nor broken. Returns the
+    records written and how many batches that took."""
+    written = 0
+    for done, h in enumerate(batches):
+        if (h.packed and (h.magic != 2 or h.attributes & 7)) or h.count * 7 > h.body_end - h.body_start:
+            return written, done
+        try:
+            written += write_values(h, out, delimiter, -1, null)[0]
+        except DecodeError:
+            return written, done
+    return written, len(batches)
 
 
 class Shapes(dict[bytes, dict[int, tuple[bytes, int, int]]]):

@@ -1,0 +1,83 @@
+"""What is done with all batches of a fetch in one call: over both cores."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcli.proto import records as twin
+from kcli.proto.batch import seal
+from tests.proto.record_cores import CORES
+
+cores = pytest.mark.parametrize("core", CORES, ids=lambda core: core.NAME)
+
+
+@cores
+def test_ends_reads_headers_of_every_format_and_stops_before_what_is_cut_off(core):
+    one, two = sealed_lines(core, [b"a", b"bc"]), sealed_lines(core, [b"d"])
+    both = placed(one, 10, epoch=3) + placed(two, 12, epoch=4)
+    assert core.ends(both) == (13, 4, len(both))
+    assert core.ends(memoryview(both)[:-1]) == (12, 3, len(one))
+    assert core.ends(both[: len(one) - 1]) == (-1, -1, 0)
+    assert core.ends(b"") == (-1, -1, 0)
+    old = bytearray(both)
+    old[16] = 1  # a message of v1 is one offset wide and has no epoch
+    assert core.ends(old[: len(one)]) == (11, -1, len(one))
+    for base in (-1, 2**63 - 1):
+        assert core.ends(placed(one, base, epoch=3)) == twin.ends(placed(one, base, epoch=3))
+
+
+@cores
+def test_show_cuts_batches_to_the_window_and_leaves_out_markers(core):
+    def batches():
+        found = []
+        data = b"".join(placed(sealed_lines(core, [b"a", b"b", b"c"]), base, epoch=0) for base in (0, 3, 6))
+        core.scan(data, 0, True, core.Header, found)
+        found[1].attributes |= 32
+        return found
+
+    shown, following, everything = core.show(batches(), 1, None, False)
+    assert [(h.base_offset, h.first, h.stop) for h in shown] == [(0, 1, 3), (6, 6, 9)]
+    assert (following, everything) == (9, True)
+    shown, following, everything = core.show(batches(), 3, 5, True)
+    assert [(h.first, h.stop) for h in shown] == [(3, 5)]
+    assert (following, everything) == (5, False)
+    assert core.show(batches(), 9, None, False) == ([], 9, True)
+
+
+@cores
+def test_write_many_stops_before_what_is_compressed_or_broken(core):
+    def batches():
+        found = []
+        data = b"".join(placed(sealed_lines(core, [b"a%d" % n]), n, epoch=0) for n in range(4))
+        core.scan(data, 0, True, core.Header, found)
+        return found
+
+    out = bytearray(b"> ")
+    assert core.write_many(batches(), out, b"\n", b"") == (4, 4)
+    assert out == b"> a0\na1\na2\na3\n"
+    compressed = batches()
+    compressed[2].attributes |= 2
+    out = bytearray()
+    assert core.write_many(compressed, out, b"\n", b"") == (2, 2)
+    assert out == b"a0\na1\n"
+    broken = batches()
+    broken[1].body_end -= 1
+    out = bytearray()
+    assert core.write_many(broken, out, b"\n", b"") == (1, 1)
+    assert out == b"a0\n"
+    beyond = batches()
+    beyond[0].count = 1000
+    assert core.write_many(beyond, bytearray(), b"\n", b"") == (0, 0)
+
+
+def sealed_lines(core, lines):
+    builder = core.Builder()
+    text = b"".join(line + b"\n" for line in lines)
+    builder.append_lines(text, 0, len(text), 10, 1_700_000_000_000, 1 << 20, len(lines))
+    count, base, latest = builder.count, builder.base_timestamp, builder.max_timestamp
+    return bytes(seal(builder.take(), count, base, latest).data)
+
+
+def placed(data, base, *, epoch):
+    """A batch as a broker stores it: at an offset, under an epoch (neither is under the CRC)."""
+    return base.to_bytes(8, "big", signed=True) + data[8:12] + epoch.to_bytes(4, "big") + data[16:]
