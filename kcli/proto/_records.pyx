@@ -19,7 +19,6 @@ from libc.string cimport memchr, memcpy, memmove
 import array as arrays
 
 from kcli.errors import DecodeError, EncodeError
-from kcli.proto import records as twin
 from kcli.proto.columns import Columns, Lines, Record
 
 cdef extern from "_crc32c.h" nogil:
@@ -42,6 +41,12 @@ cdef int64_t LAST = INT64_MAX - 4294967295
 cdef array.array INTS = arrays.array("i")
 cdef array.array LONGS = arrays.array("q")
 cdef object NOTHING = ()
+
+
+cdef object twin():
+    """The plain-Python core, for what is seldom or long. Most processes never need it: not imported at the start."""
+    from kcli.proto import records
+    return records
 
 
 cdef class Header:
@@ -301,7 +306,7 @@ def ends(data):
         if length < 14 or length + 12 > size - at:
             break
         if not 0 <= base < LAST:
-            return twin.ends(data)  # no broker's: counted with integers that have no end
+            return twin().ends(data)  # no broker's: counted with integers that have no end
         following = base + 1
         if p[16] >= 2 and p[16] < 128 and length + 12 >= RESERVED:
             delta = <int32_t> big(p + 23, 4)
@@ -614,7 +619,7 @@ def write_format(Header h, bytearray out, tuple program, bytes topic, int64_t pa
     cdef Py_ssize_t fixed = 0
     cdef int values = 0, keys = 0, headers = 0
     if n > OPS:
-        return twin.write_format(h, out, program, topic, partition, limit)
+        return twin().write_format(h, out, program, topic, partition, limit)
     cdef bytes digits = b"%d" % partition
     for i in range(n):
         item = program[i]
@@ -623,7 +628,7 @@ def write_format(Header h, bytearray out, tuple program, bytes topic, int64_t pa
             text = item
         else:
             token = item[0]
-            if token not in twin.SHOW:
+            if token not in twin().SHOW:
                 raise KeyError(token)
             text = topic if token == "t" else digits if token == "p" else None
             if text is None:
@@ -809,7 +814,7 @@ cdef char* put_header_pairs(char* to, Row* row) noexcept nogil:
 def write_json(Header h, bytearray out, str topic, int64_t partition, int64_t limit):
     """As records.write_json."""
     cdef bytes name = topic.encode()
-    cdef bytes head = f'{{"topic":{twin._text(name)},"partition":{partition},"offset":'.encode()
+    cdef bytes head = f'{{"topic":{twin()._text(name)},"partition":{partition},"offset":'.encode()
     cdef const char* front = PyBytes_AS_STRING(head)
     cdef Py_ssize_t front_size = PyBytes_GET_SIZE(head)
     cdef const char* kind = b',"timestamp_type":"append","key":' if h.attributes & 8 else b',"timestamp_type":"create","key":'
@@ -977,7 +982,7 @@ cdef class Builder:
         if not headers:
             self.add(timestamp_ms, key_at, key_length, value_at, value_length, INT64_MAX, INT64_MAX, 0)
             return
-        tail = twin.encode_headers(headers)
+        tail = twin().encode_headers(headers)
         elapsed = timestamp_ms - self.base_timestamp if self.count else 0
         body = self.body_size(elapsed, key_length, value_length) - 1 + PyBytes_GET_SIZE(tail)
         self.room(body + width(zigzag(body)), 0)
