@@ -2,7 +2,7 @@
 
 The task exists only while its leader has something to do: no task when idle, and none for a leader that leads nothing
 any more (A1.13, A5.11). Level-triggered: each turn looks at everything anew, so no wake-up can be lost. At most
-`max_in_flight` requests per leader, one batch per partition and `max_request_size` bytes in a request (D9).
+`max_in_flight` requests per leader.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections import deque
 from kcli import codes
 from kcli.errors import KcliError
 from kcli.producer import exchange
+from kcli.producer.draining import Draining
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster
     from kcli.producer.accumulator import Accumulator
     from kcli.producer.batch import ProducerBatch
     from kcli.producer.queue import PartitionQueue
@@ -45,7 +46,7 @@ class LeaderSender:
     ) -> None:  # fmt: skip
         self.node_id = node_id
         self._cluster = cluster
-        self._accumulator = accumulator
+        self._draining = Draining(node_id, cluster, accumulator, settings, transactions)
         self._identity = identity
         self._settings = settings
         self._returns = returns
@@ -55,7 +56,6 @@ class LeaderSender:
         self._wake = asyncio.Event()
         self._outstanding: deque[tuple[Sent, Exchange]] = deque()
         self._broken: BaseException | None = None  # what an answer broke in us: ends the task, and with it the producer
-        self._served: TopicPartition | None = None  # the last partition of the last request
 
     def wake(self) -> None:
         self._wake.set()
@@ -88,7 +88,7 @@ class LeaderSender:
 
     def needed(self) -> bool:
         """Something waits that this node would get."""
-        return any(queue.waiting for queue in self._mine())
+        return any(queue.waiting for queue in self._draining.mine())
 
     # -- sending ----------------------------------------------------------------------------------------------------
 
@@ -103,54 +103,10 @@ class LeaderSender:
             self._on_rested()
 
     def _ready(self, now: float) -> tuple[Sent, float | None]:
-        """What goes into the next request, or when to look again. It begins after the partition that came last in
-        the request before, so that all have their turn (A4.23)."""
+        """What goes into the next request, or when to look again."""
         if self._identity.missing or len(self._outstanding) >= self._settings.max_in_flight:
             return [], None
-        settings, later = self._settings, None
-        ready: Sent = []
-        size = 0
-        for queue in self._mine():
-            queue.belongs_to(self._cluster.topic_id(queue.at.topic))
-            batch = queue.sendable(now, self.node_id, ordered=settings.max_in_flight == 1)
-            if batch is None:
-                if queue.waiting and queue.waiting[0].not_before > now:
-                    later = min(later or 1e18, queue.waiting[0].not_before)
-                continue
-            if self._transactions is not None and not self._transactions.admits(queue.at):
-                continue
-            if ready and size + batch.size > settings.max_request_size:
-                break
-            size += batch.size
-            ready.append((queue, batch))
-        if ready and self._accumulator.lingering:
-            self._take_along(now, ready, size)
-        return ready, later
-
-    def _take_along(self, now: float, ready: Sent, size: int) -> None:
-        """A request goes anyway: batches that only linger ride along while there is room (A1.18). Linger saves
-        requests, and this one costs none."""
-        ordered = self._settings.max_in_flight == 1
-        for queue in self._mine():
-            batch = queue.open
-            if batch is None or not batch.count or not queue.may_follow(ordered=ordered):
-                continue
-            if size + batch.size > self._settings.max_request_size or not self._accumulator.closes_at_once(batch):
-                continue
-            if self._transactions is not None and not self._transactions.admits(queue.at):
-                continue
-            self._accumulator.close(queue)
-            if queue.sendable(now, self.node_id, ordered=ordered) is batch:
-                size += batch.size
-                ready.append((queue, batch))
-
-    def _mine(self) -> list[PartitionQueue]:
-        """The partitions this node leads, in turn."""
-        mine = [q for q in self._accumulator.active.values() if self._cluster.leader_id(q.at) == self.node_id]
-        for place, queue in enumerate(mine):
-            if queue.at == self._served:
-                return mine[place + 1 :] + mine[: place + 1]
-        return mine
+        return self._draining.ready(now)
 
     def _send(self, ready: Sent) -> None:
         for queue, batch in ready:
@@ -159,7 +115,7 @@ class LeaderSender:
             queue.send(batch, self.node_id)
             if self._transactions is not None:
                 self._transactions.sent(queue.at)
-            self._served = queue.at
+            self._draining.served = queue.at
         # the topic ids are those of this moment: an exchange that begins later may know of another topic by then
         most = None if self._transactions is None else self._transactions.produce_cap
         request, cap = exchange.build([batch for _, batch in ready], self._cluster, self._settings, most)
