@@ -26,7 +26,7 @@ ERRORS = {
 }  # fmt: skip
 PLAIN = {  # columns whose one word is plain English
     "name", "note", "status", "result",
-    "count", "records", "bytes", "problem", "about", "new", "old", "seconds", "reason",
+    "from", "first", "last", "bar", "count", "records", "bytes", "problem", "about", "new", "old", "seconds", "reason",
     "done", "action", "size",
 }  # fmt: skip
 
