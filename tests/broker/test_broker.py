@@ -100,7 +100,9 @@ async def test_B22_a_name_that_takes_too_long_is_over_in_time(monkeypatch: pytes
     await near.close()
 
 
-async def test_B23_A4_16_a_name_with_a_dead_and_a_live_address_works_the_first_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_B23_A4_16_a_name_with_a_dead_and_a_live_address_works_the_first_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked = 0
 
     async with pair() as (far, near):
