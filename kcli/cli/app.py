@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tail": ("hot", "Print the last records by time over all partitions, then follow."),
     "count": ("hot", "Count records exactly."),
     "copy": ("kcli.cli.copy_options:COPY", "Copy records from one topic to another, also between clusters."),
+    "redrive": ("kcli.cli.redrive_options:REDRIVE", "Send dead letters back to the topics they came from."),
     "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),
     "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
     "topics": ("kcli.cli.admin_options:TOPICS", "Topics: list, describe, create, delete."),

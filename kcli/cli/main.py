@@ -103,6 +103,10 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
         return find(words)
     from kcli.cli.app import COMMANDS, no_such_command
 
+    if words[0] == "redrive":
+        from kcli.cli.redrive_options import REDRIVE
+
+        return REDRIVE, words[1:], "redrive"
     if words[0] == "copy":
         from kcli.cli.copy_options import COPY
 

@@ -363,6 +363,34 @@ SHAPES: tuple[Shape, ...] = (
         sections=(Section(name="partitions", columns=_OFFSETS + _OFFSETS_AT + _OFFSETS_GROUP),),
     ),
     Shape(
+        name="redrive",
+        about="What became of dead letters, or would become of them, by target; and how many were read.",
+        sections=(
+            Section(
+                name="totals",
+                table=False,
+                columns=(
+                    _c("topic", "string", "The dead-letter topic."),
+                    _c("read", "integer", "Records read."),
+                    _c("filtered", "integer", "Of these, left out by filters."),
+                    _c("group", "string", "Name under which the cluster keeps how far it is."),
+                ),
+            ),
+            Section(
+                name="targets",
+                columns=(
+                    _c("topic", "string", "Where the records go; null for those that go nowhere.", null=True),
+                    _c("records", "integer", "Records with this target, or with this reason."),
+                    _c("redriven", "integer", "Acknowledged by the target topic; 0 in a plan."),
+                    _c("skipped", "integer", "Left out by --max-attempts or --missing skip."),
+                    _c("failed", "integer", "Not sent back."),
+                    _c("unknown", "integer", "Perhaps sent back: no answer came."),
+                    NOTE,
+                ),
+            ),
+        ),
+    ),
+    Shape(
         name="copy",
         about="What became of the records of a copy.",
         sections=(

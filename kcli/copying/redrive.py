@@ -154,11 +154,11 @@ class Redriver:
         else:
             following = records[-1].offset + 1 if records else None
         if following is not None:
-            self.passed(at, following)
+            self._done[at] = OffsetAndEpoch(following)
         await self._store_in_time()
 
     def passed(self, at: TopicPartition, following: int) -> None:
-        """Everything of a partition before an offset is dealt with."""
+        """Everything of a partition before an offset is dealt with, also where nothing had to be sent."""
         if self._producer is not None and self.problem is None:
             self._done[at] = OffsetAndEpoch(following)
 
@@ -207,7 +207,9 @@ class Redriver:
         results: dict[int, tuple[str, RecordMetadata | BaseException]] = {}
         for (topic, rows), answers in zip(by_topic.items(), sent, strict=True):
             results.update({index: (topic, answer) for (index, _), answer in zip(rows, answers, strict=True)})
-        wrong = [(index, problem) for index, (_, problem) in sorted(results.items()) if isinstance(problem, BaseException)]
+        wrong = [
+            (index, problem) for index, (_, problem) in sorted(results.items()) if isinstance(problem, BaseException)
+        ]
         following = records[-1].offset + 1 if records else None
         if wrong and not self._rules.skip:
             first, problem = wrong[0]
@@ -225,9 +227,6 @@ class Redriver:
                 line.note = line.note or str(answer)
             else:
                 line.redriven += 1
-        if wrong and not self._rules.skip and following is not None:
-            self._done[at] = OffsetAndEpoch(following)
-            return None
         return following
 
     async def _decide(

@@ -1,0 +1,90 @@
+"""Where a dead letter came from: what the frameworks that write dead-letter topics put into headers.
+
+A record that went through several hands has some of these more than once; the first is where it was at the beginning.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NamedTuple
+
+    Headers = Sequence[tuple[str, bytes | None]]
+
+    class Family(NamedTuple):
+        """Headers of one framework: the original topic's and partition's, and how the names of all begin that tell
+        of the error."""
+
+        name: str
+        topic: str
+        partition: str
+        prefixes: tuple[str, ...]
+else:
+    Family = namedtuple("Family", "name topic partition prefixes")
+
+FAMILIES = (
+    Family("Kafka Connect", "__connect.errors.topic", "__connect.errors.partition", ("__connect.errors.",)),
+    Family("Kafka Streams", "__streams.errors.topic", "__streams.errors.partition", ("__streams.errors.",)),
+    Family("Spring", "kafka_dlt-original-topic", "kafka_dlt-original-partition", ("kafka_dlt-", "retry_topic-")),
+    Family("Spring Cloud Stream", "x-original-topic", "x-original-partition", ("x-original-", "x-exception-")),
+    Family("SmallRye", "dead-letter-topic", "dead-letter-partition", ("dead-letter-",)),
+)
+ATTEMPTS = "kcli-redrive-attempts"
+
+
+class Origins:
+    """Reads origins by the families' headers and by those of the command line, which go first."""
+
+    def __init__(self, topics: Sequence[str] = (), partitions: Sequence[str] = ()) -> None:
+        self._topics = (*topics, *(one.topic for one in FAMILIES))
+        self._partitions = (*partitions, *(one.partition for one in FAMILIES))
+        self._own = frozenset((*topics, *partitions))
+
+    def of(self, headers: Headers) -> tuple[str, int | None] | None:
+        """Topic and, where a header names it, partition; None without a header that names a topic."""
+        topic = _first(headers, self._topics)
+        if not topic:
+            return None
+        return topic.decode("utf-8", "backslashreplace"), _number(_first(headers, self._partitions))
+
+    def cleaned(self, headers: Headers) -> list[tuple[str, bytes | None]]:
+        """The headers without those that tell of the error, as the record had them at first."""
+        names = {name for name, _ in headers}
+        prefixes = tuple(prefix for one in FAMILIES if one.topic in names for prefix in one.prefixes)
+        return [
+            pair for pair in headers if pair[0] not in self._own and not (prefixes and pair[0].startswith(prefixes))
+        ]
+
+
+def attempts_of(headers: Headers) -> int:
+    """How often the record was driven back before."""
+    text = _first(headers, (ATTEMPTS,)) or b""
+    return int(text) if text.isdigit() and len(text) < 10 else 0
+
+
+def with_attempts(headers: Headers, attempts: int) -> list[tuple[str, bytes | None]]:
+    return [*(pair for pair in headers if pair[0] != ATTEMPTS), (ATTEMPTS, b"%d" % attempts)]
+
+
+def _first(headers: Headers, names: Sequence[str]) -> bytes | None:
+    """The first value of the first name that is there."""
+    for wanted in names:
+        for name, value in headers:
+            if name == wanted and value is not None:
+                return value
+    return None
+
+
+def _number(data: bytes | None) -> int | None:
+    """Digits (Connect, Streams, SmallRye), or a big-endian int32 or int64 (Spring)."""
+    if not data:
+        return None
+    if data.isdigit() and len(data) < 11:
+        return int(data)
+    if len(data) in (4, 8):
+        number = int.from_bytes(data, "big", signed=True)
+        return number if number >= 0 else None
+    return None
