@@ -59,7 +59,8 @@ def jobs(scale: float) -> list[Job]:
     json = Data("json", "JSON 138 B", million)
     text10 = Data("text10", "100 B", 10 * million, long=True)
     large5 = Data("large5", "1 KiB", million, long=True)
-    single = Data("text-single", "100 B, one record a batch", million // 50, long=True, single=True)
+    few = Data("text-few", "100 B, one record a batch", million // 50, long=True, single=True)
+    single = Data("text-single", "100 B, one record a batch", million // 10, long=True, single=True)
     return [
         *[Job("produce", data) for data in (text, mixed, large, keyed, json)],
         Job("produce", json, "lz4"),
@@ -72,7 +73,9 @@ def jobs(scale: float) -> list[Job]:
         Job("json", json),
         Job("group", text),
         Job("objects", text),
-        *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5, single)],
+        *[Job(verb, data) for verb in ("produce", "consume") for data in (text10, large5)],
+        Job("produce", few),
+        Job("consume", single),
     ]
 
 
