@@ -47,10 +47,10 @@ def table_of(section: Section, rows: list[Row]) -> Table:
     for column in columns:
         table.add_column(Text(column.title), justify="right" if right(column) else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_text(column, row.get(column.name)) for column in columns))
+        table.add_row(*(_text(column, row) for column in columns))
     return table
 
 
-def _text(column: Column, value: object) -> Text:
-    text = visible(shown(column, value))
+def _text(column: Column, row: Row) -> Text:
+    text = visible(shown(column, row))
     return Text(text, style=COLOURS.get(text, "") if column.name in ("status", "result") else "")

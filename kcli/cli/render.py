@@ -85,12 +85,13 @@ def cell(value: Any) -> str:
     return _flat(value).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
-def shown(column: Column, value: Any) -> str:
-    """A value of a column as a table shows it: durations and rates are for people there."""
+def shown(column: Column, row: Row) -> str:
+    """A row's value as a table shows it: durations and rates are for people there, "at least" is a sign."""
+    value = row.get(column.name)
     if value is None or column.kind not in ("duration", "number"):
         return cell(value)
     if column.kind == "duration":
-        return human_time(value)
+        return (">" if row.get(f"{column.name}_kind") == "at least" else "") + human_time(value)
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -129,7 +130,7 @@ def _table(document: Document) -> str:
 
 def _one_table(section: Section, rows: list[Row]) -> str:
     columns = section.drawn(rows)
-    lines = [[column.title for column in columns]] + [[shown(c, row.get(c.name)) for c in columns] for row in rows]
+    lines = [[column.title for column in columns]] + [[shown(c, row) for c in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.groups import who
+from kcli.admin.lag import IDLE, OK
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ def of_partition(time: float, before: Standing | None, now: Standing) -> list[Ev
         said.append(("rewound", f"{name}: committed went back from {begun} to {ended}"))
     if now.lag.lost > before.lag.lost:
         said.append(("lost", f"{name}: retention took {now.lag.lost - before.lag.lost} unread offsets"))
-    if now.status != before.status:
+    if now.status != before.status and {now.status, before.status} != {OK, IDLE}:  # nothing to do is no news
         said.append(("status", f"{name}: {before.status} is now {now.status}"))
     return [
         Event(time=time, group=sample.group, kind=kind, text=text, topic=sample.topic, partition=sample.partition)

@@ -168,7 +168,8 @@ def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float |
     written = end.reached(committed)
     if written is not None:
         return max(now - written, 0.0), False
-    return (max(now - end.times[0], 0.0), True) if len(end) else (None, False)
+    reach = now - end.times[0] if len(end) else 0.0
+    return (reach, True) if reach > 0 else (None, False)
 
 
 def time_to_loss(start: Series, committed: int, out_rate: float | None, now: float) -> float | None:
