@@ -123,7 +123,10 @@ class Bulk:
                     return at
                 step *= 2
                 continue
-            step = usual
+            if step > usual:  # it grew for one long line; of short ones behind it there might be too many at once
+                stop = at + bytes(memoryview(chunk)[at:stop]).index(delimiter) + 1
+                lines = split_lines(chunk, at, stop, delimiter, key_delimiter, empty_is_null)
+                step = usual
             room = lines.consumed - at + OVERHEAD * lines.count
             await budget.take(room, lines.count, settings.max_block)
             grown = added = 0

@@ -57,6 +57,7 @@ class Draining:
         ordered = self._settings.max_in_flight == 1
         for queue in self.mine():
             batch = queue.open
+            queue.belongs_to(self._cluster.topic_id(queue.at.topic))
             if batch is None or not batch.count or not queue.may_follow(ordered=ordered):
                 continue
             if size + batch.size > self._settings.max_request_size or not self._accumulator.closes_at_once(batch):

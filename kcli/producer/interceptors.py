@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NamedTuple, Protocol
 
-    from kcli.errors import KcliError
     from kcli.producer.batch import RecordMetadata
     from kcli.producer.records import Headers
 
@@ -33,8 +32,9 @@ if TYPE_CHECKING:
         def on_send(self, record: ProducerRecord) -> ProducerRecord:
             """The record to send instead, or the same."""
 
-        def on_acknowledgement(self, metadata: RecordMetadata | None, error: KcliError | None) -> None:
-            """Where it was stored, or why not; (None, None) if its sender no longer wanted to know."""
+        def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
+            """Where it was stored, or why not, also when it was not even accepted; (None, None) if its sender no longer
+            wanted to know."""
 else:
     ProducerRecord = namedtuple("ProducerRecord", "topic value key headers partition timestamp")
 
@@ -57,12 +57,17 @@ class Interceptors:
         record = ProducerRecord(topic, value, key, headers, partition, timestamp)
         for one in self._all:
             try:
-                record = one.on_send(record)
+                changed: object = one.on_send(record)
             except Exception as problem:  # noqa: BLE001 - a hook must not decide over records
                 self._warn(f"{type(one).__name__}.on_send raised {problem!r}; the record is sent as it was")
+                continue
+            if isinstance(changed, ProducerRecord):
+                record = changed
+            else:
+                self._warn(f"{type(one).__name__}.on_send gave {changed!r}, no record; it is sent as it was")
         return record
 
-    def on_acknowledgement(self, metadata: RecordMetadata | None, error: KcliError | None) -> None:
+    def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
         """Tell every hook."""
         for one in self._all:
             try:

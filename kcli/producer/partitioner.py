@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Sticky:
-    """The sticky choice of one topic. `batch_size()` is in raw bytes; it, `has_leader(partition)` and
-    `depth(partition)`, how many batches wait there, are asked only when another partition is picked, which is once a
-    batch."""
+    """The sticky choice of one topic. `batch_size()` is in raw bytes; it and `depth(partition)`, how many batches wait
+    there, are asked only when another partition is picked, which is once a batch. A partition without a leader is left
+    at once: `has_leader(partition)` is asked every time."""
 
     def __init__(
         self, batch_size: Callable[[], int], has_leader: Callable[[int], bool], depth: Callable[[int], int]

@@ -8,8 +8,8 @@ import contextlib
 from kcli.errors import Closed, KcliError, UsageError
 from kcli.producer.batch import BatchOutcome, RecordMetadata
 from kcli.producer.bulk import Bulk, rows_of
+from kcli.producer.consistency import check
 from kcli.producer.engine import Engine
-from kcli.producer.hashing import NAMES
 from kcli.producer.placement import Placement
 from kcli.producer.records import Records, report
 from kcli.proto.core import split_lines
@@ -45,7 +45,7 @@ class Producer:
     """
 
     def __init__(self, cluster: Cluster, settings: ProducerSettings, interceptors: Sequence[Interceptor] = ()) -> None:
-        _check(settings)
+        check(settings)
         self._cluster = cluster
         self._settings = settings
         self.on_batch: Callable[[BatchOutcome], None] | None = None
@@ -110,7 +110,12 @@ class Producer:
             topic, value, key, headers, partition, timestamp = hooks.on_send(
                 topic, value, key, headers, partition, timestamp
             )
-        future = await self._records.send(topic, value, key, headers, partition, timestamp, block=block)
+        try:
+            future = await self._records.send(topic, value, key, headers, partition, timestamp, block=block)
+        except BaseException as problem:
+            if hooks is not None:
+                hooks.on_acknowledgement(None, problem if isinstance(problem, Exception) else None)
+            raise
         if hooks is not None:
             report(future, hooks.on_acknowledgement)
         if on_delivery is not None:
@@ -268,17 +273,3 @@ class Producer:
         self._check_open()
         if self._engine.transactions is not None:
             self._engine.transactions.standing.check("send")
-
-
-def _check(settings: ProducerSettings) -> None:
-    """Raises UsageError for settings that contradict each other."""
-    if settings.idempotence and settings.acks != -1:
-        raise UsageError("an idempotent producer needs acks=all (enable.idempotence=false for less)")
-    if settings.idempotence and settings.max_in_flight > 5:
-        raise UsageError("an idempotent producer has at most 5 requests in flight (max.in.flight.requests)")
-    if settings.transactional_id is not None and not settings.idempotence:
-        raise UsageError("a transactional producer is idempotent (enable.idempotence=true, acks=all)")
-    if settings.partitioner not in NAMES:
-        raise UsageError(f"partitioner: there is no {settings.partitioner}; there are {', '.join(NAMES)}")
-    if settings.delivery_timeout < settings.linger + settings.request_timeout:
-        raise UsageError("delivery.timeout.ms must be at least linger.ms + request.timeout.ms")

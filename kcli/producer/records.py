@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
     Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
 
+AT_A_TIME = 2000  # records without a pause: 10 to 20 ms
 OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
 
 
@@ -37,6 +38,7 @@ class Records:
         self._placement = placement
         self._settings = settings
         self._check = check
+        self._in_a_row = 0  # records since the loop last ran on our account
 
     async def send(
         self, topic: str, value: bytes | None, key: bytes | None, headers: Headers, partition: int | None,
@@ -48,12 +50,15 @@ class Records:
         ticket = self._engine.enter()
         try:
             deadline = loop.time() + self._settings.max_block
+            if self._in_a_row >= AT_A_TIME:
+                await self._breathe()
             everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
             await self._take(size, deadline - loop.time(), block)
             # nothing is awaited from here on: the choice and the append are one step (D1)
-            batch, queue = self._append(topic, everyone, size, partition, timestamp, key, value, headers)
+            stamp = now_ms(timestamp)
+            batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
             future: asyncio.Future[RecordMetadata] = loop.create_future()
-            batch.promise(future, now_ms(timestamp))
+            batch.promise(future, stamp)
             self._engine.accumulator.appended(queue, batch, full=False)
         finally:
             self._engine.leave(ticket)
@@ -65,12 +70,20 @@ class Records:
         try:
             for partition, timestamp, key, value, headers in rows:
                 size = self._size(topic, key, value, headers)
+                if self._in_a_row >= AT_A_TIME:
+                    await self._breathe()
                 everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
                 await self._take(size, self._settings.max_block, True)
-                batch, queue = self._append(topic, everyone, size, partition, timestamp, key, value, headers)
+                batch, queue = self._append(topic, everyone, size, partition, now_ms(timestamp), key, value, headers)
                 self._engine.accumulator.appended(queue, batch, full=False)
         finally:
             self._engine.leave(ticket)
+
+    async def _breathe(self) -> None:
+        """Let the loop run. Who sends without a pause and finds room every time would else keep everything waiting,
+        also what is sent, until the buffer is full: seconds for small records (A4.26)."""
+        self._in_a_row = 0
+        await asyncio.sleep(0)
 
     async def _take(self, size: int, timeout: float, block: bool) -> None:
         """Room for one record. Never waits when there is some and nobody else waits."""
@@ -81,7 +94,7 @@ class Records:
             budget.charge(size, 1)
 
     def _append(
-        self, topic: str, everyone: Sequence[int], size: int, partition: int | None, timestamp: int | None,
+        self, topic: str, everyone: Sequence[int], size: int, partition: int | None, stamp: int,
         key: bytes | None, value: bytes | None, headers: Headers,
     ) -> tuple[ProducerBatch, PartitionQueue]:  # fmt: skip
         """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
@@ -104,13 +117,14 @@ class Records:
                     queue = accumulator.queue(topic, sticky.choose(everyone))
                 batch = self._with_room(queue, size, now)
             before = batch.builder.size
-            batch.builder.append(now_ms(timestamp), key, value, headers)
+            batch.builder.append(stamp, key, value, headers)
         except BaseException:
             self._engine.budget.give(size, 1)
             raise
         if sticky is not None:
             sticky.went(batch.builder.size - before)
         batch.charged += size
+        self._in_a_row += 1
         self._engine.ledger.counts.accepted += 1
         return batch, queue
 

@@ -73,8 +73,10 @@ class Returns:
         elif batch.retries >= self._settings.retries:
             self._ledger.refuse(queue, batch, answer)
         else:
-            moved = answer.leader_id >= 0 and self._cluster.leader_id(batch.at) == answer.leader_id
-            self._again(queue, batch, wait=not moved)
+            moved = (
+                answer.leader_id not in (-1, batch.sent_to) and self._cluster.leader_id(batch.at) == answer.leader_id
+            )
+            self._again(queue, batch, wait=not moved)  # a node that names itself has not caught up yet: no hurry
 
     def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
         """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""
