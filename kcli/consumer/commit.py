@@ -11,7 +11,7 @@ import asyncio
 from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.coordinator import transient
-from kcli.consumer.membership import FIND, PROCEED, RETRY, judge
+from kcli.consumer.membership import FIND, PROCEED, RETRY
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_commit import (
@@ -30,14 +30,43 @@ from kcli.proto.schema import NO_ID
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Protocol
 
     from kcli.consumer.coordinator import Coordinator
-    from kcli.consumer.membership import Membership
+    from kcli.consumer.membership import Identity
     from kcli.model import Cluster
     from kcli.proto.messages.offset_commit import OffsetCommitResponse
     from kcli.proto.messages.offset_fetch import OffsetFetchResponse
 
     Found = dict[TopicPartition, OffsetAndEpoch | None]
+
+    class Member(Protocol):
+        """What every kind of membership knows and is told. `generation` is -1 while there is none; `identity` is who
+        asks, `reader` who reads offsets."""
+
+        state: str
+        generation: int
+        member_id: str
+        error: BaseException | None
+
+        @property
+        def identity(self) -> Identity: ...
+        @property
+        def reader(self) -> Identity | None: ...
+        @property
+        def rejoining(self) -> bool: ...
+        def committed(self, number: int, asked: Identity) -> str:
+            """What to do about the error `number` of a commit."""
+            ...
+
+        def fetched(self, number: int, asked: Identity | None) -> str:
+            """The same for reading offsets."""
+            ...
+
+        def polled(self, now: float) -> None: ...
+        def fail(self, error: BaseException) -> None: ...
+        def close(self) -> None: ...
+
 
 OFFSET_FETCH = 9
 
@@ -46,7 +75,7 @@ class Offsets:
     """Reads and writes the offsets of one group. `changed` is called when a commit's answer changed the membership."""
 
     def __init__(
-        self, cluster: Cluster, coordinator: Coordinator, member: Membership, instance_id: str | None,
+        self, cluster: Cluster, coordinator: Coordinator, member: Member, instance_id: str | None,
         changed: Callable[[], None],
     ) -> None:  # fmt: skip
         self._cluster = cluster
@@ -181,6 +210,7 @@ class Offsets:
     async def _read_once(self, wanted: set[TopicPartition]) -> tuple[Found, BrokerError | None]:
         """What was answered, and why the rest was not."""
         await self._know_ids(wanted)
+        asked = self._member.reader
         names: dict[str, list[int]] = {}
         for at in sorted(wanted):
             names.setdefault(at.topic, []).append(at.partition)
@@ -195,6 +225,8 @@ class Offsets:
                 for name, own in names.items()
             ]
             group = OffsetFetchRequestGroup(group_id=self._coordinator.group, topics=grouped)
+            if asked is not None and version >= 9:  # E60
+                group.member_id, group.member_epoch = asked.member_id, asked.generation
             return OffsetFetchRequest(groups=[group], require_stable=True)
 
         answer = await self._coordinator.ask_version(build, OFFSET_FETCH)
@@ -206,7 +238,7 @@ class Offsets:
             if code:
                 about = self._coordinator.group if place is None else f"{place.topic}-{place.partition}"
                 problem = BrokerError(code, about)
-                step = judge("commit", code)
+                step = self._member.fetched(number, asked)
                 if step == FIND:
                     self._coordinator.moved()
                 elif step != RETRY:

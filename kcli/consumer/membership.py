@@ -93,6 +93,10 @@ class Membership:
         return Identity(self.generation, self.member_id)
 
     @property
+    def reader(self) -> None:
+        """Offsets are read without saying who reads them."""
+
+    @property
     def wants_join(self) -> bool:
         return self.state == OUT or (self.state == STABLE and self.reason is not None)
 
@@ -192,6 +196,11 @@ class Membership:
             elif step in (LOST, RESET, FATAL):
                 self._apply(step, code)
         return step
+
+    @staticmethod
+    def fetched(number: int, asked: Identity | None) -> str:
+        """An OffsetFetch was answered with error `number`."""
+        return judge("commit", codes.of(number))
 
     def heartbeat_sent(self, now: float) -> None:
         self._next_heartbeat = now + self._settings.heartbeat_interval

@@ -1,16 +1,11 @@
-"""One rebalance of a classic member: give up, join, sync, take.
-
-Giving up is always in this order (E39): what was handed out is finished, its offsets are committed, the callback is
-awaited, and only then the join goes out. What was lost is only reported (E53). Callbacks never overlap (A3.12).
-"""
+"""One rebalance of a classic member: give up, join, sync, take."""
 
 from __future__ import annotations
 
-import asyncio
-
 from kcli import codes
 from kcli.consumer.assignors import COOPERATIVE, assign
-from kcli.consumer.membership import AGAIN, FAILED, JOINING, LOST, PROCEED, RESET, STABLE, SYNCING
+from kcli.consumer.holdings import Holdings
+from kcli.consumer.membership import AGAIN, JOINING, LOST, PROCEED, RESET, STABLE, SYNCING
 from kcli.consumer.protocol import (
     PROTOCOL_TYPE,
     Subscription,
@@ -21,7 +16,7 @@ from kcli.consumer.protocol import (
     encode_sticky,
     encode_subscription,
 )
-from kcli.errors import BrokerError, KcliError
+from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
@@ -29,63 +24,34 @@ from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupRequestAss
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Protocol
 
-    from kcli.consumer.bounds import OffsetAndEpoch
     from kcli.consumer.commit import Offsets
     from kcli.consumer.coordinator import Coordinator
+    from kcli.consumer.holdings import Callbacks, Positions
     from kcli.consumer.interest import Interest, Layout
     from kcli.consumer.membership import Membership
     from kcli.proto.messages.join_group import JoinGroupResponse
     from kcli.settings import GroupSettings
 
-    class Callbacks(Protocol):
-        """Awaited one after another, in the group's task. An exception ends the membership."""
 
-        async def on_assigned(self, partitions: set[TopicPartition]) -> None: ...
-        async def on_revoked(self, partitions: set[TopicPartition]) -> None: ...
-        async def on_lost(self, partitions: set[TopicPartition]) -> None: ...
+class Rebalance(Holdings):
+    """A classic member's share: what it owns and how it came by it."""
 
-    class Positions(Protocol):
-        """What the consumer knows about the records it handed out."""
-
-        def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch]:
-            """The next offset to read of those partitions from which something was delivered and is done (E38)."""
-            ...
-
-        async def settle(self, partitions: set[TopicPartition]) -> None:
-            """Returns when the records handed out of these partitions are done (E36)."""
-            ...
-
-
-class Rebalance:
-    """Holds what a member owns. `owned` is what it may read, `pending` what it may still commit while giving it up."""
+    _member: Membership
 
     def __init__(
         self, member: Membership, coordinator: Coordinator, offsets: Offsets, settings: GroupSettings,
         callbacks: Callbacks, positions: Positions, now: Callable[[], float], changed: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._member = member
+        super().__init__(member, offsets, settings, callbacks, positions, now)
         self._coordinator = coordinator
-        self._offsets = offsets
-        self._settings = settings
-        self._callbacks = callbacks
-        self._positions = positions
-        self._now = now
         self._changed = changed
-        self.quiet = asyncio.Lock()  # held while callbacks may run
-        self._settling: asyncio.Task[None] | None = None
         self.cooperative = set(settings.assignors) <= COOPERATIVE
-        self.owned: frozenset[TopicPartition] = frozenset()
-        self.pending: frozenset[TopicPartition] = frozenset()
         self.joined_topics: frozenset[str] = frozenset()
         self.racks_matter = False
         self.watched: Layout | None = None  # as the leader saw it when it assigned; None when not the leader
         self.watched_topics: frozenset[str] = frozenset()  # all members'
-        self.commit_error: KcliError | None = None  # why the last commit of a revocation did not succeed
         self._last: tuple[frozenset[TopicPartition], int] = (frozenset(), -1)  # the sticky assignor's memory
-
-    # -- giving up ---
 
     async def give_up(self, interest: Interest) -> None:
         """Before a join: all is lost if the generation is gone; eager members give up all, cooperative ones keep
@@ -96,63 +62,6 @@ class Rebalance:
             await self.revoke(self.owned)
         else:
             await self.revoke(frozenset(at for at in self.owned if not interest.covers(at.topic)))
-
-    async def lose(self) -> None:
-        """Report what others may own by now; nothing is committed."""
-        gone, self.owned = self.owned, frozenset()
-        if gone:
-            await self._callbacks.on_lost(set(gone))
-
-    async def revoke(self, partitions: frozenset[TopicPartition], *, settle: bool = True) -> None:
-        """Finish, commit, report. Takes at most the rebalance timeout less a margin; if the generation goes
-        meanwhile the partitions are lost."""
-        if not partitions:
-            return
-        deadline = self._now() + self._settings.rebalance_timeout * 0.9
-        self.owned, self.pending = self.owned - partitions, partitions
-        try:
-            if settle and self._settings.block_rebalance_on_poll:
-                await self._settle(partitions, deadline)
-            await self._offsets.settled(deadline)  # a JoinGroup must not overtake a commit made by hand (E39, E42)
-            if self._member.generation >= 0 and self._settings.auto_commit:
-                await self._commit(partitions, deadline)
-            if self._member.generation < 0:
-                self.pending = frozenset()
-                await self._callbacks.on_lost(set(partitions))
-            else:
-                await self._callbacks.on_revoked(set(partitions))
-        finally:
-            self.pending = frozenset()
-
-    async def _settle(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
-        """Wait for the user, but not longer than the others can (E36): what is not done is not committed."""
-        self._settling = asyncio.create_task(self._settled(partitions))
-        try:
-            await asyncio.wait({self._settling}, timeout=max(0.0, deadline - self._now()))
-            if self._settling.done() and not self._settling.cancelled():
-                self._settling.result()
-        finally:
-            self.hurry()
-
-    async def _settled(self, partitions: frozenset[TopicPartition]) -> None:
-        await self._positions.settle(set(partitions))
-
-    def hurry(self) -> None:
-        """Stop waiting for the user."""
-        if self._settling is not None:
-            self._settling.cancel()
-
-    async def _commit(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
-        offsets = self._positions.to_commit(set(partitions))
-        new = {at: offset for at, offset in offsets.items() if self._offsets.written.get(at) != offset}
-        if not new:
-            return
-        try:
-            await self._offsets.write(new, deadline)
-        except KcliError as error:
-            if self._member.state == FAILED:
-                raise
-            self.commit_error = error  # the records will be read again by the next owner: at least once
 
     # -- joining ---
 
