@@ -58,6 +58,11 @@ class ProducerSettings(Frozen):
     partitioner_availability_timeout: float = 0.0
     message_version: int = 2
 
+    def patient(self, chosen: bool) -> ProducerSettings:
+        """For input that can wait: unless `max_block` was chosen, a full buffer is waited for until the delivery
+        timeout has decided what an outage too long is."""
+        return self if chosen else self.replace(max_block=max(self.max_block, self.delivery_timeout))
+
 
 class ConsumerSettings(Frozen):
     """The consumer."""

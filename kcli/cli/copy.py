@@ -73,7 +73,8 @@ class Plan(Selection):
         self.producer = self._producer(values)
 
     def _producer(self, values: Values) -> ProducerSettings:
-        settings = ProducerSettings(**self.target.properties.producer)
+        changes = self.target.properties.producer
+        settings = ProducerSettings(**changes).patient("max_block" in changes)
         if not self.elsewhere and values["to_properties"]:
             raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
         if values["compression"] is not None:

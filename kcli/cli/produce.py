@@ -77,7 +77,7 @@ class Plan:
             if changes.get("idempotence"):
                 raise UsageError("enable.idempotence=true needs acks=all")
             changes["idempotence"] = False
-        made = ProducerSettings(**changes)
+        made = ProducerSettings(**changes).patient("max_block" in changes)
         if made.compression_level is not None:
             text.check_level(made.compression, made.compression_level, f"compression.level={made.compression_level}")
         return made

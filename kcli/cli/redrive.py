@@ -60,7 +60,8 @@ class Plan(Selection):
             max_attempts=values["max_attempts"] or 3, repartition=values["repartition"], now=values["now"],
             skip=values["on_error"] == "skip",
         )  # fmt: skip
-        settings = ProducerSettings(**self.connection.properties.producer)
+        changes = self.connection.properties.producer
+        settings = ProducerSettings(**changes).patient("max_block" in changes)
         if self.exactly_once:
             settings = settings.replace(transactional_id=values["transactional_id"] or self.group)
         self.producer = settings

@@ -236,6 +236,19 @@ def test_what_makes_no_sense_is_a_usage_error(line: str, says: str) -> None:
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        ("t", 120),
+        ("t -X delivery.timeout.ms=600000", 600),
+        ("t -X delivery.timeout.ms=5000", 60),
+        ("t -X max.block.ms=7000", 7),
+    ],
+)
+def test_D7_input_waits_for_room_until_the_delivery_timeout_decides(line: str, seconds: float) -> None:
+    assert plan(line).settings.max_block == seconds
+
+
 def test_settings_come_from_flags_over_properties() -> None:
     made = plan("t -X linger.ms=7 -X compression.type=gzip -z zstd:5 --acks 1").settings
     assert (made.linger, made.compression, made.compression_level, made.acks) == (0.007, "zstd", 5, 1)
