@@ -1,10 +1,11 @@
 """A process that writes numbered lines in bulk as fast as the cluster takes them, and says how each batch ended.
 
-    python -m tests.kafka.flood BOOTSTRAP TOPIC MODE [NAME=VALUE ...]
+    python -m tests.kafka.flood BOOTSTRAP TOPIC MODE RATE [NAME=VALUE ...]
 
 MODE is `sticky`, `keyed` or `placed` (a partition named for each call, from a fixed few); the rest are attributes of
-ProducerSettings. It prints `PARTITION COUNT BASE_OFFSET acked|failed|unknown` per batch and `sent N` at the end; closed
-stdin ends it. A record's value is its number, a space and padding of four lengths.
+ProducerSettings. RATE is the most records in a second, 0 for as many as there may be. It prints
+`PARTITION COUNT BASE_OFFSET acked|failed|unknown` per batch and `sent N` at the end; closed stdin ends it. A record's
+value is its number, a space and padding of four lengths.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def settled(outcome: BatchOutcome) -> None:
     sys.stdout.write(f"{outcome.partition} {outcome.count} {outcome.base_offset} {how}\n")
 
 
-async def pour(producer: Producer, topic: str, mode: str, stopped: asyncio.Event) -> int:
+async def pour(producer: Producer, topic: str, mode: str, rate: int, stopped: asyncio.Event) -> int:
     """Write until told to stop; how many records that were."""
     number = calls = 0
     while not stopped.is_set():
@@ -49,7 +50,7 @@ async def pour(producer: Producer, topic: str, mode: str, stopped: asyncio.Event
         assert taken == len(lines)
         number, calls = number + BLOCK, calls + 1
         sys.stdout.flush()
-        await asyncio.sleep(0)
+        await asyncio.sleep(BLOCK / rate if rate else 0)
     return number
 
 
@@ -58,7 +59,7 @@ def literal(text: str) -> Any:
     return ast.literal_eval(text) if text[:1].isdigit() else text
 
 
-async def main(bootstrap: str, topic: str, mode: str, changes: list[str]) -> None:
+async def main(bootstrap: str, topic: str, mode: str, rate: int, changes: list[str]) -> None:
     pairs = (change.split("=", 1) for change in changes)
     settings = ProducerSettings().replace(**{name: literal(value) for name, value in pairs})
     stopped = asyncio.Event()
@@ -66,7 +67,7 @@ async def main(bootstrap: str, topic: str, mode: str, changes: list[str]) -> Non
     async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
         async with client.producer(settings) as producer:
             producer.on_batch = settled
-            number = await pour(producer, topic, mode, stopped)
+            number = await pour(producer, topic, mode, rate, stopped)
             await producer.flush()
             counts = producer.counts
     assert counts.accepted == number == counts.acked + counts.failed + counts.unknown, counts
@@ -74,4 +75,4 @@ async def main(bootstrap: str, topic: str, mode: str, changes: list[str]) -> Non
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:]))
