@@ -286,3 +286,19 @@ def test_rates_are_records_or_bytes(given: str, per_second: float, of_bytes: boo
 def test_the_help_has_examples(kcli: Shell, tmp_path: Path) -> None:
     said = kcli.ok("copy", "--help").decode()
     assert "kcli copy orders orders --to-profile staging --create" in said
+
+
+def test_across_profiles(kcli: Shell, elsewhere: Shell, tmp_path: Path) -> None:
+    source = f"profiled-{os.getpid()}"
+    kcli.ok("topics", "create", source, "-p", "3")
+    fill(kcli, source, 100)
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[profiles.here]\nbootstrap = "{kcli.bootstrap}"\n'
+        f'[profiles.there]\nbootstrap = "{elsewhere.bootstrap}"\n"linger.ms" = 1\n'
+    )
+    words = [*KCLI, "copy", source, source, "--profile", "here", "--to-profile", "there", "--create"]
+    environment = {name: value for name, value in kcli.environment.items() if name != "KCLI_BOOTSTRAP"}
+    done = subprocess.run(words, env={**environment, "KCLI_CONFIG": str(config)}, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert content(elsewhere, source) == content(kcli, source)
