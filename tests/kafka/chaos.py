@@ -2,11 +2,12 @@
 
     CHAOS_SECONDS=600 CHAOS_SEED=42 python -m tests.kafka.chaos
 
-A round has topics of its own, two producers, one that is patient and one whose delivery timeout is shorter than an
-outage may be, a process that writes transactions and is killed itself now and then, and a group of two kcli processes
-that must print every acknowledged record at least once. Of the transactions kcli, kcat and Java's console consumer must
-see what was committed, whole, and nothing that was aborted. At most one node is away at a time, and now and then all of
-them. The seed decides who and when; what the machine does in between is its own: a seed repeats a plan, not a run.
+A round has topics of its own, two producers of single records, one that is patient and one whose delivery timeout is
+shorter than an outage may be, a third that floods lines in bulk at full speed, a process that writes transactions and
+is killed itself now and then, and a group of two kcli processes that must print every acknowledged record at least
+once. Of the transactions kcli, kcat and Java's console consumer must see what was committed, whole, and nothing that
+was aborted. One node is away at a time, and now and then two or all. The seed decides who and when; what the machine
+does in between is its own: a seed repeats a plan, not a run.
 """
 
 from __future__ import annotations
@@ -14,81 +15,34 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections import Counter
 
 from kcli.settings import ProducerSettings
 from tests.kafka.artifacts import missing
+from tests.kafka.bulk import Flood
 from tests.kafka.cluster import Kafka
 from tests.kafka.load import Load
 from tests.kafka.transactions import Transactor, verify
+from tests.kafka.troubles import Chaos
 from tests.programs import KCLI, Background, kcli
 
 PARTITIONS = 6
 STEPS = 3  # troubles in a round
 PATIENT = ProducerSettings(batch_size=16_384, linger=0.01)
 HASTY = ProducerSettings(batch_size=4_096, linger=0.005, delivery_timeout=3.0, request_timeout=1.5)
+MODES = ("sticky", "keyed", "placed")
+RATE = int(os.environ.get("CHAOS_RATE") or 0)  # of the flood, records a second at most; 0 is full speed
 CODECS = ("none", "lz4", "zstd", "snappy", "gzip")
 
 
-class Chaos:
-    """Troubles for a cluster, drawn from a seeded die."""
-
-    def __init__(self, kafka: Kafka, die: random.Random) -> None:
-        self._kafka = kafka
-        self._die = die
-        self.troubles: list[Callable[[], Awaitable[str]]] = [
-            self.kill, self.kill, self.terminate, self.freeze, self.freeze, self.flap, self.everybody,
-        ]  # fmt: skip
-
-    async def _pause(self, least: float, most: float) -> None:
-        await asyncio.sleep(self._die.uniform(least, most))
-
-    async def kill(self) -> str:
-        node = self._die.choice(self._kafka.nodes)
-        node.kill()
-        await self._pause(0.0, 6.0)
-        return f"node {node.id} killed"
-
-    async def terminate(self) -> str:
-        node = self._die.choice(self._kafka.nodes)
-        await asyncio.to_thread(node.kill, signal.SIGTERM)
-        await self._pause(0.0, 3.0)
-        return f"node {node.id} shut down"
-
-    async def freeze(self) -> str:
-        node = self._die.choice(self._kafka.nodes)
-        node.pause()
-        await self._pause(0.5, 8.0)
-        node.resume()
-        return f"node {node.id} frozen"
-
-    async def flap(self) -> str:
-        node = self._die.choice(self._kafka.nodes)
-        for _ in range(5):
-            node.pause()
-            await self._pause(0.1, 1.0)
-            node.resume()
-            await self._pause(0.05, 0.5)
-        return f"node {node.id} flapped"
-
-    async def everybody(self) -> str:
-        for node in self._kafka.nodes:
-            node.pause()
-        await self._pause(0.5, 6.0)
-        for node in self._kafka.nodes:
-            node.resume()
-        return "everybody frozen"
-
-
-async def one_round(kafka: Kafka, die: random.Random) -> str:
-    """One topic, its load, some troubles. Raises AssertionError naming the broken promises; returns what happened."""
+async def one_round(kafka: Kafka, die: random.Random, totals: Counter[str]) -> str:
+    """Topics, their load, some troubles. Raises AssertionError naming the broken promises; returns what happened."""
     topic = f"chaos-{uuid.uuid4().hex[:8]}"
     await asyncio.to_thread(_create, kafka, topic)
-    chaos = Chaos(kafka, die)
+    chaos = Chaos(kafka, die, f"g-{topic}", f"id-{topic}-transactions")
     codec = die.choice(CODECS)
     said: list[str] = [f"{topic} {codec}"]
     patient = Load(kafka.bootstrap, topic, PARTITIONS, rate=1500, settings=PATIENT.replace(compression=codec))
@@ -98,7 +52,13 @@ async def one_round(kafka: Kafka, die: random.Random) -> str:
     transacted = f"{topic}-transactions"
     await asyncio.to_thread(_create, kafka, transacted)
     writing = Transactor(kafka, transacted, PARTITIONS, f"{topic}/{die.random()}")
-    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two, writing:
+    flooded = f"{topic}-flood"
+    await asyncio.to_thread(_create, kafka, flooded)
+    flood = Flood(
+        kafka, flooded, PARTITIONS, die.choice(MODES), rate=RATE, compression=codec,
+        batch_size=die.choice([16_384, 1_000_000]), request_timeout=5.0, max_block=120.0,
+    )  # fmt: skip
+    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two, writing, flood:
         async with patient, hasty:
             await patient.progress()
             for _ in range(STEPS):
@@ -109,11 +69,24 @@ async def one_round(kafka: Kafka, die: random.Random) -> str:
                 await asyncio.to_thread(kafka.heal)
                 await patient.progress(within=60)
                 await asyncio.to_thread(writing.progress, within=90)
+                await asyncio.to_thread(flood.progress)
+            await asyncio.to_thread(flood.stop)
         counts, hastily = await patient.verify(), await hasty.verify()
         assert counts["failed"] == counts["unknown"] == 0, f"nothing had to be given up in two minutes: {counts}"
         again = await asyncio.to_thread(grouped, one, two, {sent.number for sent in patient.sent})
-    decided = await asyncio.to_thread(verify, kafka, transacted, writing.told())
-    return f"{', '.join(said)}: {counts}; hasty: {hastily}; the group read {again} again; {decided}"
+    told = writing.told()
+    decided = await asyncio.to_thread(verify, kafka, transacted, told)
+    flooding = await asyncio.to_thread(flood.verify, die.choice(["kcli", "kcat"]))
+    assert flooding["failed"] == flooding["unknown"] == 0, f"nothing had to be given up in two minutes: {flooding}"
+    for some in (counts, hastily, flooding):
+        totals.update(some)
+    totals.update({f"transactions {how}": len(told[how]) for how in ("committed", "aborted", "unknown", "open")})
+    await asyncio.to_thread(kcli, "topics", "delete", flooded, "--execute", "-b", kafka.bootstrap)
+    speed = f"{flood.mode} flood: {flooding['acked']:,} records, {flooding['acked'] / flood.seconds:,.0f} a second"
+    return (
+        f"{', '.join(said)}: {counts}; hasty: {hastily}; {speed}; the group read {again} again; {decided}; "
+        "0 lost, 0 twice, 0 out of order"
+    )
 
 
 def member(kafka: Kafka, topic: str, name: str) -> Background:
@@ -158,11 +131,12 @@ def main() -> int:
     kafka.start()
     deadline = time.monotonic() + seconds
     number = 0
+    totals: Counter[str] = Counter()
     try:
         while number == 0 or time.monotonic() < deadline:
             number += 1
             print(f"round {number}: ", end="", flush=True)
-            print(asyncio.run(one_round(kafka, random.Random(f"{seed}/{number}"))), flush=True)
+            print(asyncio.run(one_round(kafka, random.Random(f"{seed}/{number}"), totals)), flush=True)
     except BaseException:
         print(f"\nround {number} of CHAOS_SEED={seed} failed; the logs are in {kafka.root}", file=sys.stderr)
         for node in kafka.nodes:
@@ -171,7 +145,7 @@ def main() -> int:
                 node.kill()
         raise
     kafka.stop()
-    print(f"{number} rounds, every promise kept")
+    print(f"{number} rounds, every promise kept: {dict(totals)}; 0 lost, 0 twice, 0 out of order")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import time
 from collections.abc import Callable
@@ -9,8 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from kcli.model import Transaction
-from tests.kafka.cluster import Kafka, Node
+from tests.kafka.cluster import Kafka
 from tests.kafka.transactions import Transactor, problems, verify
+from tests.kafka.troubles import coordinator
 from tests.programs import kcli
 
 PARTITIONS = 4
@@ -24,21 +26,6 @@ def topic(kafka3: Kafka, topic_name: Callable[[], str]) -> str:
     return name
 
 
-def coordinator(kafka: Kafka, name: str) -> Node:
-    """The node that coordinates a transactional id."""
-    import asyncio
-
-    from kcli.client import Client
-    from kcli.settings import ClientSettings, parse_bootstrap
-
-    async def ask() -> int:
-        async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap))) as client:
-            return (await client.cluster.coordinator(Transaction(name))).node_id
-
-    wanted = asyncio.run(ask())
-    return next(node for node in kafka.nodes if node.id == wanted)
-
-
 def test_D38_transactions_are_whole_or_absent_through_kills_of_leader_coordinator_and_producer(
     kafka3: Kafka, topic: str
 ) -> None:
@@ -49,7 +36,7 @@ def test_D38_transactions_are_whole_or_absent_through_kills_of_leader_coordinato
         kafka3.heal()
         writing.kill()
         writing.progress()
-        coordinator(kafka3, f"id-{topic}").kill()
+        asyncio.run(coordinator(kafka3, Transaction(f"id-{topic}"))).kill()
         writing.progress(within=90)
         kafka3.heal()
         for _ in range(3):
