@@ -84,9 +84,12 @@ class ConsumerSettings(Frozen):
 
 
 class GroupSettings(Frozen):
-    """Membership of a classic consumer group."""
+    """Membership of a consumer group: `protocol` is "classic", or "consumer" for KIP-848, where the coordinator decides
+    the session, the heartbeats and who gets what (by `remote_assignor`)."""
 
     group: str = ""
+    protocol: str = "classic"
+    remote_assignor: str | None = None  # uniform | range; None is the coordinator's first choice
     instance_id: str | None = None
     session_timeout: float = 45.0
     heartbeat_interval: float = 3.0

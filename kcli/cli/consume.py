@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 FAILED_ASSERTION = 3  # exit code
 COMMIT_EVERY = 5.0  # seconds
 REJOIN = 10.0  # seconds that a rebalance in the way of the last commit may take
-STALE = (codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID)  # the group goes on without us
+STALE = (  # the group goes on without us
+    codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID,
+    codes.STALE_MEMBER_EPOCH, codes.FENCED_MEMBER_EPOCH,
+)  # fmt: skip
 SETTLE = 1.0  # seconds to learn the positions of partitions that nothing came of
 
 
@@ -42,6 +45,8 @@ class Plan(Selection):
     def __init__(self, values: Values) -> None:
         super().__init__(values, "consume")
         self.values = values
+        if values["control"]:
+            self.settings = self.settings.replace(include_control=True)
         self.limit: int = -1 if values["count"] is None else values["count"]
         self.to_end: bool = values["exit_at_end"]
         self.timeout = None if values["timeout_ms"] is None else values["timeout_ms"] / 1000
@@ -54,7 +59,7 @@ class Plan(Selection):
         self.group = self._group(values["group"])
 
     def _group(self, name: str | None) -> GroupSettings | None:
-        changes = self.connection.properties.group
+        changes = self.connection.properties.member()
         if name is None and not changes.get("group"):
             if self.range.start is not None and self.range.start.kind == "stored":
                 raise UsageError("-o stored needs --group")
@@ -137,6 +142,10 @@ class Reading:
                 self._uncommitted.setdefault(at, OffsetAndEpoch(fetched.batches[0].first))
             return
         position = fetched.next_offset
+        if self.plan.settings.include_control:
+            from kcli.serde.markers import readable
+
+            fetched.batches = [readable(batch) for batch in fetched.batches]
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
         done = 0

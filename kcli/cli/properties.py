@@ -37,6 +37,7 @@ _PARTITIONERS = {
         "murmur2", "murmur2_random", "consistent", "consistent_random", "fnv1a", "fnv1a_random", "random", "roundrobin",
     )
 }  # fmt: skip
+_PROTOCOLS = {"classic": "classic", "consumer": "consumer", "CLASSIC": "classic", "CONSUMER": "consumer"}
 _CODECS = {codec: codec for codec in ("none", "gzip", "snappy", "lz4", "zstd")}
 
 KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
@@ -94,6 +95,8 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "auto.offset.reset": ((CONSUMER,), "reset", _RESET),
     "group.id": ((GROUP,), "group", "text"),
     "group.instance.id": ((GROUP,), "instance_id", "text"),
+    "group.protocol": ((GROUP,), "protocol", _PROTOCOLS),
+    "group.remote.assignor": ((GROUP,), "remote_assignor", "text"),
     "session.timeout.ms": ((GROUP,), "session_timeout", "ms"),
     "heartbeat.interval.ms": ((GROUP,), "heartbeat_interval", "ms"),
     "max.poll.interval.ms": ((GROUP,), "max_poll_interval", "ms"),
@@ -102,6 +105,7 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "auto.commit.interval.ms": ((GROUP,), "auto_commit_interval", "ms"),
     "partition.assignment.strategy": ((GROUP,), "assignors", "names"),
 }
+_CLASSIC = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
 SERVERS = ("bootstrap.servers", "metadata.broker.list")
 BESIDE_THE_POINT = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer")
 _SECURE = ("security.protocol", "sasl.", "ssl.")
@@ -126,6 +130,18 @@ class Properties:
         self.producer: dict[str, Any] = {}
         self.consumer: dict[str, Any] = {}
         self.group: dict[str, Any] = {}
+
+    def member(self) -> dict[str, Any]:
+        """What is said of the membership. Raises UsageError for what does not go with group.protocol (E61)."""
+        modern = self.group.get("protocol") == "consumer"
+        for name in _CLASSIC if modern else ("group.remote.assignor",):
+            if KNOWN[name][1] in self.group:
+                raise UsageError(
+                    f"{name} does not go with group.protocol=consumer: the group's coordinator decides it"
+                    if modern
+                    else f"{name} takes group.protocol=consumer"
+                )
+        return self.group
 
     def put(self, key: str, text: str, where: str) -> None:
         """Understand one property; a later one wins. `where` opens the UsageError."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.consumer.cursor import Cursor
-    from kcli.consumer.group import GroupSession
     from kcli.consumer.link import Told
+    from kcli.consumer.session import Session
     from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
     from kcli.settings import ConsumerSettings, GroupSettings
@@ -55,9 +55,9 @@ class Consumer:
         self._group_settings = group
         self._metadata_max_age = metadata_max_age
         self._rack = rack or (group.rack if group is not None else "")
-        self._reader = Reader(cluster, settings, rack=self._rack)
+        self._reader = Reader(cluster, settings, rack=self._rack, replica_holds=metadata_max_age)
         self._link = Link(self._reader)
-        self._session: GroupSession | None = None
+        self._session: Session | None = None
         self._turn: list[TopicPartition] = []
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
@@ -95,25 +95,37 @@ class Consumer:
         on_revoked: Told | None = None,
         on_lost: Told | None = None,
     ) -> None:
-        """Join the group for these topics, or for all that match a regular expression. Callbacks get the partitions
-        that came or went. Raises UsageError without a group."""
+        """Join the group for these topics, or for all that match a regular expression. With
+        group.protocol=consumer the expression is the coordinator's (RE2). Callbacks get the partitions that came or
+        went. Raises UsageError without a group."""
         self._check()
         session = self._session or self._open_session()
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
 
-    def _open_session(self) -> GroupSession:
-        from kcli.consumer.group import GroupSession
-
+    def _open_session(self) -> Session:
         if self._group_settings is None or not self._group_settings.group:
             raise UsageError("to subscribe takes a group; without one, assign partitions")
         settings = self._settings
-        self._session = GroupSession(
-            self._cluster, self._group_settings, self._link, self._link, request_timeout=settings.request_timeout,
-            retry_backoff=settings.retry_backoff, retry_backoff_max=settings.retry_backoff_max,
-            metadata_max_age=self._metadata_max_age,
-        )  # fmt: skip
+        times = {
+            "request_timeout": settings.request_timeout,
+            "retry_backoff": settings.retry_backoff,
+            "retry_backoff_max": settings.retry_backoff_max,
+        }
+        if self._group_settings.protocol == "consumer":
+            from kcli.consumer.consumer_group import ConsumerGroupSession
+
+            self._session = ConsumerGroupSession(
+                self._cluster, self._group_settings, self._link, self._link, **times
+            )  # fmt: skip
+        else:
+            from kcli.consumer.group import GroupSession
+
+            self._session = GroupSession(
+                self._cluster, self._group_settings, self._link, self._link,
+                metadata_max_age=self._metadata_max_age, **times,
+            )  # fmt: skip
         self._reader.stored = self._session.committed
         self._session.on_failed = lambda _error: self._reader.arrived.set()
         return self._session
@@ -316,7 +328,7 @@ class Consumer:
         """The group's commits, None where there is none. Raises UsageError without a group."""
         return await self._in_group().committed(ats)
 
-    def _in_group(self) -> GroupSession:
+    def _in_group(self) -> Session:
         self._check()
         return self._session or self._open_session()
 

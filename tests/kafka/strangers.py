@@ -58,6 +58,10 @@ class Confluent(Stranger):
             "auto.offset.reset": "earliest", "enable.auto.commit": False, "session.timeout.ms": 10_000,
             "heartbeat.interval.ms": 200,
         }  # fmt: skip
+        if strategy == "consumer":  # KIP-848: what the coordinator decides may not be said
+            for name in ("partition.assignment.strategy", "session.timeout.ms", "heartbeat.interval.ms"):
+                del self._options[name]
+            self._options["group.protocol"] = "consumer"
 
     def run(self) -> None:
         consumer = ConfluentConsumer(self._options)

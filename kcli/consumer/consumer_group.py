@@ -1,0 +1,172 @@
+"""A member of a KIP-848 consumer group, running (`group.protocol=consumer`): the coordinator assigns, we reconcile.
+
+One task sends heartbeats and never waits for anything else (E58); one gives up and takes partitions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.consumer.commit import Offsets
+from kcli.consumer.consumer_membership import ConsumerMembership
+from kcli.consumer.coordinator import transient
+from kcli.consumer.membership import AWAY, FAILED, FIND, PROCEED
+from kcli.consumer.reconciliation import Reconciliation
+from kcli.consumer.session import Session
+from kcli.errors import BrokerError, KcliError, UnsupportedVersion, UsageError
+from kcli.settings import GroupSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from kcli.consumer.holdings import Callbacks, Positions
+    from kcli.model import Cluster
+    from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+
+HEARTBEAT = 68
+_CLASSIC_ONLY = {
+    "session_timeout": "session.timeout.ms",
+    "heartbeat_interval": "heartbeat.interval.ms",
+    "assignors": "partition.assignment.strategy",
+}
+
+
+class ConsumerGroupSession(Session):
+    """A member by KIP-848. Raises UsageError for settings that the coordinator has and not the member (E61)."""
+
+    _member: ConsumerMembership
+    _share: Reconciliation
+
+    def __init__(
+        self, cluster: Cluster, settings: GroupSettings, callbacks: Callbacks, positions: Positions, *,
+        request_timeout: float = 30.0, retry_backoff: float = 0.1, retry_backoff_max: float = 1.0,
+    ) -> None:  # fmt: skip
+        for field, name in _CLASSIC_ONLY.items():
+            if getattr(settings, field) != getattr(GroupSettings(), field):
+                raise UsageError(f"{name} does not go with group.protocol=consumer: the group's coordinator decides it")
+        super().__init__(
+            cluster, settings, positions, request_timeout=request_timeout, retry_backoff=retry_backoff,
+            retry_backoff_max=retry_backoff_max,
+        )  # fmt: skip
+        self._backoff = retry_backoff
+        self._backoff_max = retry_backoff_max
+        self._member = ConsumerMembership(settings, self._loop.time())
+        self._offsets = Offsets(cluster, self._coordinator, self._member, settings.instance_id, self._wake)
+        self._share = Reconciliation(
+            cluster, self._member, self._offsets, settings, callbacks, positions, self._loop.time
+        )
+        self._failures = 0  # heartbeats in a row
+
+    def _subscribe(self, wanted: Sequence[str] | str) -> None:
+        self._member.subscribe(wanted, self._loop.time())
+
+    def _work(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        return {"rebalance": self._reconcile, "heartbeat": self._heartbeat}
+
+    # -- reconciling ---
+
+    async def _reconcile(self) -> None:
+        attempt = 0
+        while True:
+            self._changed.clear()  # level-triggered: cleared before the state is read (A3.09)
+            if self._share.needed:
+                attempt = 0 if await self._step() else attempt + 1
+                self._timers.set()
+                if attempt:
+                    await self._coordinator.pause(attempt)
+            elif self._member.state == FAILED:
+                assert self._member.error is not None
+                raise self._member.error
+            else:
+                await self._changed.wait()
+
+    async def _step(self) -> bool:
+        try:
+            async with self._share.quiet:
+                return await self._share.step()
+        except KcliError as error:
+            if not transient(error):
+                raise
+            return False
+
+    # -- heartbeats ---
+
+    async def _heartbeat(self) -> None:
+        while True:
+            self._timers.clear()
+            try:
+                async with asyncio.timeout_at(self._member.deadline()):
+                    await self._timers.wait()
+            except TimeoutError:
+                pass  # a deadline of the membership came
+            due = self._member.tick(self._loop.time())
+            if due == "heartbeat":
+                await self._beat()
+            elif due == "away":
+                self._wake()
+                await self._leave("no poll within max.poll.interval")
+            if due is not None:
+                self._wake()
+
+    async def _beat(self) -> None:
+        member = self._member
+        asked, report = member.identity, member.report()
+        request = member.request(report)
+        member.sent(self._loop.time())
+        try:
+            answer = await self._coordinator.ask_version(lambda newest: self._sayable(request, newest), HEARTBEAT)
+        except UnsupportedVersion as error:
+            raise self._too_old() from error
+        except KcliError as error:
+            if not transient(error):
+                raise
+            member.unanswered(self._loop.time(), self._pause())
+            return
+        if codes.of(answer.error_code) is codes.UNSUPPORTED_VERSION:
+            raise self._too_old()
+        step = member.answered(answer, asked, report, self._loop.time(), self._pause())
+        if step == PROCEED:
+            self._failures = 0
+        elif step == FIND:
+            self._coordinator.moved()
+
+    def _sayable(self, request: ConsumerGroupHeartbeatRequest, newest: int) -> ConsumerGroupHeartbeatRequest:
+        if self._member.by_pattern and newest < 1:
+            raise UsageError(
+                f"{self._settings.group}: this broker's KIP-848 has no patterns of topics; "
+                "name them, or take group.protocol=classic"
+            )
+        return request
+
+    def _pause(self) -> float:
+        longest = min(self._backoff * 2.0**self._failures, self._backoff_max)
+        self._failures = min(self._failures + 1, 30)
+        return longest
+
+    def _too_old(self) -> UnsupportedVersion:
+        return UnsupportedVersion(
+            f"{self._settings.group}: this broker has no KIP-848 (ConsumerGroupHeartbeat), or it is switched off; "
+            "take group.protocol=classic"
+        )
+
+    async def _leave(self, reason: str) -> None:
+        """One heartbeat more, if the coordinator may know us; after what was owned is given up (E58)."""
+        member = self._member
+        if not self._tasks or member.state == FAILED:
+            return
+        request = member.farewell()
+        if member.state != AWAY:
+            member.close()  # heartbeats that are answered later mean nothing
+        for attempt in range(3):
+            try:
+                answer = await self._coordinator.ask(request, timeout=5.0)
+            except KcliError as error:
+                if isinstance(error, BrokerError | UnsupportedVersion) or not transient(error):
+                    return
+            else:
+                if codes.of(answer.error_code).name not in ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE"):
+                    return
+                self._coordinator.moved()
+            await self._coordinator.pause(attempt)
