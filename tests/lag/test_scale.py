@@ -1,0 +1,53 @@
+"""Requests of a look grow with coordinators and leaders, never with groups x partitions (lag.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from kcli.broker.connection import Connection
+from kcli.client import Client
+from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.copying.positions import Positions
+from kcli.lag.history import History
+from kcli.lag.watch import Watch
+from kcli.model import TopicPartition
+from kcli.sandbox.sandbox import Sandbox
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+
+BROKERS, PARTITIONS = 3, 20
+
+
+async def requests(groups: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """What one look at so many groups asks, by API."""
+    asked: Counter[str] = Counter()
+    async with Sandbox(brokers=BROKERS, topics={"t": PARTITIONS}) as sandbox:
+        async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+            async with client.producer(ProducerSettings()) as producer:
+                for partition in range(PARTITIONS):
+                    await producer.send("t", b"v", partition=partition)
+            everywhere = {TopicPartition("t", partition): OffsetAndEpoch(0) for partition in range(PARTITIONS)}
+            for number in range(groups):
+                await Positions(client.cluster, f"g{number}").write(everywhere)
+            watch = Watch(client.cluster, [], History())
+            await watch.look()
+            original = Connection.ask
+
+            async def counted(self: Connection, request: Any, *words: Any, **named: Any) -> Any:
+                asked[type(request).__name__.removesuffix("Request")] += 1
+                return await original(self, request, *words, **named)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Connection, "ask", counted)
+                look = await watch.look()
+            assert sum(len(group.partitions) for group in look.groups) == groups * PARTITIONS
+            assert all(one.lag.lag == 1 for group in look.groups for one in group.partitions)
+    return asked
+
+
+async def test_a_look_at_twenty_times_as_many_groups_asks_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = await requests(10, monkeypatch), await requests(200, monkeypatch)
+    assert many == few
+    assert few == {"ListGroups": BROKERS, "DescribeGroups": BROKERS, "OffsetFetch": BROKERS, "ListOffsets": 3 * BROKERS}
