@@ -208,6 +208,12 @@ Examples:
         FAIL_IF_NONE,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Join this consumer group."),
         ISOLATION,
+        Option(
+            name="control",
+            flags=("--print-control-records",),
+            kind="flag",
+            help="Print what ends transactions, too: key COMMIT or ABORT, header __control.",
+        ),
         SKIP_CORRUPT,
         TIMEOUT,
     ),

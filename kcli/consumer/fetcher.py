@@ -34,7 +34,6 @@ else:
 
 NAMES_ONLY = 12
 """The last Fetch version that names topics; from 13 on they go by id (KIP-516, C8)."""
-REPLICA_HOLDS = 300.0
 AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVALID_FETCH_SESSION_EPOCH)}
 
 
@@ -207,7 +206,7 @@ class Fetcher:
             reader.positions.truncated(cursor, cut.end_offset, cut.epoch)
             return
         if row.preferred_read_replica >= 0 and row.preferred_read_replica != self.node:
-            cursor.replica, cursor.replica_until = row.preferred_read_replica, now + REPLICA_HOLDS
+            cursor.replica, cursor.replica_until = row.preferred_read_replica, now + reader.replica_holds
             reader.changed()
         cursor.succeeded()
         records = row.records

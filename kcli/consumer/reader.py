@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 
 class Reader:
-    """`stored` looks up a group's commits; None without a group. `arrived` is set when a poll has reason to look."""
+    """`stored` looks up a group's commits; None without a group. `arrived` is set when a poll has reason to look.
+    `replica_holds` is for how many seconds a leader's word counts that another replica should be read from (C12)."""
 
-    def __init__(self, cluster: Cluster, settings: ConsumerSettings, *, rack: str = "") -> None:
+    def __init__(
+        self, cluster: Cluster, settings: ConsumerSettings, *, rack: str = "", replica_holds: float = 300.0
+    ) -> None:  # fmt: skip
         self.cluster = cluster
         self.settings = settings
         self.rack = rack
+        self.replica_holds = replica_holds
         self.cursors: dict[TopicPartition, Cursor] = {}
         self.fetchers: dict[int, Fetcher] = {}
         self.positions = Positions(self)
