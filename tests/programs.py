@@ -52,7 +52,8 @@ class Background:
     def __init__(self, argv: Sequence[str], *, stdout: Path, stdin: int | None = subprocess.DEVNULL) -> None:
         self.path = stdout
         self._out = stdout.open("wb")
-        self._err = stdout.with_suffix(".err").open("wb")
+        self._told = stdout.with_name(f"{stdout.name}.err")  # names that differ in their suffix only are usual here
+        self._err = self._told.open("wb")
         self.process = subprocess.Popen(list(argv), stdin=stdin, stdout=self._out, stderr=self._err)
 
     def __enter__(self) -> Background:
@@ -73,7 +74,7 @@ class Background:
 
     @property
     def err(self) -> str:
-        return self.path.with_suffix(".err").read_text(errors="replace")
+        return self._told.read_text(errors="replace")
 
     def wait_for(self, lines: int, *, timeout: float = 30) -> None:
         """Until stdout has this many lines. Raises AssertionError at the deadline or when the program ended before."""

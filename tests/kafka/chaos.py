@@ -4,10 +4,10 @@
 
 A round has topics of its own, two producers of single records, one that is patient and one whose delivery timeout is
 shorter than an outage may be, a third that floods lines in bulk at full speed, a process that writes transactions and
-is killed itself now and then, and a group of two kcli processes that must print every acknowledged record at least
-once. Of the transactions kcli, kcat and Java's console consumer must see what was committed, whole, and nothing that
-was aborted. One node is away at a time, and now and then two or all. The seed decides who and when; what the machine
-does in between is its own: a seed repeats a plan, not a run.
+is killed itself now and then, as is a copy of the first topic with exactly-once, and a group of two kcli processes that
+must print every acknowledged record at least once. Of the transactions kcli, kcat and Java's console consumer must see
+what was committed, whole, and nothing that was aborted. One node is away at a time, and now and then two or all. The
+seed decides who and when; what the machine does in between is its own: a seed repeats a plan, not a run.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kcli.settings import ProducerSettings
 from tests.kafka.artifacts import missing
 from tests.kafka.bulk import Flood
 from tests.kafka.cluster import Kafka
+from tests.kafka.copying import Copying
 from tests.kafka.load import Load
 from tests.kafka.transactions import Transactor, verify
 from tests.kafka.troubles import Chaos
@@ -58,7 +59,10 @@ async def one_round(kafka: Kafka, die: random.Random, totals: Counter[str]) -> s
         kafka, flooded, PARTITIONS, die.choice(MODES), rate=RATE, compression=codec,
         batch_size=die.choice([16_384, 1_000_000]), request_timeout=5.0, max_block=120.0,
     )  # fmt: skip
-    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two, writing, flood:
+    copied = f"{topic}-copy"
+    await asyncio.to_thread(_create, kafka, copied)
+    copying = Copying(kafka, topic, copied)
+    with member(kafka, topic, "one") as one, member(kafka, topic, "two") as two, writing, flood, copying:
         async with patient, hasty:
             await patient.progress()
             for _ in range(STEPS):
@@ -66,14 +70,19 @@ async def one_round(kafka: Kafka, die: random.Random, totals: Counter[str]) -> s
                 if die.random() < 0.5:
                     await asyncio.to_thread(writing.kill)
                     said.append("transactor killed")
+                if die.random() < 0.5:
+                    await asyncio.to_thread(copying.kill)
+                    said.append("copy killed")
                 await asyncio.to_thread(kafka.heal)
                 await patient.progress(within=60)
                 await asyncio.to_thread(writing.progress, within=90)
                 await asyncio.to_thread(flood.progress)
+                copying.tend()
             await asyncio.to_thread(flood.stop)
         counts, hastily = await patient.verify(), await hasty.verify()
         assert counts["failed"] == counts["unknown"] == 0, f"nothing had to be given up in two minutes: {counts}"
         again = await asyncio.to_thread(grouped, one, two, {sent.number for sent in patient.sent})
+    copies = await asyncio.to_thread(copying.verify, PARTITIONS)
     told = writing.told()
     decided = await asyncio.to_thread(verify, kafka, transacted, told)
     flooding = await asyncio.to_thread(flood.verify, die.choice(["kcli", "kcat"]))
@@ -85,7 +94,7 @@ async def one_round(kafka: Kafka, die: random.Random, totals: Counter[str]) -> s
     speed = f"{flood.mode} flood: {flooding['acked']:,} records, {flooding['acked'] / flood.seconds:,.0f} a second"
     return (
         f"{', '.join(said)}: {counts}; hasty: {hastily}; {speed}; the group read {again} again; {decided}; "
-        "0 lost, 0 twice, 0 out of order"
+        f"{copies} copied exactly once in {copying.lives} lives; 0 lost, 0 twice, 0 out of order"
     )
 
 

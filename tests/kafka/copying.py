@@ -1,0 +1,66 @@
+"""Consume, transform, produce under trouble: `kcli copy --exactly-once` that is killed and started again."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from tests.kafka.cluster import Kafka
+from tests.programs import KCLI, Background, kcat, kcli
+
+
+class Copying:
+    """`with Copying(...) as one:` copies all the while; `tend` starts it again if trouble ended it, `kill` kills it."""
+
+    def __init__(self, kafka: Kafka, source: str, target: str) -> None:
+        self._kafka, self._source, self._target = kafka, source, target
+        self._words = ["copy", source, target, "-b", kafka.bootstrap, "--exactly-once"]
+        self.lives = 0
+
+    def __enter__(self) -> Copying:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kcli.__exit__()
+
+    def _start(self) -> None:
+        words = [*KCLI, *self._words, "--follow", "--commit-interval-ms", "300", "-q"]
+        self._kcli = Background(words, stdout=self._kafka.root / f"{self._target}.copy-{self.lives}")
+        self.lives += 1
+
+    def tend(self) -> None:
+        """A copy that gave up says why, and goes on where it was when it is started again."""
+        if self._kcli.process.poll() is not None:
+            assert self._kcli.err.startswith("kcli: "), self._kcli.err
+            assert "Traceback" not in self._kcli.err, self._kcli.err
+            self._kcli.__exit__()
+            self._start()
+
+    def kill(self) -> None:
+        self._kcli.process.kill()
+        self._kcli.__exit__()
+        self._start()
+
+    def verify(self, partitions: int, within: float = 90.0) -> int:
+        """The rest is copied; then both topics hold the same, each once, in the same order, and the positions that were
+        committed are those of what is there. Raises AssertionError; how many records that were."""
+        self._kcli.process.kill()
+        self._kcli.__exit__()
+        deadline = time.monotonic() + within
+        while (done := kcli(*self._words, "-q", timeout=within)).code != 0:
+            assert time.monotonic() < deadline, done.err
+        (again,) = json.loads(kcli(*self._words, "-J").out)["copies"]
+        assert again["copied"] == 0, f"the positions say that something is left: {again}"
+        total = 0
+        for partition in range(partitions):
+            mine, theirs = (self._read(topic, partition) for topic in (self._source, self._target))
+            assert theirs == mine, f"partition {partition}: {len(mine)} records became {len(theirs)}, or moved"
+            total += len(mine)
+        return total
+
+    def _read(self, topic: str, partition: int) -> list[bytes]:
+        read = kcat("-b", self._kafka.bootstrap, "-C", "-t", topic, "-p", str(partition), "-e", "-q",
+                    "-X", "isolation.level=read_committed", "-f", "%T %k %s\\n")  # fmt: skip
+        assert read.code == 0, read.err
+        return read.out.splitlines()
