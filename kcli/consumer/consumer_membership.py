@@ -79,6 +79,7 @@ class ConsumerMembership:
         self._topics: list[str] = []
         self._pattern: str | None = None
         self._known: Report | None = None  # what the coordinator acknowledged; None: it has to be told all (E56)
+        self._owed = False  # an assignment came and is not acknowledged, even if nothing changes by it (E56)
         self._next_heartbeat = now
         self._poll_end = now + settings.max_poll_interval
 
@@ -155,6 +156,8 @@ class ConsumerMembership:
         fields = {name: said for name, said in report.items() if name not in known or known[name] != said}
         if known and "subscribed_topic_regex" in fields:
             fields["subscribed_topic_regex"] = self._pattern or ""  # null would mean that it did not change
+        if self._owed and self.held == self.target:
+            fields["topic_partitions"], self._owed = report["topic_partitions"], False
         if "topic_partitions" in fields:
             fields["topic_partitions"] = _grouped(fields["topic_partitions"])
         epoch = self.generation if self.state == STABLE else JOIN
@@ -194,7 +197,9 @@ class ConsumerMembership:
         self.interval = answer.heartbeat_interval_ms / 1000 or self.interval
         self._next_heartbeat = now if self.report() != report else now + self.interval
         if answer.assignment is not None:  # null: no change; empty: nothing (E57)
-            self.target = _flat(answer.assignment)
+            self.target, self._owed = _flat(answer.assignment), True
+            if self.held == self.target:
+                self._next_heartbeat = now
         return PROCEED
 
     def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:

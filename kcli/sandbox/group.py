@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class ClassicGroup(Rebalance):
     """What its members ask for: to join, to be told their part, to leave."""
 
+    kind = "classic"
+
     async def join(
         self, request: JoinGroupRequest, client_id: str, host: str, *, id_first: bool, may_skip: bool
     ) -> JoinGroupResponse:

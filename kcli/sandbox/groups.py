@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.sandbox.consumer_group import ConsumerGroup
 from kcli.sandbox.group import ClassicGroup
 from kcli.sandbox.pending_offsets import PendingOffsets
 from kcli.sandbox.roster import COMPLETING, DEAD, EMPTY
@@ -35,7 +36,7 @@ class Groups:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._by_name: dict[str, ClassicGroup] = {}
+        self._by_name: dict[str, ClassicGroup | ConsumerGroup] = {}
         self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
         self.pending = PendingOffsets(sandbox, self)
 
@@ -58,34 +59,63 @@ class Groups:
         if self._sandbox.coordinator(name) is not call.broker:
             raise BrokerError(codes.NOT_COORDINATOR)
 
-    def here(self, call: Call) -> list[ClassicGroup]:
+    def here(self, call: Call) -> list[ClassicGroup | ConsumerGroup]:
         """The groups this broker coordinates."""
         return [g for name, g in self._by_name.items() if self._sandbox.coordinator(name) is call.broker]
 
     def find(self, name: str) -> ClassicGroup | None:
-        return self._by_name.get(name)
+        """The classic group of that name."""
+        found = self._by_name.get(name)
+        return found if isinstance(found, ClassicGroup) else None
+
+    def any(self, name: str) -> ClassicGroup | ConsumerGroup:
+        """The group of either kind. Raises BrokerError GROUP_ID_NOT_FOUND."""
+        if name not in self._by_name:
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND)
+        return self._by_name[name]
+
+    def modern(self, name: str, *, make: bool, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ConsumerGroup:
+        """The KIP-848 group, made if asked for; it takes the place of an empty classic one. Raises BrokerError
+        `otherwise`, GROUP_ID_NOT_FOUND for a classic one with members."""
+        found = self._by_name.get(name)
+        if isinstance(found, ConsumerGroup):
+            return found
+        if not make or (found is not None and found.members):
+            text = f"Group {name} is not a consumer group."
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
+        if found is not None:
+            found.close()
+        made = self._by_name[name] = ConsumerGroup(name, self._sandbox.topics)
+        self.remember(made)
+        return made
 
     def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
         """Raises BrokerError `otherwise` for a group that does not exist."""
-        found = self._by_name.get(name)
+        found = self.find(name)
         if found is None:
             raise BrokerError(otherwise)
         return found
 
     def made(self, name: str) -> ClassicGroup:
-        """The group, made if it does not exist."""
+        """The classic group, made if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a KIP-848
+        group of that name has members."""
         found = self._by_name.get(name)
+        if isinstance(found, ConsumerGroup):
+            if found.members:
+                raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
+            found.close()
+            found = None
         if found is None:
             found = self._by_name[name] = ClassicGroup(name, self._sandbox.rebalance_delay)
         return found
 
-    def remember(self, group: ClassicGroup) -> None:
+    def remember(self, group: ClassicGroup | ConsumerGroup) -> None:
         """Write down that the group exists."""
         self._sandbox.note("group", {"group": group.name, "type": group.protocol_type})
 
     def delete(self, name: str) -> None:
         """Raises BrokerError GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-        group = self.existing(name, codes.GROUP_ID_NOT_FOUND)
+        group = self.any(name)
         if group.state not in (EMPTY, DEAD):
             raise BrokerError(codes.NON_EMPTY_GROUP)
         self._sandbox.note("group deleted", {"group": name})
@@ -107,10 +137,20 @@ class Groups:
             return
         if generation < 0 and group.state == EMPTY:
             return
+        if isinstance(group, ConsumerGroup):
+            group.member_of(member_id, instance_id, generation)  # only heartbeats keep its members alive
+            return
         group_member = group.member_of(member_id, instance_id, generation)
         if group.state == COMPLETING:
             raise BrokerError(codes.REBALANCE_IN_PROGRESS)
         group.beat(group_member)
+
+    def may_read(self, name: str, member_id: str | None, epoch: int) -> None:
+        """Whether this member of a KIP-848 group is who it says. Raises BrokerError UNKNOWN_MEMBER_ID,
+        STALE_MEMBER_EPOCH."""
+        group = self._by_name.get(name)
+        if isinstance(group, ConsumerGroup) and member_id:
+            group.member_of(member_id, None, epoch)
 
     def may_commit_in_transaction(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
         """The same for a transaction, which may say nothing of a member (below TxnOffsetCommit 3), and may commit while
@@ -171,7 +211,7 @@ class Groups:
 
     def expel(self, name: str, member_id: str) -> None:
         group = self._by_name[name]
-        group.remove(group.members[member_id])
+        group.remove(group.members[member_id])  # type: ignore[arg-type] # a member of that very group
 
     def close(self) -> None:
         for group in self._by_name.values():

@@ -196,3 +196,15 @@ def test_E62_a_pattern_goes_to_the_coordinator_and_is_taken_back_by_an_empty_one
     member.subscribe(["t"], 1.0)
     request, _ = beat(member, told(None), 1.0)
     assert (request.subscribed_topic_regex, request.subscribed_topic_names) == ("", ["t"])
+
+
+def test_E56_an_assignment_that_changes_nothing_here_is_acknowledged_all_the_same() -> None:
+    member = joined()
+    member.hold(places(0, 1), 0.0)
+    beat(member, told(0, 1, 2), 0.0)
+    beat(member, told(0, 1), 5.0)  # taken back before it was ours: the coordinator waits until it hears so
+    assert member.tick(5.0) == "heartbeat"
+    request, _ = beat(member, told(None), 5.0)
+    assert request.topic_partitions[0].partitions == [0, 1]
+    request, _ = beat(member, told(None), 10.0)
+    assert request.topic_partitions is None

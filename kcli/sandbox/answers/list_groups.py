@@ -1,4 +1,4 @@
-"""ListGroups 0-5. 4 adds states and their filter, 5 types: all groups here are classic."""
+"""ListGroups 0-5. 4 adds states and their filter, 5 types: classic or consumer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ async def answer(call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
     if code is not None:
         return ListGroupsResponse(error_code=code.number)
     states = {state.lower() for state in request.states_filter}
-    if request.types_filter and "classic" not in {kind.lower() for kind in request.types_filter}:
-        return ListGroupsResponse()
+    types = {kind.lower() for kind in request.types_filter}
     return ListGroupsResponse(
         groups=[
             ListedGroup(
-                group_id=group.name, protocol_type=group.protocol_type, group_state=group.state, group_type="classic"
+                group_id=group.name, protocol_type=group.protocol_type, group_state=group.state, group_type=group.kind
             )
             for group in call.sandbox.groups.here(call)
-            if not states or group.state.lower() in states
+            if (not states or group.state.lower() in states) and (not types or group.kind in types)
         ]
     )

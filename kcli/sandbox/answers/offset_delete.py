@@ -14,13 +14,14 @@ from kcli.proto.messages.offset_delete import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
+    from kcli.sandbox.consumer_group import ConsumerGroup
     from kcli.sandbox.group import ClassicGroup
 
 
 async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
     try:
         call.sandbox.groups.coordinated(call, 47, request.group_id)
-        group = call.sandbox.groups.existing(request.group_id, codes.GROUP_ID_NOT_FOUND)
+        group = call.sandbox.groups.any(request.group_id)
         if group.members and group.protocol_type not in ("", "consumer"):
             raise BrokerError(codes.NON_EMPTY_GROUP)
     except BrokerError as refused:
@@ -36,7 +37,7 @@ async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteRespon
     )
 
 
-def _one(call: Call, group: ClassicGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:
+def _one(call: Call, group: ClassicGroup | ConsumerGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:
     try:
         call.sandbox.topics.partition(topic, partition)
         if group.subscribes(topic):

@@ -55,6 +55,7 @@ def _group(call: Call, asked: OffsetFetchRequestGroup, stable: bool) -> OffsetFe
     groups = call.sandbox.groups
     try:
         groups.coordinated(call, 9, asked.group_id)
+        groups.may_read(asked.group_id, asked.member_id, asked.member_epoch)
     except BrokerError as refused:
         return OffsetFetchResponseGroup(group_id=asked.group_id, error_code=refused.code.number)
     kept = groups.offsets.get(asked.group_id, {})

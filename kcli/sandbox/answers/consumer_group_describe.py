@@ -1,0 +1,59 @@
+"""ConsumerGroupDescribe 0-1. Classic groups are not found here."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.consumer_group_describe import (
+    Assignment,
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+    Member,
+    TopicPartitions,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
+    return ConsumerGroupDescribeResponse(groups=[_one(call, name) for name in request.group_ids])
+
+
+def _one(call: Call, name: str) -> DescribedGroup:
+    try:
+        call.sandbox.groups.coordinated(call, 69, name)
+        group = call.sandbox.groups.modern(name, make=False, otherwise=codes.GROUP_ID_NOT_FOUND)
+    except BrokerError as refused:
+        return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
+    return DescribedGroup(
+        group_id=name, group_state=group.state, group_epoch=group.epoch, assignment_epoch=group.epoch,
+        assignor_name=group.assignor,
+        members=[
+            Member(
+                member_id=one.id, instance_id=one.instance_id, rack_id=one.rack, member_epoch=one.epoch,
+                client_id=one.client_id, client_host=one.host, subscribed_topic_names=one.topics,
+                subscribed_topic_regex=one.regex or None, assignment=_rows(call, one.assigned),
+                target_assignment=_rows(call, group.target[one.id]), member_type=1,
+            )
+            for one in group.members.values()
+        ],
+    )  # fmt: skip
+
+
+def _rows(call: Call, places: Iterable[tuple[bytes, int]]) -> Assignment:
+    topics: dict[bytes, list[int]] = {}
+    for topic_id, number in sorted(places):
+        topics.setdefault(topic_id, []).append(number)
+    known = call.sandbox.topics.by_id
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=one, topic_name=known[one].name, partitions=numbers)
+            for one, numbers in topics.items()
+            if one in known
+        ]
+    )

@@ -1,0 +1,41 @@
+"""ConsumerGroupHeartbeat 0-1. 1 adds patterns and wants member ids made by clients (KIP-1082)."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from kcli.sandbox.consumer_group import HEARTBEAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+    groups = call.sandbox.groups
+    try:
+        groups.coordinated(call, 68, request.group_id)
+        member = groups.modern(request.group_id, make=request.member_epoch == 0).heartbeat(
+            request, call.client_id, call.host
+        )
+    except BrokerError as refused:
+        return ConsumerGroupHeartbeatResponse(error_code=refused.code.number, error_message=str(refused))
+    if member is None:
+        return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+    assignment = None
+    if member.told != member.assigned:
+        member.told = set(member.assigned)
+        topics: dict[bytes, list[int]] = {}
+        for topic_id, number in sorted(member.assigned):
+            topics.setdefault(topic_id, []).append(number)
+        rows = [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in topics.items()]
+        assignment = Assignment(topic_partitions=rows)
+    return ConsumerGroupHeartbeatResponse(
+        member_id=member.id, member_epoch=member.epoch, heartbeat_interval_ms=round(HEARTBEAT * 1000),
+        assignment=assignment,
+    )  # fmt: skip
