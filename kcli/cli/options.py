@@ -193,7 +193,8 @@ Examples:
   kcli consume orders -e --grep 'timeout|refused'     values that match
   kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'
   kcli consume orders -e --key user-42 --header trace-id --fail-if-none
-  kcli consume orders -g billing                      as a member of a group""",
+  kcli consume orders -g billing                      as a member of a group
+  kcli consume orders -g b -X group.protocol=consumer of one by KIP-848""",
     words="TOPIC...",
     options=(
         *CONNECTION,

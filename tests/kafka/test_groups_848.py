@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kcli.client import Client
+from kcli.consumer.consumer import Consumer
+from kcli.errors import BrokerError
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
 from tests.kafka.cluster import Kafka
 from tests.kafka.strangers import Confluent, until
 from tests.programs import KCLI, Background, kcli
@@ -105,3 +110,20 @@ def test_E59_the_coordinators_assignors_and_one_it_does_not_have(
         until(lambda: bad.process.poll() is not None)
         assert bad.process.returncode not in (0, None)
         assert "nonsense" in bad.err or "UNSUPPORTED_ASSIGNOR" in bad.err
+
+
+async def forever(consumer: Consumer) -> None:
+    while True:
+        await consumer.poll(0.1)
+
+
+async def test_E62_patterns_are_the_brokers_and_it_says_what_it_cannot_read(kafka: Kafka, topic: str) -> None:
+    group = GroupSettings(group=f"g-{topic}", protocol="consumer", auto_commit=False)
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap))) as client, asyncio.timeout(40):
+        async with client.consumer(ConsumerSettings(), group) as consumer:
+            await consumer.subscribe(topic[:-1] + "[a-z0-9]")
+            while len(consumer.assignment) != 6:
+                await consumer.poll(0.1)
+            await consumer.subscribe("t(")
+            with pytest.raises(BrokerError, match="INVALID_REGULAR_EXPRESSION"):
+                await forever(consumer)
