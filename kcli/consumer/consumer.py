@@ -12,6 +12,7 @@ from kcli.consumer.bounds import Bound, OffsetAndEpoch
 from kcli.consumer.link import Link
 from kcli.consumer.reader import Reader
 from kcli.errors import Closed, KcliError, UsageError
+from kcli.model import GroupMetadata
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -323,6 +324,14 @@ class Consumer:
         if given.leader_epoch < 0 and cursor is not None and cursor.position == given.offset:
             return OffsetAndEpoch(given.offset, cursor.epoch, given.metadata)
         return given
+
+    def group_metadata(self) -> GroupMetadata:
+        """This member's place in its group, for `Producer.send_offsets`: with it a transaction is refused when the
+        group has moved on (KIP-447). Take it anew for each transaction. Raises UsageError without a group."""
+        session = self._in_group()
+        settings = self._group_settings
+        assert settings is not None
+        return GroupMetadata(settings.group, session.generation, session.member_id, settings.instance_id)
 
     async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch | None]:
         """The group's commits, None where there is none. Raises UsageError without a group."""

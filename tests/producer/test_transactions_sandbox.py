@@ -6,11 +6,12 @@ import pytest
 
 from kcli import codes
 from kcli.client import Client
-from kcli.consumer.bounds import LATEST, Bound
+from kcli.consumer.bounds import LATEST, Bound, OffsetAndEpoch
 from kcli.consumer.offsets import list_offsets
 from kcli.model import TopicPartition
+from kcli.producer.transaction_state import AbortRequired
 from kcli.sandbox.sandbox import Sandbox
-from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 AT = TopicPartition("t", 0)
 QUICK = {"retry_backoff": 0.01, "retry_backoff_max": 0.05}
@@ -72,3 +73,42 @@ async def test_D35_D36_D37_every_request_of_a_transaction_may_lose_its_answer_or
                     sandbox.faults.clear()
             want = [b"%d %s" % (n, fault) for n in range(len(apis)) for fault in (b"lost", b"closed", b"error")]
             assert await committed(client) == want
+
+
+@pytest.mark.violates
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_D40_consume_transform_produce_with_a_members_place_in_its_group(protocol: str) -> None:
+    """The offsets of a member that is up to date are committed with the records; those of one that was left behind
+    are refused, and with them the records."""
+    async with Sandbox(topics={"in": 1, "t": 1}) as sandbox:
+        async with Client(settings(sandbox)) as client:
+            async with client.producer(ProducerSettings(**QUICK)) as plain:  # type: ignore[arg-type]
+                for n in range(10):
+                    await plain.send("in", b"%d" % n)
+            group = GroupSettings(group="g", protocol=protocol, auto_commit=False)
+            async with (
+                client.consumer(ConsumerSettings(), group) as consumer,
+                client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer,  # type: ignore[arg-type]
+            ):
+                await consumer.subscribe(["in"])
+                seen = 0
+                while seen < 10:
+                    for fetched in await consumer.poll(1.0):
+                        async with producer.transaction():
+                            for batch in fetched.batches:
+                                for record in batch:
+                                    await producer.send("t", b"<%s>" % record.value, partition=0)  # type: ignore[str-bytes-safe]
+                                    seen += 1
+                            positions = {TopicPartition("in", 0): OffsetAndEpoch(fetched.next_offset)}
+                            await producer.send_offsets(positions, consumer.group_metadata())
+                held = consumer.group_metadata()
+                assert held.generation >= 0
+                committed_ = await consumer.committed([TopicPartition("in", 0)])
+                assert (committed_[TopicPartition("in", 0)] or OffsetAndEpoch(-1)).offset == 10
+                await producer.begin()
+                await producer.send("t", b"late", partition=0)
+                behind = held._replace(generation=held.generation - 1 if held.generation else 99)
+                with pytest.raises(AbortRequired):
+                    await producer.send_offsets({TopicPartition("in", 0): OffsetAndEpoch(3)}, behind)
+                await producer.abort()
+            assert await committed(client) == [b"<%d>" % n for n in range(10)]
