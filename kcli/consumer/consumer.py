@@ -63,6 +63,7 @@ class Consumer:
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
         self._closed = False
+        self._leaving = False  # closing, and the group's callbacks may still commit (E39)
 
     async def __aenter__(self) -> Consumer:
         return self
@@ -338,6 +339,8 @@ class Consumer:
         return await self._in_group().committed(ats)
 
     def _in_group(self) -> Session:
+        if self._leaving and self._session is not None:
+            return self._session
         self._check()
         return self._session or self._open_session()
 
@@ -359,6 +362,7 @@ class Consumer:
         self._reader.arrived.set()
         try:
             if self._session is not None:
+                self._leaving = True
                 await self._session.close()
         finally:
             await self._reader.close()

@@ -217,7 +217,7 @@ async def test_E12_undelivered_bytes_stay_below_the_bound():
             await consumer.poll(1)
 
 
-async def test_E12_E30_a_paused_partition_keeps_its_data_and_blocks_nobody():
+async def test_E12_E30_A3_06_a_paused_partition_keeps_its_data_and_blocks_nobody():
     logs = {A: Log().fill(100), B: Log().fill(3000)}
     cluster = FakeCluster(logs)
     async with Consumer(cluster, QUICK.replace(partition_max_bytes=500, buffer_bytes=4000)) as consumer:
@@ -239,7 +239,7 @@ async def test_E12_E30_a_paused_partition_keeps_its_data_and_blocks_nobody():
         assert len(cluster.brokers[0].fetches) == fetches
 
 
-async def test_E28_nothing_comes_out_of_a_paused_partition():
+async def test_E28_A3_04_nothing_comes_out_of_a_paused_partition():
     consumer, _ = reading(Log().fill(500))
     async with consumer:
         consumer.assign({A: 0})

@@ -256,7 +256,7 @@ async def test_E38_what_was_handed_out_before_a_regular_end_is_committed():
     assert kafka.log[-1] == "LeaveGroup"
 
 
-async def test_E39_finished_committed_reported_joined_in_that_order():
+async def test_E39_A3_12_finished_committed_reported_joined_in_that_order():
     consumer, kafka = member(Log().fill(100), auto_commit_interval=60.0)
 
     async def revoked(partitions):

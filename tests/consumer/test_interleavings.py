@@ -118,7 +118,7 @@ async def test_A3_10_pausing_disturbs_no_fetch_under_way():
         assert sum(one.session_epoch == 0 for one in cluster.brokers[0].fetches) == 1
 
 
-async def test_E29_resuming_what_is_not_paused_is_nothing_at_all():
+async def test_E29_A3_05_resuming_what_is_not_paused_is_nothing_at_all():
     cluster = FakeCluster({TPS[0]: Log().fill(100)})
     async with Consumer(cluster, SETTINGS) as consumer:
         consumer.assign({TPS[0]: 0})
@@ -129,7 +129,7 @@ async def test_E29_resuming_what_is_not_paused_is_nothing_at_all():
         assert consumer.position(TPS[0]) == position
 
 
-async def test_E31_a_partition_that_is_assigned_again_starts_unpaused():
+async def test_E31_A3_07_a_partition_that_is_assigned_again_starts_unpaused():
     cluster = FakeCluster({at: Log().fill(100) for at in TPS})
     async with Consumer(cluster, SETTINGS) as consumer:
         link = consumer._link
@@ -141,7 +141,7 @@ async def test_E31_a_partition_that_is_assigned_again_starts_unpaused():
         assert consumer.paused == {TPS[1]}
 
 
-async def test_E36_E38_a_revocation_waits_for_what_was_handed_out_and_then_may_commit_it():
+async def test_E36_E38_A3_18_a_revocation_waits_for_what_was_handed_out_and_then_may_commit_it():
     cluster = FakeCluster({TPS[0]: Log().fill(100)})
     async with Consumer(cluster, SETTINGS) as consumer:
         consumer.assign({TPS[0]: 0})
