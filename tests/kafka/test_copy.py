@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.kafka.cluster import Kafka
+from tests.kafka.transactions import decided
 from tests.programs import KCLI, kcat, kcli
 
 LINES = 1_000_000
@@ -70,6 +71,7 @@ def test_exactly_once_though_kcli_and_a_leader_are_killed(kafka3: Kafka, topic_n
         if done.code == 0:
             break
         assert time.monotonic() < deadline, done.err
+    decided(kafka3, target)  # a commit is decided before its markers are written everywhere
     read = [
         kcat(
             "-b", kafka3.bootstrap, "-C", "-t", one, "-e", "-q", "-X", "isolation.level=read_committed",
