@@ -6,6 +6,7 @@ import json
 import time
 
 from tests.kafka.cluster import Kafka
+from tests.kafka.transactions import decided
 from tests.programs import KCLI, Background, kcat, kcli
 
 
@@ -52,6 +53,7 @@ class Copying:
             assert time.monotonic() < deadline, done.err
         (again,) = json.loads(kcli(*self._words, "-J").out)["copies"]
         assert again["copied"] == 0, f"the positions say that something is left: {again}"
+        decided(self._kafka, self._target)
         total = 0
         for partition in range(partitions):
             mine, theirs = (self._read(topic, partition) for topic in (self._source, self._target))

@@ -23,6 +23,7 @@ from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse
 from tests.group.fakes import Reader
 from tests.kafka.cluster import Kafka
 from tests.kafka.conftest import require
+from tests.kafka.transactions import decided
 from tests.programs import KCLI, kcat, kcli
 
 
@@ -57,6 +58,7 @@ def transactional(one: Client, name: str, **changes: float) -> Producer:
 
 
 def seen_by_kcat(kafka: Kafka, topic: str) -> list[bytes]:
+    decided(kafka, topic)  # a commit is decided before its markers are written everywhere
     read = kcat("-b", kafka.bootstrap, "-C", "-t", topic, "-e", "-q", "-X", "isolation.level=read_committed")
     assert read.code == 0, read.err
     return sorted(read.out.split())
@@ -73,6 +75,7 @@ def seen_by_java(kafka: Kafka, topic: str, count: int) -> list[bytes]:
 
 
 def seen_by_kcli(kafka: Kafka, topic: str) -> list[bytes]:
+    decided(kafka, topic)
     read = kcli("consume", topic, "-b", kafka.bootstrap, "-e", "--isolation", "read_committed")
     assert read.code == 0, read.err
     return sorted(read.out.split())
