@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from time import monotonic
 
@@ -10,12 +11,12 @@ from kcli.cli.connection import connection_of
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
-from kcli.cli.reading import EARLIEST, LATEST, Selection, held_back, partitions
+from kcli.cli.reading import EARLIEST, FILTERING, LATEST, Selection, held_back, partitions
 from kcli.consumer.bounds import Bound
 from kcli.copying.copier import Copier
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
-from kcli.errors import BrokerError, KcliError, UnknownOutcome, UsageError
+from kcli.errors import BrokerError, DeadlineExceeded, KcliError, UnknownOutcome, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ProducerSettings
 
@@ -58,7 +59,7 @@ class Plan(Selection):
         self.exactly_once: bool = values["exactly_once"]
         self.every = (values["store_every"] or 5000) / 1000
         self.resume: bool = not values["no_resume"]
-        self.group: str = values["group"] or f"kcli-copy.{self.source}.{self.destination}"
+        self.group: str = values["group"] or f"kcli-copy.{self.source}.{self.destination}"  # named fully by `name_for`
         if self.exactly_once and self.elsewhere:
             raise UsageError("--exactly-once: a transaction reaches no further than one cluster")
         if self.exactly_once and not self.resume:
@@ -82,9 +83,23 @@ class Plan(Selection):
             settings = settings.replace(compression=codec, compression_level=level)
         if self.exactly_once:
             settings = settings.replace(transactional_id=values["transactional_id"] or self.group)
+            if self.every >= settings.transaction_timeout:
+                raise UsageError("--commit-interval-ms: a transaction would take longer than transaction.timeout.ms")
         elif settings.transactional_id is not None:
             raise UsageError("transactional.id: use --exactly-once")
         return settings
+
+    def name_for(self, cluster: str | None, topic: bytes) -> None:
+        """Without --group the positions are of this copy alone: another cluster, another DST though of the same name,
+        another range or filter is another copy."""
+        if self.values["group"]:
+            return
+        from hashlib import sha256
+
+        what = [cluster or "", topic.hex(), *(str(self.values[name]) for name in ("offset", "repartition", *FILTERING))]
+        self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
+        if self.exactly_once and not self.values["transactional_id"]:
+            self.producer = self.producer.replace(transactional_id=self.group)
 
     @property
     def talkative(self) -> bool:
@@ -130,18 +145,17 @@ async def _copy(plan: Plan, stop: Stop) -> int:
         if not plan.elsewhere:
             return await _between(plan, source, source, stop)
         async with Client(plan.target.client()) as target:
-            if plan.source == plan.destination and await _id(source.cluster) == await _id(target.cluster):
+            if plan.source == plan.destination and None is not await _id(source.cluster) == await _id(target.cluster):
                 raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
             return await _between(plan, source, target, stop)
 
 
 async def _id(cluster: Cluster) -> str | None:
-    """What the cluster calls itself; every cluster that says nothing is another one."""
+    """What the cluster calls itself, None for one that says nothing."""
     from kcli.admin.gather import ask_anyone
     from kcli.proto.messages.metadata import MetadataRequest
 
-    found = (await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))).cluster_id
-    return found or str(id(cluster))
+    return (await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))).cluster_id
 
 
 async def _span(plan: Plan, source: Client) -> Span:
@@ -163,6 +177,9 @@ async def _span(plan: Plan, source: Client) -> Span:
 
 
 async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> int:
+    await stop.unless(_find(plan, source, target))
+    if stop.asked:
+        return INTERRUPTED
     async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:
         span = await stop.unless(_begin(plan, source, target, producer))
         if span is None:
@@ -173,7 +190,7 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
             keep=plan.keep_batch if plan.keep is not None else None,
             place=not plan.values["repartition"], encode=plan.values["compression"] is not None,
             rate=plan.rate, limit=plan.limit, positions=positions, transactional=plan.exactly_once,
-            store_every=plan.every,
+            store_every=plan.every, leave_out=plan.leave_out,
         )  # fmt: skip
         consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
         total = None
@@ -192,17 +209,25 @@ async def _begin(plan: Plan, source: Client, target: Client, producer: Producer)
     if plan.exactly_once:
         await producer.initialise()
     span = await _span(plan, source)
-    await prepare(plan, source, target, span)
+    await _check_partitions(plan, target, span)
     return span
 
 
-async def prepare(plan: Plan, source: Client, target: Client, span: Span) -> None:
-    """DST is there, and has the partitions that are wanted. Raises KcliError that says what would help."""
+async def _find(plan: Plan, source: Client, target: Client) -> None:
+    """DST is there, made if that is wanted, and the copy has its name."""
+    from kcli.admin.offsets import TopicMissing
     from kcli.admin.topics import describe_topics
 
     found = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)
-    if plan.values["create"] and isinstance(found, KcliError):
+    if plan.values["create"] and isinstance(found, TopicMissing):
+        await partitions(source.cluster, plan.source)
         await _create(plan, source, target)
+    await partitions(target.cluster, plan.destination)
+    plan.name_for(await _id(target.cluster), target.cluster.topic_id(plan.destination))
+
+
+async def _check_partitions(plan: Plan, target: Client, span: Span) -> None:
+    """DST has the partitions that are wanted. Raises UsageError that says what would help."""
     there = len(await partitions(target.cluster, plan.destination))
     most = max((at.partition for at, (start, end) in span.items() if start < end or plan.follow), default=0)
     if most >= there and not plan.values["repartition"]:
@@ -245,12 +270,15 @@ async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> Kc
         progress.close()
     try:
         if copier.problem is None:
-            await copier.store()
+            async with asyncio.timeout(FLUSH_AFTER_INTERRUPT if stop.asked else None):
+                await copier.store()
         else:
             problem = problem or copier.problem
             await copier.give_up()
     except KcliError as raised:
         problem = problem or raised
+    except TimeoutError:
+        problem = DeadlineExceeded(f"what was on its way was not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s")
     return problem or copier.problem
 
 

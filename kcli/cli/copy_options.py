@@ -27,7 +27,7 @@ GROUP = Option(
     name="group",
     flags=("-g", "--group"),
     metavar="NAME",
-    help="Under which name the source's cluster keeps how far this is (default kcli-copy.SRC.DST).",
+    help="Under which name the source's cluster keeps how far this is (default: a name of its own).",
 )
 RESTART = Option(name="restart", flags=("--restart",), kind="flag", help="Begin anew, whatever was kept.")
 NO_RESUME = Option(name="no_resume", flags=("--no-resume",), kind="flag", help="Keep no positions, and look for none.")

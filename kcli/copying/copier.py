@@ -12,7 +12,7 @@ import asyncio
 
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.copying.tally import Tally
-from kcli.errors import KcliError, UnknownOutcome
+from kcli.errors import DecodeError, KcliError, UnknownOutcome
 from kcli.model import GroupMetadata, TopicPartition
 from kcli.producer.transaction_state import AbortRequired
 from kcli.proto.forward import why_not
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     Keep = Callable[[Batch, TopicPartition], Batch | None]
+    LeaveOut = Callable[[KcliError, TopicPartition], None]
 
     class Stop(Protocol):
         """Whether somebody wants an end (kcli/cli/loop.py)."""
@@ -45,12 +46,13 @@ STORE_EVERY = 5.0  # seconds
 class Copier:
     """Copies what `consumer` hands out to `topic`. `keep` leaves records out; `place` False has the partitions chosen
     anew; `encode` has the batches compressed as the producer's settings say. `limit` is how many records are copied at
-    most. `positions` None stores nothing; with `transactional` they go with the producer's transactions."""
+    most. `positions` None stores nothing; with `transactional` they go with the producer's transactions. `leave_out` is
+    told of damaged batches, and raises where they may not be left out."""
 
     def __init__(
         self, consumer: Consumer, producer: Producer, topic: str, *, keep: Keep | None = None, place: bool = True,
         encode: bool = False, rate: Rate | None = None, limit: int | None = None, positions: Positions | None = None,
-        transactional: bool = False, store_every: float = STORE_EVERY,
+        transactional: bool = False, store_every: float = STORE_EVERY, leave_out: LeaveOut | None = None,
     ) -> None:  # fmt: skip
         self._consumer = consumer
         self._producer = producer
@@ -63,6 +65,8 @@ class Copier:
         self._positions = positions
         self._transactional = transactional
         self._every = store_every
+        self._leave_out = leave_out
+        self._stop: Stop | None = None
         self._stored_at = 0.0
         self._done: dict[TopicPartition, OffsetAndEpoch] = {}
         self._open = False
@@ -74,8 +78,8 @@ class Copier:
 
     @property
     def full(self) -> bool:
-        """The limit is reached, or a record was lost."""
-        return self._left == 0 or self.problem is not None
+        """The limit is reached, a record was lost, or somebody wants an end."""
+        return self._left == 0 or self.problem is not None or (self._stop is not None and self._stop.asked)
 
     def _settled(self, outcome: BatchOutcome) -> None:
         if outcome.error is None:
@@ -95,7 +99,8 @@ class Copier:
     async def everything(self, stop: Stop) -> None:
         """Copy until the end, the limit, the stop, or an error. What is on its way then is not stored yet."""
         consumer = self._consumer
-        while not self.full and not stop.asked and not consumer.finished:
+        self._stop = stop
+        while not self.full and not consumer.finished:
             got = await stop.unless(consumer.poll(min(self._every, 1.0)))
             for fetched in got or ():
                 await self.take(fetched)
@@ -104,14 +109,24 @@ class Copier:
     async def take(self, fetched: Fetched) -> None:
         """Copy what was handed out of one partition. Raises KcliError."""
         at = TopicPartition(fetched.topic, fetched.partition)
+        for damaged in fetched.skipped:
+            self._without(damaged, at)
         for batch in fetched.batches:
             if self.full:
                 return
-            await self._batch(at, batch)
+            try:
+                await self._batch(at, batch)
+            except DecodeError as broken:
+                self._without(broken, at)
         if not self.full:  # also past what was no record: markers, aborted, compacted
             self._done[at] = OffsetAndEpoch(fetched.next_offset)
         if fetched.error is not None:
             raise fetched.error
+
+    def _without(self, damaged: KcliError, at: TopicPartition) -> None:
+        if self._leave_out is None:
+            raise damaged
+        self._leave_out(damaged, at)
 
     async def _batch(self, at: TopicPartition, batch: Batch) -> None:
         self.tally.bytes += batch.size
@@ -125,10 +140,17 @@ class Copier:
         if kept is not None:
             if self._left is not None:
                 self._left -= wanted
-            await self._begin()
             for part in self._slices(kept):
+                if part.first > kept.base_offset and self.full:  # between two slices
+                    self._done[at] = OffsetAndEpoch(part.first)
+                    self.tally.read -= _rest(part, following)
+                    return
+                await self._begin()
                 await self._slow_down(part)
                 await self._send(at, part)
+                if part.stop < following:
+                    self._done[at] = OffsetAndEpoch(part.stop)
+                    await self._store_in_time()
         self._done[at] = OffsetAndEpoch(following)
         if self.on_progress is not None:
             self.on_progress()
@@ -152,9 +174,17 @@ class Copier:
                 await asyncio.sleep(wait)
 
     async def _send(self, at: TopicPartition, batch: Batch) -> None:
+        try:
+            await self._publish(at, batch)
+        except KcliError as problem:
+            if self._transactional:  # records before a bad one were accepted: they must not be committed without it
+                self.problem = self.problem or problem
+            raise
+
+    async def _publish(self, at: TopicPartition, batch: Batch) -> None:
         if self._place and not self._encode and why_not(batch) is None:
-            self.tally.untouched += batch.count
             await self._producer.send_batch(self._topic, at.partition, batch)
+            self.tally.untouched += batch.count
             return
         partition = at.partition if self._place else None
         await self._producer.send_records(
@@ -215,6 +245,14 @@ class Copier:
             self._open = False
             await self._producer.abort()
             self.tally.failed, self._pending = self.tally.failed + self._pending, 0
+
+
+def _rest(part: Batch, following: int) -> int:
+    """Records of the batch from the part on."""
+    stop, part.stop = part.stop, following
+    count = part.visible
+    part.stop = stop
+    return count
 
 
 def _time(timestamp: int) -> int | None:

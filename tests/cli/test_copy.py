@@ -87,7 +87,7 @@ def test_it_goes_on_where_it_was_and_restart_begins_anew(kcli: Shell) -> None:
     done = kcli("copy", source, target, "-v")
     assert (done.returncode, done.stdout) == (0, b"")
     said = done.stderr.decode()
-    assert f"goes on after 300 offsets that were done, as kcli-copy.{source}.{target} says" in said
+    assert f"goes on after 300 offsets that were done, as kcli-copy.{source}.{target}." in said
     assert "50 records read: 50 copied, in" in said
     assert content(kcli, target) == content(kcli, source)
     assert copies(kcli, source, target, "--restart")["copied"] == 350
@@ -208,6 +208,7 @@ def test_ctrl_c_publishes_what_was_read_keeps_the_position_and_tells(kcli: Shell
         said = copying.stderr.read().decode()
     assert "interrupted: " in said
     count = int(said.split("interrupted: ")[1].split()[0])
+    assert 0 < count < 3000
     assert f"{count} records read: {count} copied" in said
     assert len(content(kcli, target)) == count
     assert copies(kcli, source, target)["copied"] == 3000 - count
@@ -302,3 +303,53 @@ def test_across_profiles(kcli: Shell, elsewhere: Shell, tmp_path: Path) -> None:
     done = subprocess.run(words, env={**environment, "KCLI_CONFIG": str(config)}, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert content(elsewhere, source) == content(kcli, source)
+
+
+def test_another_cluster_another_range_and_another_filter_are_other_copies(kcli: Shell, elsewhere: Shell) -> None:
+    """What one of them did says nothing about the others: none may skip what it has not copied."""
+    topic = f"named-{os.getpid()}"
+    for shell in (kcli, elsewhere):
+        shell.ok("topics", "create", topic, "-p", "3")
+    source = kcli.topic(3)
+    fill(kcli, source, 300)
+    there = ("--to-bootstrap", elsewhere.bootstrap)
+    assert copies(kcli, source, topic, "-o", "50:60")["copied"] == 30
+    assert copies(kcli, source, topic, "--where", "value.n == 1")["copied"] == 1
+    assert copies(kcli, source, topic, "--where", "value.n == 2")["copied"] == 1
+    assert copies(kcli, source, topic)["copied"] == 300
+    assert copies(kcli, source, topic, *there)["copied"] == 300
+    assert copies(kcli, source, topic, *there)["copied"] == 0
+    elsewhere.ok("topics", "delete", topic, "--execute")
+    elsewhere.ok("topics", "create", topic, "-p", "3")
+    assert copies(kcli, source, topic, *there)["copied"] == 300  # a topic made anew has nothing of it
+
+
+def test_exactly_once_a_record_that_cannot_be_sent_commits_nothing_of_its_batch(kcli: Shell) -> None:
+    source, target = kcli.topic(), kcli.topic()
+    for topic in (source, target):
+        kcli.ok("topics", "delete", topic, "--execute")
+        kcli.ok("topics", "create", topic, "-p", "1", "--config", "max.message.bytes=5000000")
+    big = ("-X", "max.request.size=4000000", "-X", "batch.size=4000000", "-X", "linger.ms=1000")
+    kcli.ok("produce", source, *big, stdin=b"one\ntwo\n" + b"x" * 2_000_000 + b"\nthree\n")
+    for _ in range(2):
+        done = kcli("copy", source, target, "--exactly-once", "--repartition")
+        assert done.returncode == 1
+        assert b"max.request.size" in done.stderr
+        assert kcli.ok("consume", target, "-e", "--isolation", "read_committed") == b""
+
+
+def test_exactly_once_a_slow_rate_commits_between_the_slices_of_a_batch(kcli: Shell) -> None:
+    source, target = kcli.topic(), kcli.topic()
+    kcli.ok("produce", source, "-X", "linger.ms=1000", stdin=b"".join(b"%d\n" % n for n in range(400)))
+    words = [*KCLI, "copy", source, target, "--exactly-once", "--rate", "200", "--commit-interval-ms", "200", "-q"]
+    with subprocess.Popen(words, env=kcli.environment) as copying:
+        deadline = time.monotonic() + 20
+        while not (seen := kcli.ok("consume", target, "-e", "-q", "--isolation", "read_committed").split()):
+            assert time.monotonic() < deadline
+        assert len(seen) < 400
+        copying.kill()
+    assert kcli.process("copy", source, target, "--exactly-once", "-q").returncode == 0
+    deadline = time.monotonic() + 20
+    while len(kcli.ok("consume", target, "-e", "-q", "--isolation", "read_committed").split()) < 400:
+        assert time.monotonic() < deadline
+    assert kcli.ok("consume", target, "-e", "-q", "--isolation", "read_committed").split() == [b"%d" % n for n in range(400)]
