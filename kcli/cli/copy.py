@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kcli.copying.tally import Tally
     from kcli.model import Cluster
     from kcli.producer.producer import Producer
-    from kcli.proto.batch import Batch
 
     Span = dict[TopicPartition, tuple[int, int]]
 
@@ -96,7 +95,8 @@ class Plan(Selection):
             return
         from hashlib import sha256
 
-        what = [cluster or "", topic.hex(), *(str(self.values[name]) for name in ("offset", "repartition", *FILTERING))]
+        options = ("offset", "isolation", "repartition", *FILTERING)
+        what = [cluster or "", topic.hex(), *(str(self.values[name]) for name in options)]
         self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
         if self.exactly_once and not self.values["transactional_id"]:
             self.producer = self.producer.replace(transactional_id=self.group)
@@ -106,9 +106,6 @@ class Plan(Selection):
         """Whether success is worth a word: to somebody who looks on, or who asked for it."""
         watched = sys.stderr is not None and sys.stderr.isatty()
         return not self.connection.quiet and (self.connection.verbose or watched)
-
-    def keep_batch(self, batch: Batch, at: TopicPartition) -> Batch | None:
-        return self.kept(batch, at)
 
 
 def rate_of(given: str | None) -> Rate | None:
@@ -145,7 +142,8 @@ async def _copy(plan: Plan, stop: Stop) -> int:
         if not plan.elsewhere:
             return await _between(plan, source, source, stop)
         async with Client(plan.target.client()) as target:
-            if plan.source == plan.destination and None is not await _id(source.cluster) == await _id(target.cluster):
+            here, there = await _id(source.cluster), await _id(target.cluster)
+            if plan.source == plan.destination and here is not None and here == there:
                 raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
             return await _between(plan, source, target, stop)
 
@@ -187,7 +185,7 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
         positions = Positions(source.cluster, plan.group) if plan.resume else None
         copier = Copier(
             consumer, producer, plan.destination,
-            keep=plan.keep_batch if plan.keep is not None else None,
+            keep=plan.kept if plan.keep is not None else None,
             place=not plan.values["repartition"], encode=plan.values["compression"] is not None,
             rate=plan.rate, limit=plan.limit, positions=positions, transactional=plan.exactly_once,
             store_every=plan.every, leave_out=plan.leave_out,

@@ -21,7 +21,7 @@ BAR = 40  # characters
 
 async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
     """Read the range once and print what is in it."""
-    found = Survey(plan.keep_batch if plan.keep is not None else None)
+    found = Survey(plan.kept if plan.keep is not None else None)
     total = sum(end - start for start, end in span.values())
     progress = Progress("look", total, hidden=plan.connection.quiet)
     kept = read = 0

@@ -101,7 +101,7 @@ async def _run(plan: Plan, stop: Stop) -> int:
 
             return await serve(plan, stop, _looks(plan, stop, client.cluster))
         if plan.record:
-            return await _record(plan, stop, client.cluster)
+            return await _record(plan, _looks(plan, stop, client.cluster))
         return await _judge(plan, stop, _looks(plan, stop, client.cluster))
 
 
@@ -162,28 +162,14 @@ def _opened(path: str) -> AbstractContextManager[Iterable[str]]:
         raise UsageError(f"--replay {path}: {problem.strerror}") from problem
 
 
-async def _record(plan: Plan, stop: Stop, cluster: Cluster) -> int:
-    """Samples to stdout, a line a look."""
-    from kcli.admin.snapshot import take
+async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
+    """What was read to stdout, a line a look; a look that fails is said, and does not end the recording."""
     from kcli.lag.recording import line
 
-    seen = 0
-    values = plan.values
-    while not stop.asked:
-        shot = await stop.unless(
-            take(cluster, plan.groups, states=values["states"], topics=values["topics"],
-                 isolation=values["isolation"] or "read_uncommitted", stable=True)
-        )  # fmt: skip
-        if shot is None:
-            break
-        import time
-
-        sys.stdout.write(line(time.time(), shot))
+    async for look in looks:
+        problems(plan, look)
+        sys.stdout.write(line(look.time, look.snapshot))
         sys.stdout.flush()
-        seen += 1
-        if plan.looks is not None and seen >= plan.looks:
-            break
-        await stop.unless(asyncio.sleep(pause(plan.interval)))
     return DONE
 
 

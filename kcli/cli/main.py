@@ -8,7 +8,7 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from kcli.cli.option import Command, Values
 
@@ -103,25 +103,25 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
         return find(words)
     from kcli.cli.app import COMMANDS, no_such_command
 
-    if words[0] == "redrive":
-        from kcli.cli.redrive_options import REDRIVE
-
-        return REDRIVE, words[1:], "redrive"
-    if words[0] == "copy":
-        from kcli.cli.copy_options import COPY
-
-        return COPY, words[1:], "copy"
     if words[0] not in COMMANDS:
         raise no_such_command(words)
+    where, _ = COMMANDS[words[0]]
+    if "_options:" in where:  # declared as our own parser reads it
+        return _named(where), words[1:], words[0]
     return None
 
 
 def _run(where: str, values: Values) -> int:
+    code: int = _named(where)(values)
+    return code
+
+
+def _named(where: str) -> Any:
+    """What stands at "module:attribute"."""
     from importlib import import_module
 
-    module, _, function = where.partition(":")
-    code: int = getattr(import_module(module), function)(values)
-    return code
+    module, _, attribute = where.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def print_version() -> int:

@@ -132,24 +132,6 @@ class GroupSession(Session):
 
     # -- staying alive ---
 
-    async def _heartbeat(self) -> None:
-        while True:
-            self._timers.clear()
-            deadline = self._member.deadline()
-            try:
-                async with asyncio.timeout_at(deadline):
-                    await self._timers.wait()
-            except TimeoutError:
-                pass  # a deadline of the membership came
-            due = self._member.tick(self._loop.time())
-            if due == "heartbeat":
-                await self._beat()
-            elif due == "away":
-                self._wake()
-                await self._leave("no poll within max.poll.interval")
-            if due is not None:
-                self._wake()
-
     async def _beat(self) -> None:
         member = self._member
         asked = member.identity

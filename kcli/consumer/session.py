@@ -7,6 +7,7 @@ one commits from time to time. A task that dies takes the session with it (B29).
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 
 from kcli import codes
 from kcli.consumer.coordinator import Coordinator, transient
@@ -28,7 +29,7 @@ STALE = frozenset({
 })  # fmt: skip
 
 
-class Session:
+class Session(ABC):
     """Joins on `start`, keeps the membership, leaves on `close`. Times are seconds. `on_failed` is called once when
     the session ends by itself. The kinds set `_member`, `_offsets` and `_share`."""
 
@@ -57,17 +58,41 @@ class Session:
 
     # -- what each kind does in its own way ---
 
+    @abstractmethod
     def _subscribe(self, wanted: Sequence[str] | str) -> None:
         """Take the subscription. Raises UsageError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _work(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """The tasks by name; one is "rebalance"."""
-        raise NotImplementedError
 
+    @abstractmethod
+    async def _beat(self) -> None:
+        """One heartbeat and what its answer says."""
+
+    @abstractmethod
     async def _leave(self, reason: str) -> None:
         """Tell the coordinator."""
-        raise NotImplementedError
+
+    # -- staying ---
+
+    async def _heartbeat(self) -> None:
+        """Sleeps to the next deadline of the membership, or until something changed it."""
+        while True:
+            self._timers.clear()
+            try:
+                async with asyncio.timeout_at(self._member.deadline()):
+                    await self._timers.wait()
+            except TimeoutError:
+                pass  # a deadline of the membership came
+            due = self._member.tick(self._loop.time())
+            if due == "heartbeat":
+                await self._beat()
+            elif due == "away":
+                self._wake()
+                await self._leave("no poll within max.poll.interval")
+            if due is not None:
+                self._wake()
 
     # -- what is ---
 

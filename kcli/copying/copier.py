@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kcli.copying.positions import Positions
     from kcli.copying.rate import Rate
     from kcli.producer.producer import BatchOutcome, Producer
+    from kcli.producer.records import Row
     from kcli.proto.batch import Batch
 
     T = TypeVar("T")
@@ -174,23 +175,23 @@ class Copier:
                 await asyncio.sleep(wait)
 
     async def _send(self, at: TopicPartition, batch: Batch) -> None:
+        """Raises CorruptBatch before anything of the batch is sent, and what the producer raises."""
+        untouched = self._place and not self._encode and why_not(batch) is None
+        rows = [] if untouched else self._rows(at, batch)
         try:
-            await self._publish(at, batch)
+            if untouched:
+                await self._producer.send_batch(self._topic, at.partition, batch)
+                self.tally.untouched += batch.count
+            else:
+                await self._producer.send_records(self._topic, rows)
         except KcliError as problem:
             if self._transactional:  # records before a bad one were accepted: they must not be committed without it
                 self.problem = self.problem or problem
             raise
 
-    async def _publish(self, at: TopicPartition, batch: Batch) -> None:
-        if self._place and not self._encode and why_not(batch) is None:
-            await self._producer.send_batch(self._topic, at.partition, batch)
-            self.tally.untouched += batch.count
-            return
+    def _rows(self, at: TopicPartition, batch: Batch) -> list[Row]:
         partition = at.partition if self._place else None
-        await self._producer.send_records(
-            self._topic,
-            [(partition, _time(record.timestamp), record.key, record.value, record.headers) for record in batch],
-        )
+        return [(partition, _time(record.timestamp), record.key, record.value, record.headers) for record in batch]
 
     # -- how far ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Fed with snapshots, of the cluster or of a recording; it neither asks nor knows 
 from __future__ import annotations
 
 from kcli.admin.groups import Described
-from kcli.admin.lag import NO_COMMIT, Sample, Total, total, worst
+from kcli.admin.lag import NO_COMMIT, SEVERITY, Sample, Total, total
 from kcli.lag import events
 from kcli.lag.standing import WINDOW, Log, Standing, Track, stand
 from kcli.model import TopicPartition
@@ -129,10 +129,7 @@ class History:
 def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     """A group out of its partitions."""
     sums = total([one.lag for one in partitions], described.group)
-    if not partitions:
-        sums.status = NO_COMMIT
-    for one in partitions:
-        sums.status = worst(sums.status, one.status) if one is not partitions[0] else one.status
+    sums.status = max((one.status for one in partitions), key=SEVERITY.index, default=NO_COMMIT)
     sums.members = len(described.members)
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)

@@ -104,6 +104,7 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
     in_rate, out_rate = rate(log.end, now, window), rate(track.committed, now, window)
     rewound = track.rewound if track.rewound is not None and now - track.rewound_at <= window else None
     times, lags = troughs(track.committed, log.end, now - window)
+    trend = robust_slope(times, lags)
     facts = Facts(
         committed=sample.committed,
         end=sample.end,
@@ -112,13 +113,13 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         owned=sample.owned,
         error=sample.error,
         in_rate=in_rate,
-        growing=rising(times, lags),
+        growing=rising(lags, trend),
         commit_interval=usual_step(track.committed.since(now - 10 * window)[0]),
         still=track.still(now),
         rewound=rewound,
         threshold=threshold,
     )
-    out = Standing(lag=row, in_rate=in_rate, out_rate=out_rate, trend=robust_slope(times, lags), still=facts.still,
+    out = Standing(lag=row, in_rate=in_rate, out_rate=out_rate, trend=trend, still=facts.still,
                    peak=track.peak, status=status(facts), rewound=rewound,
                    age=max(now - track.committed.last, 0.0) if len(track.committed) else 0.0)  # fmt: skip
     if row.lag is not None and sample.committed is not None:

@@ -75,15 +75,14 @@ def usual_step(times: Sequence[float]) -> float | None:
     return median(sorted(b - a for a, b in pairwise(times[1:])))
 
 
-def rising(times: Sequence[float], values: Sequence[float]) -> bool:
-    """Whether the values grow: three of four pairs do (Mann-Kendall), and the median slope is positive. A dip, or a
-    few, do not hide it; noise around a level is none."""
-    if len(times) < 4:
+def rising(values: Sequence[float], trend: float | None) -> bool:
+    """Whether the values grow: three of four pairs do (Mann-Kendall), and `trend`, their robust slope, is positive. A
+    dip, or a few, do not hide it; noise around a level is none."""
+    if len(values) < 4 or trend is None or trend <= 0:
         return False
     ups = downs = 0
     for b in range(1, len(values)):
         for a in range(b):
             ups += values[b] > values[a]
             downs += values[b] < values[a]
-    trend = robust_slope(times, values)
-    return trend is not None and trend > 0 and ups >= 3 * downs
+    return ups >= 3 * downs

@@ -9,7 +9,7 @@ from kcli.admin.gather import good
 from kcli.admin.lag import TXN_BLOCKED
 from kcli.admin.producers import describe_producers
 from kcli.admin.record_times import record_times
-from kcli.admin.snapshot import take
+from kcli.admin.snapshot import Snapshot, take
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
 from kcli.model import TopicPartition
@@ -27,11 +27,13 @@ JITTER = 0.1  # of the interval: watchers that began together do not stay togeth
 
 
 class Look(Value):
-    """How all groups stood at one moment (seconds since the epoch), what happened since the look before, and what
-    could not be read. `why` explains statuses that need a name: (group, topic, partition) to a sentence."""
+    """How all groups stood at one moment (seconds since the epoch), what was read for it, what happened since the look
+    before, and what could not be read. `why` explains statuses that need a name: (group, topic, partition) to a
+    sentence."""
 
     time: float = 0.0
     took: float = 0.0
+    snapshot: Snapshot = field(factory=Snapshot)
     groups: list[GroupStanding] = field(factory=list)
     events: list[Event] = field(factory=list)
     failed: dict[str, KcliError] = field(factory=dict)
@@ -76,7 +78,8 @@ class Watch:
         )
         now = self._clock()
         groups = self._history.add(now, shot)
-        look = Look(time=now, groups=groups, events=self._history.news, failed=shot.failed, brokers=shot.brokers)
+        look = Look(time=now, snapshot=shot, groups=groups, events=self._history.news)
+        look.failed, look.brokers = shot.failed, shot.brokers
         if self._exact:
             await self._date(groups, now)
         look.why = await self._blocked(groups, now)

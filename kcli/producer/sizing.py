@@ -21,7 +21,7 @@ reads it has to hold it in one piece too."""
 
 
 class Sizing:
-    """Raw bytes a batch may have, by topic.."""
+    """Raw bytes a batch may have, by topic."""
 
     __slots__ = ("_most", "_ratios", "_size", "estimates")
 
