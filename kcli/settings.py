@@ -5,6 +5,10 @@ from __future__ import annotations
 from kcli.model import Address
 from kcli.values import Frozen
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.security import Security
+
 DEFAULT_PORT = 9092
 
 
@@ -30,6 +34,7 @@ class ClientSettings(Frozen):
     deadline: float = 30.0  # of looking something up: bootstrap, a leader, a coordinator
     guard: str = ""  # read_only | protected: what the profile forbids
     profile: str = ""  # its name, for what is said about it
+    security: Security | None = None  # TLS and SASL; None is PLAINTEXT
 
 
 class ProducerSettings(Frozen):

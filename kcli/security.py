@@ -1,0 +1,136 @@
+"""How a cluster wants to be met: TLS, SASL, or both. Values only; `kcli/broker` acts on them.
+
+Imported only where a connection is to be secured. What must not be seen is a `Secret`: nothing prints it by accident.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM", "GSSAPI")
+MOST_ITERATIONS = 1_000_000
+
+
+class Secret:
+    """A text that shows itself only to who asks for it: `reveal()`. str, repr and format are `***`; it has no pickle."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The text itself."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __format__(self, spec: str) -> str:
+        return format("***", spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._text))
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not written out")
+
+
+class Tls(Frozen):
+    """TLS of a client. A file is named by its path; a `_pem` holds the text itself and goes before the file.
+
+    The two stores are Java's: type PEM, PKCS12 or JKS, "" for what the file's name and first bytes say.
+    """
+
+    ca: str = ""  # PEM file or folder of authorities; "" with no ca_pem and no truststore: the system's
+    ca_pem: str = ""
+    truststore: str = ""
+    truststore_type: str = ""
+    truststore_password: Secret | None = None
+    certificate: str = ""  # PEM file: ours, then the ones that lead to the authority; the key may be in it too
+    certificate_pem: str = ""
+    key: str = ""  # PEM file
+    key_pem: Secret | None = None
+    key_password: Secret | None = None
+    keystore: str = ""
+    keystore_type: str = ""
+    keystore_password: Secret | None = None
+    verify: bool = True  # the certificate against the authorities
+    verify_host: bool = True  # the name in it against the name we asked for
+    minimum: str = "TLSv1.2"  # or TLSv1.3
+    maximum: str = ""  # "" or one of them
+    ciphers: str = ""  # OpenSSL's names with colons, for TLS 1.2
+    server_name: str = ""  # for SNI and verification, instead of the broker's host name (tunnels)
+
+
+class OAuth(Frozen):
+    """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints one
+    each time, or an OIDC `token_endpoint` asked with client credentials."""
+
+    token: Secret | None = None
+    token_file: str = ""
+    token_command: tuple[str, ...] = ()
+    token_endpoint: str = ""  # https; http only on loopback
+    client_id: str = ""
+    client_secret: Secret | None = None
+    scope: str = ""
+    extensions: tuple[tuple[str, str], ...] = ()  # KIP-342
+    ca: str = ""  # PEM file of authorities for the endpoint, "" the system's
+    timeout: float = 10.0
+
+
+class Kerberos(Frozen):
+    """GSSAPI. Without a keytab the ticket of `kinit` is used."""
+
+    service: str = "kafka"
+    principal: str = ""
+    keytab: str = ""
+    hostname: str = ""  # of the service principal, instead of the broker's host name
+
+
+class Aws(Frozen):
+    """AWS_MSK_IAM. Without keys: the environment, then (with botocore) profiles, roles and instance metadata."""
+
+    region: str = ""  # "" is taken from the broker's host name, else from AWS_REGION
+    access_key: str = ""
+    secret_key: Secret | None = None
+    session_token: Secret | None = None
+    profile: str = ""
+
+
+class Sasl(Frozen):
+    """Who we say we are. `username` and `password` are for PLAIN and SCRAM."""
+
+    mechanism: str = "PLAIN"
+    username: str = ""
+    password: Secret | None = None
+    delegation_token: bool = False  # SCRAM: username and password are a token's id and HMAC (KIP-48)
+    max_iterations: int = MOST_ITERATIONS  # SCRAM: what a broker may make us compute
+    allow_insecure: bool = False  # PLAIN and OAUTHBEARER without TLS to a host that is not loopback
+    oauth: OAuth | None = None
+    kerberos: Kerberos | None = None
+    aws: Aws | None = None
+
+
+class Security(Frozen):
+    """security.protocol: neither is PLAINTEXT, tls is SSL, sasl is SASL_PLAINTEXT, both are SASL_SSL."""
+
+    tls: Tls | None = None
+    sasl: Sasl | None = None
+
+    @property
+    def protocol(self) -> str:
+        """Kafka's name of it."""
+        if self.sasl is None:
+            return "PLAINTEXT" if self.tls is None else "SSL"
+        return "SASL_PLAINTEXT" if self.tls is None else "SASL_SSL"
