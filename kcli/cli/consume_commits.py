@@ -1,0 +1,139 @@
+"""What `kcli consume -g` commits: what was written out, after it was written, never before (R4).
+
+A rebalance in the way of a commit is gone through; what the group takes from us before it was committed is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+
+from kcli import codes
+from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.errors import BrokerError, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.consumer.consumer import Consumer
+    from kcli.model import TopicPartition
+
+COMMIT_EVERY = 5.0  # seconds
+REJOIN = 10.0  # seconds that a rebalance in the way of the last commit may take
+SETTLE = 1.0  # seconds to learn the positions of partitions that nothing came of
+STALE = (  # the group goes on without us
+    codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID,
+    codes.STALE_MEMBER_EPOCH, codes.FENCED_MEMBER_EPOCH,
+)  # fmt: skip
+
+
+class Commits:
+    """The positions that one member has still to commit."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
+        self._open: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._ending = False
+        self._gone: dict[TopicPartition, OffsetAndEpoch] = {}  # lost to the group while we ended
+        self._settled: set[TopicPartition] = set()  # committed by us since they were assigned
+        self._at = monotonic()
+
+    def written(self, at: TopicPartition, position: OffsetAndEpoch) -> None:
+        """All before the position was written; the partition may have been lost meanwhile."""
+        if at in self._consumer.assignment:
+            self._open[at] = position
+
+    def broken(self, at: TopicPartition, offset: int) -> None:
+        """What stands at the offset cannot be read: the group goes on before it."""
+        self._open[at] = OffsetAndEpoch(offset)
+
+    def unread(self, at: TopicPartition, offset: int) -> None:
+        """Handed out, and never printed: the group goes on before it."""
+        self._open.setdefault(at, OffsetAndEpoch(offset))
+
+    # -- while it runs ----------------------------------------------------------------------------------------------
+
+    async def in_time(self) -> None:
+        """Commit if it is time to."""
+        if monotonic() - self._at >= COMMIT_EVERY and not await self._made():
+            self._at = monotonic()  # E40: what we keep is committed next time, what we lose is told to us
+
+    async def now(self, partitions: set[TopicPartition] | None = None) -> None:
+        """Commit what was written since the last time, of all that is owned or of some (R4)."""
+        owned = self._consumer.assignment if partitions is None else partitions
+        offsets = {at: self._open[at] for at in owned if at in self._open}
+        if offsets:
+            await self._consumer.commit(offsets)
+            self._settled.update(offsets)
+            for at, offset in offsets.items():
+                if self._open.get(at) is offset:  # more may have been written meanwhile
+                    del self._open[at]
+        self._at = monotonic()
+
+    async def revoked(self, partitions: set[TopicPartition]) -> None:
+        """What is given up is committed first; the next owner goes on there."""
+        try:
+            await self.now(partitions)
+        except BrokerError as error:
+            if error.code not in STALE:
+                raise
+            await self.lost(partitions)
+
+    async def lost(self, partitions: set[TopicPartition]) -> None:
+        """No longer ours, and nothing can be committed for them."""
+        self._settled -= partitions
+        again = {at: self._open.pop(at) for at in partitions & self._open.keys()}
+        if again and self._ending:
+            self._gone.update(again)
+        elif again:
+            from kcli.cli.main import complain
+
+            complain(f"lost to the group before they were committed: {_read_again(again)}")
+
+    # -- at the end -------------------------------------------------------------------------------------------------
+
+    async def settle(self) -> None:
+        """At a regular end: where nothing came, the group stands where it began to read, as with Kafka's own consumer;
+        a partition without a commit would have no lag. Positions that nobody knows after a second stay uncommitted."""
+        patient_until = monotonic() + SETTLE
+        while True:
+            bare = self._consumer.assignment - self._settled - self._open.keys()
+            known = {at: position for at in bare if (position := self._consumer.position(at)) is not None}
+            if len(known) == len(bare) or monotonic() >= patient_until:
+                break
+            await asyncio.sleep(0.01)
+        self._open.update({at: OffsetAndEpoch(position) for at, position in known.items()})
+
+    async def last(self) -> None:
+        """Commit. A rebalance in the way is gone through: what we still own then is committed in the new generation,
+        what we lost is told. Whatever became of it, nothing is left to commit while the group is left (E40, E44)."""
+        until = monotonic() + REJOIN
+        self._ending = True
+        consumer = self._consumer
+        try:
+            while not await self._made() or self._open:  # what is not owned just now is not committed
+                if monotonic() >= until:
+                    self._gone.update(self._open)
+                    break
+                consumer.pause(*consumer.assignment)  # polled only to take part: nothing more is printed
+                await consumer.poll(0.02)
+                await asyncio.sleep(0.02)  # at its end a poll does not wait
+            if self._gone:
+                raise KcliError(f"the group rebalances, and the last commit was not made: {_read_again(self._gone)}")
+        finally:
+            self._open.clear()
+
+    async def _made(self) -> bool:
+        """Commit; False when the group rebalances."""
+        try:
+            await self.now()
+        except BrokerError as error:
+            if error.code not in STALE:
+                raise
+            return False
+        return True
+
+
+def _read_again(offsets: dict[TopicPartition, OffsetAndEpoch]) -> str:
+    """Which records the group reads again."""
+    places = ", ".join(f"{at.topic}[{at.partition}] before offset {to.offset}" for at, to in sorted(offsets.items()))
+    return f"{places}: records that were written since the last commit will be read again"
