@@ -33,6 +33,10 @@ class AuthError(ConnectError):
     """The broker refused who we are. Final: trying again changes nothing (B19)."""
 
 
+class TlsError(AuthError):
+    """No secure connection can come about here: a certificate, a name or a setting has to change first."""
+
+
 class UnsupportedVersion(KcliError):
     """The broker and we have no common version of an API (B12)."""
 

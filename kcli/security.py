@@ -1,6 +1,6 @@
 """How a cluster wants to be met: TLS, SASL, or both. Values only; `kcli/broker` acts on them.
 
-Imported only where a connection is to be secured. What must not be seen is a `Secret`: nothing prints it by accident.
+Imported only where a connection is to be secured. What must not be seen is a `Secret`.
 """
 
 from __future__ import annotations
@@ -9,41 +9,10 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from kcli.secret import Secret
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM", "GSSAPI")
 MOST_ITERATIONS = 1_000_000
-
-
-class Secret:
-    """A text that shows itself only to who asks for it: `reveal()`. str, repr and format are `***`; it has no pickle."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def reveal(self) -> str:
-        """The text itself."""
-        return self._text
-
-    def __repr__(self) -> str:
-        return "***"
-
-    def __format__(self, spec: str) -> str:
-        return format("***", spec)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and other._text == self._text
-
-    def __hash__(self) -> int:
-        return hash((Secret, self._text))
-
-    def __bool__(self) -> bool:
-        return bool(self._text)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not written out")
 
 
 class Tls(Frozen):
@@ -74,8 +43,8 @@ class Tls(Frozen):
 
 
 class OAuth(Frozen):
-    """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints one
-    each time, or an OIDC `token_endpoint` asked with client credentials."""
+    """Where a token comes from: `token` itself, a `token_file` read each time, a `token_command` (words) that prints
+    one each time, or an OIDC `token_endpoint` asked with client credentials."""
 
     token: Secret | None = None
     token_file: str = ""
