@@ -180,6 +180,10 @@ class Batch(core.Header):
         """The window's records as columns."""
         return self._decoded(core.read_columns)  # type: ignore[no-any-return]
 
+    def gather(self, into: core.Gather) -> int:
+        """Add the window's records to what is collected; how many they are."""
+        return self._decoded(into.add)  # type: ignore[no-any-return]
+
     def may_contain(self, text: bytes) -> bool:
         """Whether the bytes stand anywhere in its records section; False means in no key, value or header of it."""
         if self.packed:

@@ -16,6 +16,7 @@ else:
 
 NAME: str = _core.NAME
 Builder = _core.Builder
+Gather = _core.Gather
 Header = _core.Header
 count_visible = _core.count_visible
 crc32c = _core.crc32c

@@ -11,6 +11,7 @@ from struct import Struct
 from kcli.errors import DecodeError
 from kcli.proto.builder import DELTAS, Builder, count_to, encode_headers, partition_keys, split_lines
 from kcli.proto.columns import Columns, Record
+from kcli.proto.gather import Gather
 from kcli.proto.murmur2 import murmur2, partition_of
 from kcli.proto.varint import encode_varint, read_more, read_varint
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NAME",
     "Builder",
+    "Gather",
     "Header",
     "count_visible",
     "crc32c",
