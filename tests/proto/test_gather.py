@@ -126,7 +126,7 @@ def test_both_cores_make_the_same_buffers():
         made.append(
             (
                 bytes(got.offsets),
-                bytes(got.keys.valid),
+                bytes(got.keys.valid)[: (999 + 7) // 8],
                 bytes(got.keys.ends),
                 bytes(got.values.data)[:size],
                 got.values.valid,
