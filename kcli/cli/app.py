@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "groups": ("kcli.cli.admin_options:GROUPS", "Consumer groups: list, describe, members, delete."),
     "lag": ("kcli.cli.admin_options:LAG", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.admin_options:OFFSETS", "Where logs start and end, by time too."),
+    "tui": ("kcli.cli.tui_options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }
@@ -61,7 +62,7 @@ Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
 
 def no_such_command(words: list[str]) -> UsageError:
     """What to say to somebody whose first word is no command."""
-    from kcli.cli.nearest import did_you_mean
+    from kcli.nearest import did_you_mean
     from kcli.cli.quick import KCAT
 
     name = words[0]

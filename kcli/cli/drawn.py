@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kcli.cli.escape import visible
+from kcli.escape import visible
 from kcli.cli.render import Document, right, shown
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin import lag as engine
 from kcli.cli.lag import figures, partition_row
-from kcli.lag.history import GroupStanding, summed
+from kcli.lag.history import GroupStanding, topics_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,23 +31,6 @@ def stamp(time: float) -> str:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def topics_of(group: GroupStanding) -> list[GroupStanding]:
-    """A group cut by topic."""
-    parts: dict[str, list[Standing]] = {}
-    for one in group.partitions:
-        parts.setdefault(one.lag.sample.topic, []).append(one)
-    found = []
-    for topic, some in parts.items():
-        made = summed(group.described, some)
-        made.total.topic = topic
-        members = {one.lag.sample.member_id for one in some if one.lag.sample.member_id is not None}
-        made.total.members = len(members)
-        made.total.hosts = sorted({one.lag.sample.host or "" for one in some if one.lag.sample.member_id is not None})
-        made.peak = sum(one.peak for one in some)
-        found.append(made)
-    return found
 
 
 def _partition(look: Look, one: Standing, when: str) -> Row:

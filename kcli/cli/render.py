@@ -52,7 +52,7 @@ def render(document: Document, format: str, terminal: bool = False) -> str:
     }[format](document)
     if not terminal:
         return text
-    from kcli.cli.escape import visible
+    from kcli.escape import visible
 
     return visible(text, keep="\n\t\r" if format == "csv" else "\n\t")
 

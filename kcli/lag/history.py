@@ -144,6 +144,23 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     return out
 
 
+def topics_of(group: GroupStanding) -> list[GroupStanding]:
+    """A group cut by topic."""
+    parts: dict[str, list[Standing]] = {}
+    for one in group.partitions:
+        parts.setdefault(one.lag.sample.topic, []).append(one)
+    found = []
+    for topic, some in parts.items():
+        made = summed(group.described, some)
+        made.total.topic = topic
+        members = {one.lag.sample.member_id for one in some if one.lag.sample.member_id is not None}
+        made.total.members = len(members)
+        made.total.hosts = sorted({one.lag.sample.host or "" for one in some if one.lag.sample.member_id is not None})
+        made.peak = sum(one.peak for one in some)
+        found.append(made)
+    return found
+
+
 def _time_lag(one: Standing) -> float:
     return one.time_lag or 0.0
 

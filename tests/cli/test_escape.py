@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.cli.escape import visible, visible_bytes, visible_json
+from kcli.escape import visible, visible_bytes, visible_json
 
 HOSTILE = [
     "\x1b]52;c;x\x07",

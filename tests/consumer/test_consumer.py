@@ -155,7 +155,7 @@ async def test_E21_out_of_range_follows_the_policy_and_says_so(reset, first):
         assert f"reading on at {first}" in said[0]
 
 
-async def test_E13_an_error_of_one_partition_hides_no_records_of_another():
+async def test_E13_A3_16_an_error_of_one_partition_hides_no_records_of_another():
     logs = {A: Log().fill(20), B: Log().fill(20)}
     logs[A].errors = [29]  # TOPIC_AUTHORIZATION_FAILED
     async with Consumer(FakeCluster(logs), QUICK) as consumer:

@@ -1,0 +1,27 @@
+"""What a cluster says of itself: its id, its controller, its brokers."""
+
+from __future__ import annotations
+
+from kcli.admin.gather import ask_anyone
+from kcli.model import Node
+from kcli.proto.messages.metadata import MetadataRequest
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Cluster
+
+
+class ClusterDescription(Value):
+    """A cluster as one of its brokers sees it now. `controller` -1: nobody knows, or the broker does not say."""
+
+    cluster_id: str | None = None
+    controller: int = -1
+    brokers: list[Node] = field(factory=list)
+
+
+async def describe_cluster(cluster: Cluster) -> ClusterDescription:
+    """One Metadata request without topics, to any broker; brokers by id. Raises KcliError when nobody answers."""
+    answer = await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))
+    brokers = [Node(one.node_id, one.host, one.port, one.rack) for one in answer.brokers]
+    return ClusterDescription(cluster_id=answer.cluster_id, controller=answer.controller_id, brokers=sorted(brokers))

@@ -1,0 +1,117 @@
+"""The application: one session, the newest look, and the screens that were opened on top of one another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+
+from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.screens.groups import Groups
+from kcli.tui.text import printable
+from kcli.tui.themes import THEMES
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from kcli.errors import KcliError
+    from kcli.lag.watch import Look
+    from kcli.tui.session import Session, Trails
+    from kcli.tui.widgets.masthead import Masthead
+
+
+class Dashboard(App[int]):
+    """`kcli tui`. The screens watch `look`; the session fills it."""
+
+    TITLE = "kcli"
+    CSS_PATH = "dashboard.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
+        Binding("colon", "command", "Go to", id="app.command", key_display=":"),
+        Binding("space", "pause", "Pause", id="app.pause"),
+        Binding("q,ctrl+c", "quit", "Quit", id="app.quit", key_display="q"),
+    ]
+
+    look: reactive[Look | None] = reactive(None, always_update=True)
+    cluster: reactive[tuple[str | None, int]] = reactive((None, 0))
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        place: Screen[Any] | None = None,
+        keymap: dict[str, str] | None = None,
+        theme: str = "kcli-dark",
+    ) -> None:
+        super().__init__()
+        self.session = session
+        self.trails: Trails | None = None
+        self.problem = ""
+        self._place = place
+        self._keymap_given = keymap or {}
+        self._theme_given = theme
+
+    async def on_mount(self) -> None:
+        for one in THEMES:
+            self.register_theme(one)
+        self.theme = self._theme_given
+        self.set_keymap(self._keymap_given)
+        await self.push_screen(Groups())
+        if self._place is not None:
+            await self.push_screen(self._place)
+        self.run_worker(self.session.open(self.post_message), name="open")
+
+    async def on_unmount(self) -> None:
+        await self.session.close()
+
+    # -- what the session tells ---
+
+    def on_looked(self, message: Looked) -> None:
+        self.problem = ""
+        self.trails = message.trails
+        self.look = message.look
+
+    def on_look_failed(self, message: LookFailed) -> None:
+        if not self.problem:
+            self.toast(message.problem)
+        self.problem = printable(str(message.problem))
+        self.mutate_reactive(Dashboard.cluster)
+
+    def on_connected(self, message: Connected) -> None:
+        self.cluster = (message.cluster_id, message.brokers)
+
+    def inform(self, masthead: Masthead) -> None:
+        """Tell a masthead what it shows."""
+        masthead.profile, masthead.guard = printable(self.session.name), self.session.guard
+        masthead.cluster_id, masthead.brokers = self.cluster
+        masthead.look, masthead.problem, masthead.paused = self.look, self.problem, self.session.paused
+        masthead.refresh()
+
+    def toast(self, problem: KcliError) -> None:
+        """Say what went wrong and go on."""
+        self.notify(printable(str(problem)), severity="error", markup=False)
+
+    # -- keys that work everywhere ---
+
+    def action_pause(self) -> None:
+        self.session.paused = not self.session.paused
+        if not self.session.paused:
+            self.session.look_now()
+        self.mutate_reactive(Dashboard.cluster)
+
+    def action_help(self) -> None:
+        from kcli.tui.screens.help import Help
+
+        self.push_screen(Help(self.screen))
+
+    def action_command(self) -> None:
+        from kcli.tui.screens.command import Command
+
+        self.push_screen(Command(), self._go)
+
+    def _go(self, where: Any) -> None:
+        if where is not None:
+            self.push_screen(where)

@@ -1,0 +1,47 @@
+"""A loop of its own in a thread: where the client lives, so that no look and no fetch ever holds up a key.
+
+The screens' side awaits `run`; to cancel there cancels here. What happens here is told by posting messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
+
+class Backstage:
+    """Started by `start`, ended by `stop`, which cancels what still runs."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._turn, name="kcli-backstage", daemon=True)
+
+    def start(self) -> None:
+        """Begin to turn."""
+        self._thread.start()
+
+    def _turn(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.get_loop().run_forever()
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, awaited over there."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def call(self, what: Callable[[], object]) -> None:
+        """Have `what` done over there, soon."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(what)
+
+    async def stop(self) -> None:
+        """End the loop; its tasks are cancelled first."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            await asyncio.to_thread(self._thread.join, 10.0)

@@ -1,0 +1,100 @@
+"""Numbers as people read them in a narrow column, and statuses as a glyph and a tone. Pure; None is a dash.
+
+A status is told by its glyph and its word, so no screen depends on colours (or on seeing them).
+"""
+
+from __future__ import annotations
+
+from kcli.admin import lag as engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DASH = "–"
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+STATUSES = {
+    engine.LOSING_DATA: ("✖", "bad"),
+    engine.ORPHANED: ("◌", "bad"),
+    engine.STUCK: ("■", "bad"),
+    engine.GROWING: ("▲", "bad"),
+    engine.TXN_BLOCKED: ("⧗", "warn"),
+    engine.REWOUND: ("↺", "warn"),
+    engine.BEHIND: ("▸", "warn"),
+    engine.NO_COMMIT: ("○", "dim"),
+    engine.UNKNOWN: ("?", "dim"),
+    engine.OK: ("●", "good"),
+    engine.IDLE: ("·", "dim"),
+}
+"""A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""
+
+
+def status(word: str) -> tuple[str, str]:
+    """The text of a status, its glyph first, and its tone."""
+    glyph, tone = STATUSES.get(word, ("?", "dim"))
+    return f"{glyph} {word}", tone
+
+
+def count(value: float | None) -> str:
+    """`0`, `9,999`, `12.3k`, `4.56M`: at most six cells."""
+    if value is None:
+        return DASH
+    if abs(value) < 10_000:
+        return f"{value:,.0f}"
+    for limit, unit in ((1e6, "k"), (1e9, "M"), (1e12, "G"), (1e15, "T")):
+        if abs(value) < limit:
+            short = value / limit * 1000
+            digits = 2 if abs(short) < 10 else 1 if abs(short) < 100 else 0
+            return f"{short:.{digits}f}{unit}"
+    return f"{value:.1e}"
+
+
+def rate(value: float | None) -> str:
+    """A number a second: small ones with a digit behind the point."""
+    if value is None:
+        return DASH
+    return f"{value:.1f}" if 0 < abs(value) < 10 else count(round(value))
+
+
+def size(value: float | None) -> str:
+    """Bytes in powers of 1024: `512 B`, `1.5 KiB`, `20 GiB`."""
+    if value is None:
+        return DASH
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
+            return f"{value:.0f} {unit}" if unit == "B" or abs(value) >= 10 else f"{value:.1f} {unit}"
+        value /= 1024
+    return DASH
+
+
+def duration(seconds: float | None) -> str:
+    """`0s`, `4.2s`, `3m12s`, `5h07m`, `2d04h`."""
+    if seconds is None:
+        return DASH
+    if seconds < 9.95:
+        return f"{seconds:.1f}s" if seconds else "0s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02}s"
+    if whole < 86400:
+        return f"{whole // 3600}h{whole % 3600 // 60:02}m"
+    return f"{whole // 86400}d{whole % 86400 // 3600:02}h"
+
+
+def spark(values: Sequence[float | None], most: float | None = None) -> str:
+    """A cell per value, from nothing to the largest; a gap where nothing is known."""
+    known = [value for value in values if value is not None]
+    top = most if most is not None else max(known, default=0)
+    return "".join(
+        " " if value is None else BLOCKS[0] if not top else BLOCKS[min(int(value / top * 8), 7)] for value in values
+    )
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of `share` (0 to 1) of `width` cells, in eighths."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)

@@ -1,0 +1,1 @@
+"""One file per screen: what it shows, its keys, and the command that does the same."""

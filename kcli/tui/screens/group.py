@@ -1,0 +1,201 @@
+"""One group: its partitions, members, topics and timeline, and how its lag went."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import TabbedContent, TabPane
+
+from kcli.admin.groups import who
+from kcli.admin.lag import SEVERITY
+from kcli.lag.history import GroupStanding, topics_of
+from kcli.model import TopicPartition
+from kcli.tui.figures import DASH, count, duration, rate, spark, status
+from kcli.tui.screens.groups import until
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable, quoted
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.lag.standing import Standing
+    from kcli.lag.watch import Look
+
+SPARK = 12
+
+
+class Group(Page):
+    """The page of a group; it stays when the group goes, and says so."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "tab('partitions')", "Partitions", show=False, id="group.partitions"),
+        Binding("2", "tab('members')", "Members", show=False, id="group.members"),
+        Binding("3", "tab('topics')", "Topics", show=False, id="group.topics"),
+        Binding("4", "tab('events')", "Events", show=False, id="group.events"),
+    ]
+
+    def __init__(self, group: str) -> None:
+        super().__init__()
+        self.group = group
+        self.standing: GroupStanding | None = None
+        self._sparks: dict[TopicPartition, str] = {}
+
+    @property
+    def heading(self) -> str:
+        one = self.standing
+        name = printable(self.group)
+        if one is None:
+            return f"Group {name}: it is not there (any more)"
+        word, _ = status(one.status)
+        return f"Group {name}  {word}  lag {count(one.total.lag)}  {one.described.state or ''}"
+
+    @property
+    def same_as(self) -> str:
+        return f"kcli lag {quoted(self.group)} --partitions --watch"
+
+    def body(self) -> ComposeResult:
+        yield Plot(title="lag", id="plot")
+        with TabbedContent(id="tabs"):
+            with TabPane("Partitions", id="tab-partitions"):
+                yield Rows(self._partition_columns(), key=_place, order=_loudness, id="partitions",
+                           empty="No partitions.")  # fmt: skip
+            with TabPane("Members", id="tab-members"):
+                yield Rows(_member_columns(), key=lambda m: m.member_id, id="members",
+                           empty="No members: nobody reads for this group now.")  # fmt: skip
+            with TabPane("Topics", id="tab-topics"):
+                yield Rows(_topic_columns(), key=lambda t: t.total.topic, id="topics", empty="No topics.")
+            with TabPane("Events", id="tab-events"):
+                yield Rows(_event_columns(), key=id, id="events", empty="Nothing has happened since you began to look.")
+
+    # -- what arrives ---
+
+    def looked(self, look: Look) -> None:
+        self.standing = next((one for one in look.groups if one.described.group == self.group), None)
+        if self.standing is None:
+            return
+        self.query_one("#partitions", Rows).put(self.standing.partitions)
+        self.query_one("#members", Rows).put(self.standing.described.members)
+        self.query_one("#topics", Rows).put(topics_of(self.standing))
+        trails = self.board.trails
+        if trails is not None:
+            self.query_one(Plot).put([(at, float(lag)) for at, lag in trails.of(self.group)])
+        self.recall(look.time)
+
+    @work(exclusive=True, group="recall")
+    async def recall(self, now: float) -> None:
+        """The sparklines of the partitions that are seen, and the timeline."""
+        seen = [TopicPartition(*_place(one)) for one in self.query_one("#partitions", Rows).in_view]
+        moments = [now - self.session.interval * back for back in range(SPARK - 1, -1, -1)]
+        trails = await self.session.lags(self.group, seen, moments)
+        happened = await self.session.events()
+        self._sparks.update({at: spark(trail) for at, trail in zip(seen, trails, strict=True)})
+        self.query_one("#partitions", Rows).refresh()
+        self.query_one("#events", Rows).put([one for one in reversed(happened) if one.group == self.group])
+
+    # -- where one goes from here ---
+
+    @property
+    def partition(self) -> Standing | None:
+        """The partition under the cursor."""
+        return self.query_one("#partitions", Rows).row
+
+    def action_tab(self, name: str) -> None:
+        self.query_one(TabbedContent).active = f"tab-{name}"
+        self.query_one(f"#{name}", Rows).focus()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#partitions", Rows).focus()
+
+    # -- columns ---
+
+    def _partition_columns(self) -> list[Column]:
+        return [
+            Column("topic", "TOPIC", lambda p: Cell(printable(p.lag.sample.topic)), lambda p: _place(p),
+                   letter="N", rank=0, wide=True),
+            Column("partition", "P", lambda p: Cell(str(p.lag.sample.partition)), lambda p: p.lag.sample.partition,
+                   True, "P", 0),
+            Column("status", "STATUS", lambda p: Cell(*status(p.status)), lambda p: SEVERITY.index(p.status),
+                   letter="S", rank=0),
+            Column("lag", "LAG", lambda p: Cell(count(p.lag.lag)), lambda p: p.lag.lag, True, "L", 0),
+            Column("spark", "LAST", lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), "accent"),
+                   lambda p: None, rank=5),
+            Column("committed", "COMMITTED", lambda p: Cell(_exact(p.lag.sample.committed)),
+                   lambda p: p.lag.sample.committed, True, "C", 3),
+            Column("end", "END", lambda p: Cell(_exact(p.lag.sample.end)), lambda p: p.lag.sample.end, True, rank=4),
+            Column("in", "IN/S", lambda p: Cell(rate(p.in_rate)), lambda p: p.in_rate, True, "I", 2),
+            Column("out", "OUT/S", lambda p: Cell(rate(p.out_rate)), lambda p: p.out_rate, True, "O", 2),
+            Column("eta", "ETA", _until, lambda p: p.eta, True, "E", 1),
+            Column("time", "TIME LAG", _age, lambda p: p.time_lag, True, "T", 2),
+            Column("member", "MEMBER", lambda p: Cell(printable(p.lag.sample.client_id or "")),
+                   lambda p: p.lag.sample.client_id, letter="M", rank=6),
+            Column("host", "HOST", lambda p: Cell(printable(p.lag.sample.host or "")),
+                   lambda p: p.lag.sample.host, letter="H", rank=7),
+        ]  # fmt: skip
+
+
+def _member_columns() -> list[Column]:
+    return [
+        Column("member", "MEMBER", lambda m: Cell(printable(who(m))), who, letter="N", rank=0, wide=True),
+        Column("client", "CLIENT", lambda m: Cell(printable(m.client_id)), lambda m: m.client_id, rank=2),
+        Column("host", "HOST", lambda m: Cell(printable(m.host)), lambda m: m.host, letter="H", rank=1),
+        Column("count", "PARTITIONS", lambda m: Cell(str(len(m.assignment))), lambda m: len(m.assignment), True, "P"),
+        Column("owns", "OWNS", lambda m: Cell(_owned(m.assignment)), lambda m: None, rank=3, wide=True),
+    ]
+
+
+def _topic_columns() -> list[Column]:
+    return [
+        Column("topic", "TOPIC", lambda t: Cell(printable(t.total.topic or "")), lambda t: t.total.topic, letter="N",
+               rank=0, wide=True),
+        Column("status", "STATUS", lambda t: Cell(*status(t.status)), lambda t: SEVERITY.index(t.status), letter="S"),
+        Column("lag", "LAG", lambda t: Cell(count(t.total.lag)), lambda t: t.total.lag, True, "L"),
+        Column("partitions", "PARTITIONS", lambda t: Cell(str(t.total.partitions)), lambda t: t.total.partitions, True),
+        Column("in", "IN/S", lambda t: Cell(rate(t.in_rate)), lambda t: t.in_rate, True, "I"),
+        Column("out", "OUT/S", lambda t: Cell(rate(t.out_rate)), lambda t: t.out_rate, True, "O"),
+        Column("eta", "ETA", until, lambda t: t.eta, True, "E"),
+    ]  # fmt: skip
+
+
+def _event_columns() -> list[Column]:
+    return [
+        Column("time", "TIME", lambda e: Cell(f"{datetime.fromtimestamp(e.time):%H:%M:%S}", "dim"), lambda e: e.time,
+               rank=0),
+        Column("kind", "WHAT", lambda e: Cell(e.kind), lambda e: e.kind, letter="K"),
+        Column("text", "", lambda e: Cell(printable(e.text)), lambda e: e.text, rank=0, wide=True, most=200),
+    ]  # fmt: skip
+
+
+def _place(one: Standing) -> tuple[str, int]:
+    return one.lag.sample.topic, one.lag.sample.partition
+
+
+def _loudness(one: Standing) -> tuple[int, int, str, int]:
+    return -SEVERITY.index(one.status), -(one.lag.lag or 0), *_place(one)
+
+
+def _exact(value: int | None) -> str:
+    return DASH if value is None else f"{value:,}"
+
+
+def _until(one: Standing) -> Cell:
+    if one.eta is not None:
+        return Cell(duration(one.eta) if one.lag.lag else "")
+    return Cell(f"+{rate(one.falling)}/s", "bad") if one.falling else Cell(DASH, "dim")
+
+
+def _age(one: Standing) -> Cell:
+    return Cell((">" if one.time_lag_least else "") + duration(one.time_lag))
+
+
+def _owned(assignment: list[TopicPartition]) -> str:
+    """`orders 0 1 2, payments 4`."""
+    topics: dict[str, list[int]] = {}
+    for at in sorted(assignment):
+        topics.setdefault(at.topic, []).append(at.partition)
+    return printable(", ".join(f"{topic} {' '.join(map(str, some))}" for topic, some in topics.items()))

@@ -1,0 +1,96 @@
+"""All groups, the worst first: who is behind, since when, and whether it gets better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from kcli.admin.lag import SEVERITY
+from kcli.tui.figures import count, duration, rate, spark, status
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.watch import Look
+
+SPARK = 20
+
+
+def arrow(one: GroupStanding) -> Cell:
+    """Whether the lag grows or shrinks, by the rates."""
+    if one.in_rate is None or one.out_rate is None or not one.total.lag:
+        return Cell("")
+    if one.falling:
+        return Cell("↗", "bad")
+    return Cell("↘", "good") if one.out_rate > one.in_rate else Cell("→", "dim")
+
+
+def until(one: GroupStanding) -> Cell:
+    """The time until the lag is worked off, or how fast it falls behind."""
+    if one.eta is not None:
+        return Cell(duration(one.eta) if one.total.lag else "")
+    return Cell(f"+{rate(one.falling)}/s", "bad") if one.falling else Cell(duration(None), "dim")
+
+
+def age(one: GroupStanding) -> Cell:
+    """Time lag; `>` when it is at least so long."""
+    return Cell((">" if one.time_lag_least else "") + duration(one.time_lag))
+
+
+def loudness(one: GroupStanding) -> tuple[int, float, int, str]:
+    """The usual order: severity, then the longest to wait, then lag."""
+    eta = float("inf") if one.eta is None else one.eta
+    return -SEVERITY.index(one.status), -eta, -(one.total.lag or 0), one.described.group
+
+
+class Groups(Page):
+    """The first screen."""
+
+    @property
+    def heading(self) -> str:
+        look = self.board.look
+        return f"Groups ({len(look.groups)})" if look is not None else "Groups"
+
+    @property
+    def same_as(self) -> str:
+        return "kcli lag --watch"
+
+    def columns(self) -> list[Column]:
+        return [
+            Column("group", "GROUP", lambda g: Cell(printable(g.described.group)), lambda g: g.described.group,
+                   letter="N", rank=0, wide=True),
+            Column("status", "STATUS", lambda g: Cell(*status(g.status)), lambda g: SEVERITY.index(g.status),
+                   letter="S", rank=0),
+            Column("lag", "LAG", lambda g: Cell(count(g.total.lag)), lambda g: g.total.lag, True, "L", 0),
+            Column("trend", "", arrow, lambda g: g.falling, rank=1),
+            Column("spark", "LAST", lambda g: Cell(self.sparkline(g.described.group), "accent"), lambda g: None,
+                   rank=5),
+            Column("in", "IN/S", lambda g: Cell(rate(g.in_rate)), lambda g: g.in_rate, True, "I", 2),
+            Column("out", "OUT/S", lambda g: Cell(rate(g.out_rate)), lambda g: g.out_rate, True, "O", 2),
+            Column("eta", "ETA", until, lambda g: g.eta, True, "E", 1),
+            Column("time", "TIME LAG", age, lambda g: g.time_lag, True, "T", 3),
+            Column("state", "STATE", lambda g: Cell(g.described.state or ""), lambda g: g.described.state, rank=4),
+            Column("members", "MEM", lambda g: Cell(count(g.total.members)), lambda g: g.total.members, True, "M", 4),
+            Column("type", "TYPE", lambda g: Cell(g.described.type or ""), lambda g: g.described.type, rank=6),
+        ]  # fmt: skip
+
+    def body(self) -> ComposeResult:
+        yield Rows(self.columns(), key=lambda g: g.described.group, order=loudness, id="groups",
+                   empty="No groups yet. Make one: kcli consume TOPIC --group NAME")  # fmt: skip
+
+    def sparkline(self, group: str) -> str:
+        """How the lag went over the looks, in equal parts of time."""
+        trail = self.board.trails.of(group) if self.board.trails is not None else []
+        return spark([lag for _, lag in trail[-SPARK:]]).rjust(min(SPARK, len(trail)))
+
+    def looked(self, look: Look) -> None:
+        self.query_one(Rows).put(look.groups)
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        from kcli.tui.screens.group import Group
+
+        self.app.push_screen(Group(event.row.described.group))

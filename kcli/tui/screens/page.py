@@ -1,0 +1,176 @@
+"""What every screen has: the masthead, a title, a table to filter and sort, the command that does the same.
+
+A page takes the newest look from the app when one arrives and asks the session for what a look does not hold; a
+question that is under way is cancelled when a newer one is asked or the page is left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from kcli.errors import KcliError
+from kcli.tui.widgets.masthead import Masthead
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.client import Client
+    from kcli.lag.watch import Look
+    from kcli.tui.app import Dashboard
+    from kcli.tui.session import Session
+
+
+class Page(Screen[None]):
+    """A screen of the dashboard. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", id="page.back"),
+        Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
+        Binding("y", "copy", "Copy command", show=False, id="page.copy"),
+        Binding("ctrl+r", "now", "Refresh", show=False, id="page.now"),
+    ]
+
+    @property
+    def board(self) -> Dashboard:
+        """The application."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def session(self) -> Session:
+        """Where the data come from."""
+        return self.board.session
+
+    # -- what each kind says ---
+
+    @property
+    def heading(self) -> str:
+        """Where one is."""
+        return ""
+
+    @property
+    def same_as(self) -> str:
+        """The kcli command that shows the same."""
+        return ""
+
+    def body(self) -> ComposeResult:
+        """What stands between the title and the footer."""
+        yield from ()
+
+    def looked(self, look: Look) -> None:
+        """A look has arrived."""
+
+    async def fetch(self, client: Client) -> Any:
+        """What this page asks the cluster when it opens and at each beat; None asks nothing."""
+        return None
+
+    def fetched(self, answer: Any) -> None:
+        """The answer of `fetch`."""
+
+    # -- what all have ---
+
+    def compose(self) -> ComposeResult:
+        yield Masthead()
+        yield Static(id="heading", markup=False)
+        with Vertical(id="body"):
+            yield from self.body()
+        yield Input(placeholder="words that must be there, !words that must not", id="filter")
+        yield Static(id="same-as", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#filter", Input).display = False
+        self.watch(self.board, "look", self._new_look, init=True)
+        self.watch(self.board, "cluster", self._tell_masthead, init=True)
+        self.retitle()
+
+    def on_screen_resume(self) -> None:
+        self._tell_masthead()
+
+    def retitle(self) -> None:
+        """The heading and the command, as they are now."""
+        self.query_one("#heading", Static).update(self.heading)
+        self.query_one("#same-as", Static).update(f"$ {self.same_as}")
+
+    def _tell_masthead(self) -> None:
+        self.board.inform(self.query_one(Masthead))
+
+    def _new_look(self, look: Look | None) -> None:
+        self._tell_masthead()
+        if look is not None and self.is_mounted:
+            self.looked(look)
+            self.retitle()
+        if self.session.live and self.is_current:
+            self.inquire()
+
+    @work(exclusive=True, group="fetch")
+    async def inquire(self) -> None:
+        """Ask what this page asks, and show the answer; an error is a toast, and what was there stays."""
+        try:
+            answer = await self.session.ask(self.fetch)
+        except KcliError as problem:
+            self.board.toast(problem)
+            return
+        if self.is_mounted:
+            self.fetched(answer)
+
+    @work(group="ask")
+    async def ask(self, what: Callable[[Client], Awaitable[Any]], then: Callable[[Any], object]) -> None:
+        """One question more; `then` gets the answer."""
+        try:
+            answer = await self.session.ask(what)
+        except KcliError as problem:
+            self.board.toast(problem)
+            return
+        if self.is_mounted:
+            then(answer)
+
+    def action_back(self) -> None:
+        field = self.query_one("#filter", Input)
+        if field.display:
+            field.value = ""
+            self._close_filter()
+        elif len(self.app.screen_stack) > 2:
+            self.app.pop_screen()
+
+    def action_now(self) -> None:
+        self.session.look_now()
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self.same_as)
+        self.notify(self.same_as, title="Copied")
+
+    # -- the filter ---
+
+    def action_filter(self) -> None:
+        field = self.query_one("#filter", Input)
+        field.display = True
+        field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id == "filter":
+            self.filtered(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input.id == "filter":
+            self._close_filter()
+
+    def filtered(self, words: str) -> None:
+        """Hide what a filter does not want."""
+        for rows in self.query(Rows):
+            rows.wanted = words
+
+    def _close_filter(self) -> None:
+        field = self.query_one("#filter", Input)
+        field.display = bool(field.value)
+        for rows in self.query(Rows):
+            if rows.is_on_screen:
+                rows.focus()
+                break

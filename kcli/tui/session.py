@@ -1,0 +1,196 @@
+"""What the screens know of the outside: looks that arrive, and questions that are answered.
+
+A session samples lag on its own beat, whatever the screens do, and posts each look. Questions (`ask`) are coroutines
+over a client, run backstage. `LiveSession` is a cluster, `replay.ReplaySession` a recording of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
+
+from kcli.admin.cluster import describe_cluster
+from kcli.errors import KcliError, UsageError
+from kcli.lag.history import History
+from kcli.lag.watch import Look, Watch, pause
+from kcli.tui.backstage import Backstage
+from kcli.tui.messages import Connected, Looked, LookFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeVar
+
+    from textual.message import Message
+
+    from kcli.client import Client
+    from kcli.lag.events import Event
+    from kcli.model import TopicPartition
+    from kcli.settings import ClientSettings
+
+    T = TypeVar("T")
+    Post = Callable[[Message], object]
+
+TRAIL = 360
+"""Looks of which a group's lag is kept: half an hour at 5 s."""
+
+
+class Trails:
+    """How the lag of each group went: (time, lag) of the last looks. Written backstage, read by the screens; a deque
+    may be copied while it is appended to."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, deque[tuple[float, int]]] = {}
+
+    def add(self, look: Look) -> None:
+        """One look more; what is gone is forgotten."""
+        there = {one.described.group for one in look.groups} | set(look.failed)
+        for gone in self._of.keys() - there:
+            del self._of[gone]
+        for one in look.groups:
+            trail = self._of.setdefault(one.described.group, deque(maxlen=TRAIL))
+            trail.append((look.time, one.total.lag or 0))
+
+    def of(self, group: str) -> list[tuple[float, int]]:
+        """Oldest first."""
+        return list(self._of.get(group, ()))
+
+
+class Session(ABC):
+    """`name` is the profile or the servers; `guard` is "", "protected" or "read_only"; `interval` is in seconds."""
+
+    name: str = ""
+    guard: str = ""
+    bootstrap: str = ""
+    interval: float = 5.0
+    live: bool = True
+
+    def __init__(self) -> None:
+        self.paused = False
+        self.trails = Trails()
+        self._post: Post = lambda message: None
+
+    @abstractmethod
+    async def open(self, post: Post) -> None:
+        """Begin to sample; what comes of it is posted. Returns at once."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End everything."""
+
+    @abstractmethod
+    def look_now(self) -> None:
+        """Do not wait for the next beat."""
+
+    @abstractmethod
+    async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        """What `work` makes of the cluster. Raises KcliError; UsageError where there is no cluster (a replay)."""
+
+    @abstractmethod
+    async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
+        """The lag of partitions at these times (seconds since the epoch), for sparklines and plots."""
+
+    @abstractmethod
+    async def events(self) -> list[Event]:
+        """What happened, oldest first."""
+
+
+class LiveSession(Session):
+    """A cluster."""
+
+    def __init__(
+        self, settings: ClientSettings, *, name: str = "", interval: float = 5.0, window: float = 60.0
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        self.bootstrap = ",".join(f"{host}:{port}" for host, port in settings.bootstrap)
+        self.name = name or settings.profile or self.bootstrap
+        self.guard = settings.guard
+        self.interval = interval
+        self._backstage = Backstage()
+        self._history = History(window=window)
+        self._client: Client | None = None
+        self._sampling: asyncio.Task[None] | None = None
+        self._now = asyncio.Event()
+
+    async def open(self, post: Post) -> None:
+        self._post = post
+        self._backstage.start()
+        await self._backstage.run(self._open())
+
+    async def _open(self) -> None:
+        from kcli.client import Client
+
+        self._client = Client(self.settings)
+        self._sampling = asyncio.get_running_loop().create_task(self._sample(self._client), name="sample")
+
+    async def _sample(self, client: Client) -> None:
+        """Look, post, wait; a look that fails is told and tried again."""
+        watch = Watch(client.cluster, [], self._history)
+        introduced = False
+        while True:
+            self._now.clear()
+            try:
+                if not self.paused:
+                    if not introduced:
+                        await self._introduce(client)
+                        introduced = True
+                    look = await watch.look()
+                    self.trails.add(look)
+                    self._post(Looked(look, self.trails))
+            except KcliError as problem:
+                introduced = False
+                self._post(LookFailed(problem))
+            try:
+                async with asyncio.timeout(pause(self.interval)):
+                    await self._now.wait()
+            except TimeoutError:
+                pass  # the beat
+
+    async def _introduce(self, client: Client) -> None:
+        described = await describe_cluster(client.cluster)
+        self._post(Connected(described.cluster_id, len(described.brokers)))
+
+    def look_now(self) -> None:
+        self._backstage.call(self._now.set)
+
+    async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        async def over_there() -> T:
+            if self._client is None:
+                raise KcliError("the session is closed")
+            return await work(self._client)
+
+        return await self._backstage.run(over_there())
+
+    async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
+        async def over_there() -> list[list[int | None]]:
+            return [self._history.lags(group, at, moments) for at in wanted]
+
+        return await self._backstage.run(over_there())
+
+    async def events(self) -> list[Event]:
+        async def over_there() -> list[Event]:
+            return list(self._history.events)
+
+        return await self._backstage.run(over_there())
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._backstage.run(self._close())
+        await self._backstage.stop()
+
+    async def _close(self) -> None:
+        if self._sampling is not None:
+            self._sampling.cancel()
+            await asyncio.wait({self._sampling})
+        client, self._client = self._client, None
+        if client is not None:
+            await client.__aexit__(None, None, None)
+
+
+class NoCluster(UsageError):
+    """Asked of a recording what only a cluster can answer."""
+
+    def __init__(self) -> None:
+        super().__init__("this is a recording: only what was recorded can be shown")

@@ -1,0 +1,17 @@
+"""Text that came from a cluster, made fit for a screen; and words made fit for a shell."""
+
+from __future__ import annotations
+
+import shlex
+
+from kcli.escape import visible
+
+
+def printable(text: str | None) -> str:
+    """Names, keys and messages with everything a terminal would act on spelled out."""
+    return visible(text) if text else ""
+
+
+def quoted(word: str) -> str:
+    """A word as one would type it in a command."""
+    return shlex.quote(visible(word))

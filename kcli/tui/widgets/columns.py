@@ -1,0 +1,82 @@
+"""Columns of a table: how a row is read, how much room each gets, and which rows a filter wants. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+GAP = 2
+
+
+class Cell(NamedTuple):
+    """What stands in a cell; `tone` is "", bad, warn, good, dim or accent."""
+
+    text: str
+    tone: str = ""
+
+
+class Column(NamedTuple):
+    """`letter` (a capital) sorts by it. A column of the lower `rank` stays longer when room is short; rank 0 always.
+    `wide` takes what is left over; `most` bounds the others."""
+
+    id: str
+    label: str
+    cell: Callable[[Any], Cell]
+    sort: Callable[[Any], Any]
+    right: bool = False
+    letter: str = ""
+    rank: int = 1
+    wide: bool = False
+    most: int = 40
+
+
+def fitting(columns: Sequence[Column], first: int, rows: Sequence[Any], width: int) -> list[tuple[Column, int]]:
+    """The columns that have room, with their widths in cells. The first column always stays; `first` others are
+    scrolled away to the left."""
+    kept = [columns[0], *columns[1 + first :]]
+    sizes = {column.id: _size(column, rows) for column in kept}
+    while len(kept) > 1 and _total(kept, sizes) > width:
+        needed = _total(kept, sizes) - width
+        wide = [column for column in kept if column.wide and sizes[column.id] > 12]
+        if wide:
+            widest = max(wide, key=lambda column: sizes[column.id])
+            sizes[widest.id] = max(12, sizes[widest.id] - needed)
+            continue
+        out = max(kept, key=lambda column: (column.rank, kept.index(column)))
+        if not out.rank:
+            break
+        kept.remove(out)
+    spare = width - _total(kept, sizes)
+    for column in kept:
+        if column.wide and spare > 0:
+            sizes[column.id] += spare
+            break
+    return [(column, sizes[column.id]) for column in kept]
+
+
+def _size(column: Column, rows: Sequence[Any]) -> int:
+    longest = max((cell_len(column.cell(row).text) for row in rows), default=0)
+    return max(cell_len(column.label) + 1, min(longest, column.most))
+
+
+def _total(columns: Sequence[Column], sizes: dict[str, int]) -> int:
+    return GAP + sum(sizes[column.id] + GAP for column in columns)
+
+
+def matcher(text: str) -> Callable[[str], bool] | None:
+    """A filter's words: all must be in a row, those after `!` must not; whatever their case. None wants all."""
+    words = text.lower().split()
+    if not words:
+        return None
+    without = [word[1:] for word in words if word.startswith("!") and len(word) > 1]
+    needed = [word for word in words if not word.startswith("!")]
+
+    def wants(row: str) -> bool:
+        row = row.lower()
+        return all(word in row for word in needed) and not any(word in row for word in without)
+
+    return wants

@@ -1,0 +1,282 @@
+"""A table that draws only the lines that are seen: a hundred thousand rows cost what fifty do.
+
+Rows are anybody's values; a column says how a row is read, as text and as a sort key. The cursor stays on the row
+it is on, by its key, when new rows come, other columns sort, or a filter hides its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kcli.tui.widgets.columns import Cell, Column, fitting, matcher
+
+TONES = ("bad", "warn", "good", "dim", "accent")
+
+
+class Chosen(NamedTuple):
+    """How the rows are ordered: the id of a column, and whether from the largest."""
+
+    column: str
+    down: bool
+
+
+class Rows(ScrollView, can_focus=True):
+    """Rows under columns. Posts `Rows.Entered` for enter or a double click, `Rows.Moved` when the cursor moves."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "rows--header", "rows--sorted", "rows--cursor", "rows--bad", "rows--warn", "rows--good", "rows--dim",
+        "rows--accent",
+    }  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="rows.up"),
+        Binding("down,j", "move(1)", "Down", show=False, id="rows.down"),
+        Binding("pageup,ctrl+u", "page(-1)", "Page up", show=False, id="rows.page_up"),
+        Binding("pagedown,ctrl+d", "page(1)", "Page down", show=False, id="rows.page_down"),
+        Binding("home,g", "top", "First row", show=False, id="rows.first"),
+        Binding("end,G", "bottom", "Last row", show=False, id="rows.last"),
+        Binding("left,h", "shift(-1)", "Columns left", show=False, id="rows.left"),
+        Binding("right,l", "shift(1)", "Columns right", show=False, id="rows.right"),
+        Binding("enter", "enter", "Open", id="rows.enter"),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+    ordered: reactive[Chosen | None] = reactive(None)
+    wanted: reactive[str] = reactive("")
+    first_column: reactive[int] = reactive(0)
+
+    class Entered(Message):
+        """The row under the cursor was opened."""
+
+        def __init__(self, rows: Rows, row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> Rows:
+            return self.rows
+
+    class Moved(Message):
+        """The cursor stands on another row now."""
+
+        def __init__(self, rows: Rows, row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> Rows:
+            return self.rows
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        key: Callable[[Any], object],
+        *,
+        order: Callable[[Any], Any] | None = None,
+        empty: str = "Nothing here.",
+        id: str | None = None,
+    ) -> None:
+        """`key` names a row; `order` is the sort key while no column is chosen."""
+        super().__init__(id=id)
+        self.columns = list(columns)
+        self.empty = empty
+        self._key = key
+        self._order = order
+        self._all: list[Any] = []
+        self._shown: list[Any] = []
+        self._at: object = None
+        self._layout: list[tuple[Column, int]] = []
+
+    # -- what is shown ---
+
+    def put(self, rows: Iterable[Any]) -> None:
+        """The newest rows, in any order."""
+        self._all = list(rows)
+        self._arrange()
+
+    @property
+    def row(self) -> Any | None:
+        """The row under the cursor."""
+        return self._shown[self.cursor] if self.cursor < len(self._shown) else None
+
+    @property
+    def shown(self) -> list[Any]:
+        """The rows that pass the filter, in order."""
+        return self._shown
+
+    @property
+    def in_view(self) -> list[Any]:
+        """The rows on the screen now: those that details are worth asking for."""
+        top = int(self.scroll_offset.y)
+        return self._shown[top : top + max(self.size.height - 1, 0)]
+
+    def _arrange(self) -> None:
+        wanted = matcher(self.wanted)
+        rows = self._all
+        if wanted is not None:
+            rows = [row for row in rows if wanted(" ".join(column.cell(row).text for column in self.columns))]
+        self._shown = self._in_order(rows)
+        self._measure()
+        place = next((n for n, row in enumerate(self._shown) if self._key(row) == self._at), None)
+        if place is None:
+            place = min(self.cursor, max(len(self._shown) - 1, 0))
+        self.set_reactive(Rows.cursor, place)
+        self._stand(place)
+        self.refresh()
+
+    def _in_order(self, rows: Sequence[Any]) -> list[Any]:
+        if self.ordered is None:
+            return sorted(rows, key=self._order) if self._order is not None else list(rows)
+        column = next(column for column in self.columns if column.id == self.ordered.column)
+        known = [row for row in rows if column.sort(row) is not None]
+        return sorted(known, key=column.sort, reverse=self.ordered.down) + [
+            row for row in rows if column.sort(row) is None
+        ]
+
+    def _measure(self) -> None:
+        self._layout = fitting(self.columns, self.first_column, self.in_view or self._shown[:100], self.size.width)
+        self.virtual_size = Size(self.size.width, len(self._shown) + 1)
+
+    # -- drawing ---
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y == 0:
+            return self._header(width)
+        place = int(self.scroll_offset.y) + y - 1
+        if place >= len(self._shown):
+            words = self.empty if not self._shown and y == 2 else ""
+            return Strip([Segment(f"  {words}"[:width].ljust(width), self._style("dim"))], width)
+        return self._line(self._shown[place], place == self.cursor, width)
+
+    def _header(self, width: int) -> Strip:
+        plain, sorted_style = self._style("header"), self._style("sorted")
+        segments = [Segment("  ", plain)]
+        for column, size in self._layout:
+            chosen = self.ordered is not None and self.ordered.column == column.id
+            mark = ("▼" if self.ordered is not None and self.ordered.down else "▲") if chosen else ""
+            label = _cut(column.label + mark, size, column.right)
+            segments.append(Segment(label + "  ", sorted_style if chosen else plain))
+        return Strip(segments).extend_cell_length(width, plain).crop(0, width)
+
+    def _line(self, row: Any, here: bool, width: int) -> Strip:
+        ground = self._style("cursor") if here else self.rich_style
+        segments = [Segment("▌ " if here else "  ", ground)]
+        for column, size in self._layout:
+            cell = column.cell(row)
+            style = ground + self._tone(cell, here) if cell.tone else ground
+            segments.append(Segment(_cut(cell.text, size, column.right), style))
+            segments.append(Segment("  ", ground))
+        return Strip(segments).extend_cell_length(width, ground).crop(0, width)
+
+    def _tone(self, cell: Cell, here: bool) -> Style:
+        style = self._style(cell.tone)
+        return Style(bold=True) if here else Style(color=style.color, bold=style.bold, dim=style.dim)
+
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"rows--{part}")
+
+    # -- moving ---
+
+    def watch_cursor(self) -> None:
+        self._stand(self.cursor)
+        self.refresh()
+
+    def _stand(self, place: int) -> None:
+        row = self._shown[place] if place < len(self._shown) else None
+        before, self._at = self._at, None if row is None else self._key(row)
+        self.scroll_to_region(Region(0, place, 1, 2), animate=False, force=True, immediate=True)
+        if row is not None and before != self._at:
+            self.post_message(self.Moved(self, row))
+
+    def validate_cursor(self, place: int) -> int:
+        return max(0, min(place, len(self._shown) - 1))
+
+    def validate_first_column(self, first: int) -> int:
+        return max(0, min(first, len(self.columns) - 2))
+
+    def watch_first_column(self) -> None:
+        self._measure()
+        self.refresh()
+
+    def watch_ordered(self) -> None:
+        self._arrange()
+
+    def watch_wanted(self) -> None:
+        self._arrange()
+
+    def on_resize(self) -> None:
+        self._measure()
+
+    def action_move(self, by: int) -> None:
+        self.cursor += by
+
+    def action_page(self, by: int) -> None:
+        self.cursor += by * max(self.size.height - 2, 1)
+
+    def action_top(self) -> None:
+        self.cursor = 0
+
+    def action_bottom(self) -> None:
+        self.cursor = len(self._shown) - 1
+
+    def action_shift(self, by: int) -> None:
+        self.first_column += by
+
+    def action_enter(self) -> None:
+        if self.row is not None:
+            self.post_message(self.Entered(self, self.row))
+
+    def sort_by(self, column: Column) -> None:
+        """By this column: from the largest for numbers, again for the other way, a third time for the usual order."""
+        natural = Chosen(column.id, column.right)
+        if self.ordered is None or self.ordered.column != column.id:
+            self.ordered = natural
+        else:
+            self.ordered = Chosen(column.id, not natural.down) if self.ordered == natural else None
+
+    def on_key(self, event: events.Key) -> None:
+        column = next((one for one in self.columns if one.letter and one.letter == event.character), None)
+        if column is not None:
+            event.stop()
+            self.sort_by(column)
+
+    def on_click(self, event: events.Click) -> None:
+        if event.y == 0:
+            column = self._column_at(event.x)
+            if column is not None:
+                self.sort_by(column)
+            return
+        place = int(self.scroll_offset.y) + event.y - 1
+        if place < len(self._shown):
+            self.cursor = place
+            if event.chain == 2:
+                self.action_enter()
+
+    def _column_at(self, x: int) -> Column | None:
+        left = 2
+        for column, size in self._layout:
+            if left <= x < left + size + 2:
+                return column
+            left += size + 2
+        return None
+
+
+def _cut(text: str, size: int, right: bool) -> str:
+    wide = cell_len(text)
+    if wide > size:
+        return set_cell_size(text, max(size - 1, 0)) + "…"
+    return " " * (size - wide) + text if right else text + " " * (size - wide)
