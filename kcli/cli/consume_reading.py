@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from kcli.cli.consume_commits import Commits
     from kcli.cli.loop import Stop
     from kcli.cli.sink import Sink
-    from kcli.consumer.consumer import Consumer, Fetched
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.delivery import Fetched
     from kcli.proto.batch import Batch
 
 LOOK_UP = 5.0  # seconds: how often a member that waits looks up

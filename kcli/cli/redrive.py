@@ -22,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.client import Client
-    from kcli.consumer.consumer import Consumer, Fetched
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.delivery import Fetched
     from kcli.proto.batch import Batch
 
     Span = dict[TopicPartition, tuple[int, int]]

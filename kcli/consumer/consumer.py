@@ -9,39 +9,21 @@ from __future__ import annotations
 import asyncio
 
 from kcli.consumer.bounds import Bound, OffsetAndEpoch
+from kcli.consumer.delivery import Delivery, Fetched
 from kcli.consumer.link import Link
 from kcli.consumer.reader import Reader
-from kcli.errors import Closed, KcliError, UsageError
+from kcli.errors import Closed, UsageError
 from kcli.model import GroupMetadata
-from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from kcli.consumer.cursor import Cursor
     from kcli.consumer.link import Told
     from kcli.consumer.session import Session
     from kcli.model import Cluster, TopicPartition
-    from kcli.proto.batch import Batch
     from kcli.settings import ConsumerSettings, GroupSettings
-
-
-class Fetched(Value):
-    """What one poll hands out of one partition. `next_offset` is the position after it; `batches` may be empty where
-    only markers or aborted records were, or where `error` is all there is. Offsets are -1 where unknown. `skipped` says
-    what skip_corrupt left out."""
-
-    topic: str = ""
-    partition: int = 0
-    batches: list[Batch] = ()  # type: ignore[assignment]
-    next_offset: int = -1
-    high_watermark: int = -1
-    last_stable_offset: int = -1
-    log_start_offset: int = -1
-    error: KcliError | None = None
-    skipped: Sequence[KcliError] = ()
 
 
 class Consumer:
@@ -59,7 +41,7 @@ class Consumer:
         self._reader = Reader(cluster, settings, rack=self._rack, replica_holds=metadata_max_age)
         self._link = Link(self._reader)
         self._session: Session | None = None
-        self._turn: list[TopicPartition] = []
+        self._delivery = Delivery(self._reader, self._link)
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
         self._closed = False
@@ -83,11 +65,22 @@ class Consumer:
         self._check()
         if self._session is not None:
             raise UsageError("a subscribed consumer is assigned its partitions by the group")
+        self._reader.remove([at for at in self._reader.cursors if at not in partitions])
+        self._add(partitions)
+        self._link.out.clear()
+
+    def incremental_assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
+        """Read these too; what is assigned already goes on undisturbed, also one of these. Raises UsageError after
+        `subscribe`."""
+        self._check()
+        if self._session is not None:
+            raise UsageError("a subscribed consumer is assigned its partitions by the group")
+        self._add({at: start for at, start in partitions.items() if at not in self._reader.cursors})
+
+    def _add(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
         starts = {at: Bound("offset", start) if isinstance(start, int) else start for at, start in partitions.items()}
-        self._reader.remove([at for at in self._reader.cursors if at not in starts])
         for cursor in self._reader.add(starts):
             cursor.end = self._ends.get(cursor.at)
-        self._link.out.clear()
 
     async def subscribe(
         self,
@@ -109,25 +102,11 @@ class Consumer:
     def _open_session(self) -> Session:
         if self._group_settings is None or not self._group_settings.group:
             raise UsageError("to subscribe takes a group; without one, assign partitions")
-        settings = self._settings
-        times = {
-            "request_timeout": settings.request_timeout,
-            "retry_backoff": settings.retry_backoff,
-            "retry_backoff_max": settings.retry_backoff_max,
-        }
-        if self._group_settings.protocol == "consumer":
-            from kcli.consumer.consumer_group import ConsumerGroupSession
+        from kcli.consumer.opening import open_session
 
-            self._session = ConsumerGroupSession(
-                self._cluster, self._group_settings, self._link, self._link, **times
-            )  # fmt: skip
-        else:
-            from kcli.consumer.group import GroupSession
-
-            self._session = GroupSession(
-                self._cluster, self._group_settings, self._link, self._link,
-                metadata_max_age=self._metadata_max_age, **times,
-            )  # fmt: skip
+        self._session = open_session(
+            self._cluster, self._settings, self._group_settings, self._link, self._metadata_max_age
+        )
         self._reader.stored = self._session.committed
         self._session.on_failed = lambda _error: self._reader.arrived.set()
         return self._session
@@ -175,21 +154,38 @@ class Consumer:
             cursor.seek(Bound("offset", to) if isinstance(to, int) else to)
         self._reader.changed()
 
-    def pause(self, *ats: TopicPartition) -> None:
-        """Hand out nothing of these; what is buffered stays, what is under way is not disturbed (E28, E30)."""
-        for at in ats:
-            self._cursor(at).paused = True
+    def pause(self, *what: TopicPartition | str) -> None:
+        """Hand out nothing of these; what is buffered stays, what is under way is not disturbed (E28, E30). A name is
+        a topic: all its partitions, also those that are assigned later, whatever is said of single ones. Raises
+        UsageError for a partition that is not owned."""
+        self._mark_paused(what, True)
 
-    def resume(self, *ats: TopicPartition) -> None:
-        """Hand out again; nothing at all for a partition that is not paused (E29)."""
-        resumed = [cursor for cursor in map(self._cursor, ats) if cursor.paused]
-        for cursor in resumed:
-            cursor.paused = False
-        if resumed:
+    def resume(self, *what: TopicPartition | str) -> None:
+        """Hand out again; nothing at all for what is not paused (E29). A partition that was paused by itself stays so
+        when its topic is resumed, and the other way round (A3.11)."""
+        if self._mark_paused(what, False):
             self._reader.changed()
+
+    def _mark_paused(self, what: Iterable[TopicPartition | str], paused: bool) -> bool:
+        """True when something may be handed out now that could not be before."""
+        topics = {one for one in what if isinstance(one, str)}
+        cursors = [self._cursor(one) for one in what if not isinstance(one, str)]
+        for cursor in cursors:
+            cursor.paused_alone = paused
+        held = self._reader.paused_topics
+        if topics:
+            held ^= topics - held if paused else topics & held
+            cursors = list(self._reader.cursors.values())
+        freed = False
+        for cursor in cursors:
+            now = cursor.paused_alone or cursor.at.topic in held
+            freed = freed or (cursor.paused and not now)
+            cursor.paused = now
+        return freed
 
     @property
     def paused(self) -> set[TopicPartition]:
+        """The owned partitions of which nothing is handed out: paused themselves, or by their topic."""
         return {at for at, cursor in self._reader.cursors.items() if cursor.paused}
 
     def _cursor(self, at: TopicPartition) -> Cursor:
@@ -213,7 +209,7 @@ class Consumer:
             if self._session is not None:
                 self._session.polled()
             self._reader.arrived.clear()
-            got = self._hand_out(self._ready(most))
+            got = self._delivery.hand_out(most, None if self._session is None else self._session.assignment)
             if got or self.finished:
                 return got
             left = None if deadline is None else deadline - loop.time()
@@ -230,72 +226,7 @@ class Consumer:
             except TimeoutError:
                 continue
 
-    def _ready(self, most: int) -> list[Cursor]:
-        """The cursors to hand out now: those that waited longest, until `most` bytes are reached."""
-        cursors = self._reader.cursors
-        owned = None if self._session is None else self._session.assignment
-        known = [at for at in self._turn if at in cursors]
-        if len(known) != len(cursors):
-            seen = set(known)
-            known += [at for at in cursors if at not in seen]
-        self._turn = known
-        ready: list[Cursor] = []
-        size = 0
-        for at in known:
-            cursor = cursors[at]
-            if not cursor.deliverable or (owned is not None and at not in owned):
-                continue
-            if cursor.chunks:
-                if ready and size + cursor.chunks[0].size > most:
-                    break
-                size += cursor.chunks[0].size
-            ready.append(cursor)
-        return ready
-
-    def _hand_out(self, ready: list[Cursor]) -> list[Fetched]:
-        """The first chunk of each. They go to the end of the queue."""
-        got = [self._next_of(cursor) for cursor in ready]
-        if got:
-            served = {cursor.at for cursor in ready}
-            self._turn = [at for at in self._turn if at not in served] + [cursor.at for cursor in ready]
-            self._reader.changed()
-        return got
-
-    def _next_of(self, cursor: Cursor) -> Fetched:
-        at = cursor.at
-        if not cursor.chunks:
-            error, cursor.error = cursor.error, None
-            return Fetched(topic=at.topic, partition=at.partition, batches=[], next_offset=cursor.position, error=error)
-        chunk = cursor.chunks[0]
-        chunk.open(at, self._settings)
-        settings = self._settings
-        batches, following = chunk.window(
-            cursor.position, cursor.end, committed=settings.isolation == "read_committed",
-            control=settings.include_control,
-        )  # fmt: skip
-        trouble = chunk.trouble
-        cursor.delivered(following, -1 if trouble is not None else chunk.epoch)
-        if trouble is not None and not (cursor.end is not None and following >= cursor.end):
-            cursor.rewind()
-            cursor.fail(trouble)
-            cursor.error = None  # handed out right here
-        else:
-            trouble = None
-        self._link.hand_out(at, following, cursor.epoch)
-        data = chunk.data
-        return Fetched(
-            topic=at.topic,
-            partition=at.partition,
-            batches=batches,
-            next_offset=following,
-            high_watermark=data.high_watermark,
-            last_stable_offset=data.last_stable_offset,
-            log_start_offset=data.log_start_offset,
-            error=trouble,
-            skipped=chunk.skipped,
-        )
-
-    async def __aiter__(self) -> Any:
+    async def __aiter__(self) -> AsyncIterator[Fetched]:
         """What poll hands out, one partition at a time, until finished or closed."""
         while not self._closed:
             try:

@@ -36,6 +36,7 @@ class Cursor:
         "leader_epoch",
         "max_bytes",
         "paused",
+        "paused_alone",
         "pending_assign",
         "pending_revoke",
         "position",
@@ -59,7 +60,8 @@ class Cursor:
         self.leader_epoch = -1  # of the metadata, when last validated
         self.topic_id = bytes(16)
         self.end: int | None = None
-        self.paused = False
+        self.paused = False  # itself, or its topic
+        self.paused_alone = False
         self.pending_revoke = False
         self.pending_assign = False
         self.generation = 0

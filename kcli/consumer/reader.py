@@ -36,6 +36,7 @@ class Reader:
         self.rack = rack
         self.replica_holds = replica_holds
         self.cursors: dict[TopicPartition, Cursor] = {}
+        self.paused_topics: set[str] = set()  # a predicate: it outlives the partitions (A3.11)
         self.fetchers: dict[int, Fetcher] = {}
         self.positions = Positions(self)
         self.arrived = asyncio.Event()
@@ -48,9 +49,10 @@ class Reader:
     # -- what is read -----------------------------------------------------------------------------------------------
 
     def add(self, starts: Mapping[TopicPartition, Bound]) -> list[Cursor]:
-        """Own these too; one that is owned already starts anew, unpaused (E31)."""
+        """Own these too; one that is owned already starts anew, unpaused unless its topic is paused (E31)."""
         made = [Cursor(at, start, self.settings.partition_max_bytes) for at, start in starts.items()]
         for cursor in made:
+            cursor.paused = cursor.at.topic in self.paused_topics
             self.cursors[cursor.at] = cursor
         self.changed()
         return made

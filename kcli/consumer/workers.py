@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from kcli.consumer.consumer import Consumer, Fetched
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.delivery import Fetched
 
     Work = Callable[[Fetched], Awaitable[None]]
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
     from typing import Any, Protocol, TypeVar
 
-    from kcli.consumer.consumer import Consumer, Fetched
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.delivery import Fetched
     from kcli.copying.positions import Positions
     from kcli.copying.rate import Rate
     from kcli.producer.producer import BatchOutcome, Producer

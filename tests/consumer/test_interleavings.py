@@ -156,3 +156,34 @@ async def test_E36_E38_A3_18_a_revocation_waits_for_what_was_handed_out_and_then
         assert link.to_commit({TPS[0]})[TPS[0]].offset == fetched.next_offset
         await link.on_lost({TPS[0]})
         assert link.to_commit({TPS[0]}) == {}
+
+
+@pytest.mark.parametrize("topic_paused", [False, True])
+@pytest.mark.parametrize("partition_paused", [False, True])
+async def test_A3_11_a_pause_of_a_topic_and_one_of_a_partition_do_not_undo_one_another(topic_paused, partition_paused):
+    other = TopicPartition("u", 0)
+    cluster = FakeCluster({at: Log().fill(100) for at in (TPS[0], TPS[1], other)})
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign({TPS[0]: 0, other: 0})
+        if topic_paused:
+            consumer.pause("t")
+        if partition_paused:
+            consumer.pause(TPS[0])
+        assert consumer.paused == ({TPS[0]} if topic_paused or partition_paused else set())
+        consumer.incremental_assign({TPS[0]: 50, TPS[1]: 0})
+        assert (TPS[1] in consumer.paused) == topic_paused, "a topic's pause is of its later partitions too"
+        consumer.resume("t", "never paused")
+        assert consumer.paused == ({TPS[0]} if partition_paused else set())
+        consumer.pause("t")
+        consumer.resume(TPS[0])
+        assert consumer.paused == {TPS[0], TPS[1]}, "and no partition leaves it"
+        consumer.resume("t")
+        assert consumer.paused == set()
+        seen = set()
+        async with asyncio.timeout(5):
+            while len(seen) < 3:
+                for fetched in await consumer.poll(1):
+                    at = TopicPartition(fetched.topic, fetched.partition)
+                    if at not in seen and fetched.batches:
+                        assert fetched.batches[0].first == 0, "what was assigned before goes on where it was"
+                        seen.add(at)

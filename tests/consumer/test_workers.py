@@ -10,7 +10,8 @@ import pytest
 
 from kcli.client import Client
 from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.consumer import Consumer, Fetched
+from kcli.consumer.consumer import Consumer
+from kcli.consumer.delivery import Fetched
 from kcli.consumer.workers import Workers
 from kcli.model import TopicPartition
 from kcli.sandbox.sandbox import Sandbox

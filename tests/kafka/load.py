@@ -9,7 +9,7 @@ from typing import Self
 
 from kcli.client import Client
 from kcli.consumer.bounds import LATEST, Bound
-from kcli.consumer.consumer import Fetched
+from kcli.consumer.delivery import Fetched
 from kcli.consumer.offsets import list_offsets
 from kcli.model import TopicPartition
 from kcli.producer.producer import BatchOutcome, Producer, RecordMetadata
