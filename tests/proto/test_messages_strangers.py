@@ -163,7 +163,7 @@ def _compare(struct: type[Struct], fields: list[dict[str, Any]], common: dict[st
         else:
             assert inner.struct is not None, where
             # "Answered…": request and response have structs of one name with other fields
-                assert inner.struct.__name__.removeprefix("Answered") == kind, where
+            assert inner.struct.__name__.removeprefix("Answered") == kind, where
             _compare(inner.struct, theirs.get("fields") or common[kind], common, first)
         if kind != "records":
             assert f.make_default() == _default(f, inner, wire.kind == "list", theirs), where
