@@ -1,21 +1,15 @@
-"""What an expression sees of a record's bytes: JSON where it is JSON, else text; never an error."""
+"""What an expression sees of a record's bytes: JSON and msgpack maps for what they are, else text; never an error."""
 
 from __future__ import annotations
 
-from json import JSONDecoder
+from kcli.serde.formats import MAPS, json_of, read_any, read_msgpack, reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from kcli.proto.columns import Headers
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-_read = JSONDecoder(parse_constant=_no_constant).raw_decode
 
 
 def text_of(data: bytes | None) -> str | None:
@@ -24,24 +18,37 @@ def text_of(data: bytes | None) -> str | None:
 
 
 def value_of(data: bytes | None) -> Any:
-    """A value: what its JSON says, or its text."""
+    """A value: what its JSON or its msgpack map says, or its text."""
     if data is None:
         return None
     text = str(data, "utf-8", "surrogateescape")
     try:
-        found, end = _read(text)  # most JSON has no space around it
-        return found if end == len(text) else _trimmed(text)
-    except (ValueError, RecursionError):
-        return _trimmed(text) if text[:1] in " \t\r\n" else text
-
-
-def _trimmed(text: str) -> Any:
-    trimmed = text.strip(" \t\r\n")
+        return json_of(text)
+    except ValueError:
+        if not data or data[0] not in MAPS:
+            return text
     try:
-        found, end = _read(trimmed)
-    except (ValueError, RecursionError):
+        return read_msgpack(data)
+    except ValueError:
         return text
-    return found if end == len(trimmed) else text
+
+
+def values_as(format: str | None) -> Callable[[bytes | None], Any]:
+    """How values of a format are seen: json, msgpack, url, auto (whichever their bytes show); None is `value_of`.
+    What is not of the format is text. Raises ValueError for a format that there is not."""
+    if format is None:
+        return value_of
+    read = read_any if format == "auto" else reader(format)
+
+    def seen(data: bytes | None) -> Any:
+        if data is None:
+            return None
+        try:
+            return read(data)
+        except ValueError:
+            return value_of(data) if format == "auto" else text_of(data)
+
+    return seen
 
 
 def key_of(data: bytes | None) -> Any:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Columns, Record
     from kcli.serde.where import Where
+    from kcli.serde.within import Within
 
     Rows = Sequence[int]
 
@@ -61,14 +62,19 @@ class Filter:
         key_grep: Iterable[str] = (),
         headers: Iterable[tuple[str, bytes | None]] = (),
         where: Iterable[Where] = (),
+        value: Callable[[bytes | None], Any] = value_of,
+        within: Within | None = None,
     ) -> None:
         """`grep` and `key_grep` are regular expressions of which every one must be found; `keys` are whole keys, of
-        which one must be equal; `headers` are a name and a value, or None for any value. Raises UsageError."""
+        which one must be equal; `headers` are a name and a value, or None for any value; `value` is how `where` sees
+        a value; `within` looks last, at what all others keep. Raises UsageError."""
         self._grep = [Pattern(text, "--grep") for text in grep]
         self._keys = frozenset(keys)
         self._key_grep = [Pattern(text, "--key-grep") for text in key_grep]
         self._headers = tuple(headers)
         self._where = tuple(where)
+        self._value = value
+        self.within = within
         self._names = frozenset(name for one in self._where for name in one.names)
         musts = [one.literal for one in (*self._grep, *self._key_grep) if one.literal]
         musts += [*self._keys] if len(self._keys) == 1 else []
@@ -107,7 +113,11 @@ class Filter:
             rows = _searched(columns, "value", rows, pattern)
         for name, value in self._headers:
             rows = _headed(columns, rows, name, value)
-        return self._tested(columns, rows, topic, partition) if self._where and rows else rows
+        if self._where and rows:
+            rows = self._tested(columns, rows, topic, partition)
+        if self.within is not None and rows:
+            rows = self.within.rows(rows, _spans(columns, "value", rows), columns.offsets, topic, partition)
+        return rows
 
     def record(self, record: Record, topic: str, partition: int) -> bool:
         """The same for one record."""
@@ -119,17 +129,19 @@ class Filter:
             return False
         if not all(_has(record.headers, name, value) for name, value in self._headers):
             return False
-        if not self._where:
-            return True
-        seen = (key_of(record.key), value_of(record.value), headers_of(record.headers))
-        return all(_holds(one, (*seen, topic, partition, record.offset, record.timestamp)) for one in self._where)
+        if self._where:
+            seen = (key_of(record.key), self._value(record.value), headers_of(record.headers))
+            place = (topic, partition, record.offset, record.timestamp)
+            if not all(_holds(one, (*seen, *place)) for one in self._where):
+                return False
+        return self.within is None or bool(self.within.rows([0], [record.value], [record.offset], topic, partition))
 
     def _tested(self, columns: Columns, rows: Rows, topic: str, partition: int) -> Rows:
         names, nothing = self._names, repeat(None)
         data, at, counts = columns.data, columns.header_starts, columns.header_counts
         arguments = zip(
             map(key_of, _spans(columns, "key", rows)) if "key" in names else nothing,
-            map(value_of, _spans(columns, "value", rows)) if "value" in names else nothing,
+            map(self._value, _spans(columns, "value", rows)) if "value" in names else nothing,
             [headers_of(read_headers(data, at[row], counts[row])) for row in rows] if "headers" in names else nothing,
             repeat(topic),
             repeat(partition),

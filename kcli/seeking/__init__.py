@@ -1,0 +1,1 @@
+"""Offsets by the time inside of records' values: a binary search over the logs, all partitions at once."""

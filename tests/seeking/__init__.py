@@ -1,0 +1,1 @@
+"""Offsets by payload time."""
