@@ -95,6 +95,11 @@ class Sandbox:
         self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
 
     @property
+    def place(self) -> str:
+        """Where records are kept, as a directory's name; `/memory` is nowhere."""
+        return str(self._folder) if self._folder is not None else "/memory"
+
+    @property
     def groups(self) -> Groups:
         """The group coordinator, imported when the first group comes."""
         if self._groups is None:

@@ -33,6 +33,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     26: ("end_txn", 0, 5),
     28: ("txn_offset_commit", 0, 5),
     32: ("describe_configs", 1, 4),
+    35: ("describe_log_dirs", 1, 5),
     37: ("create_partitions", 0, 3),
     42: ("delete_groups", 0, 2),
     44: ("incremental_alter_configs", 0, 1),
