@@ -35,6 +35,8 @@ class ClientSettings(Frozen):
     guard: str = ""  # read_only | protected: what the profile forbids
     profile: str = ""  # its name, for what is said about it
     security: Security | None = None  # TLS and SASL; None is PLAINTEXT
+    broker_map: tuple[tuple[str, str], ...] = ()  # (host:port or host, where to connect instead), for tunnels
+    trace: str = ""  # a line per frame: "-" to stderr, else to this file
 
 
 class ProducerSettings(Frozen):

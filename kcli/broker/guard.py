@@ -1,7 +1,7 @@
 """A broker that refuses what its profile forbids, by API key, before anything is sent (cli.md 11).
 
 read_only lets through only what is known to change nothing; joining a group takes partitions from its members and is
-refused with the rest. protected refuses what deletes or alters.
+refused with the rest. protected refuses what deletes or alters. Neither lets an API through that is not known here.
 """
 
 from __future__ import annotations
@@ -17,32 +17,44 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
-# Fetch, ListOffsets, Metadata, OffsetFetch, FindCoordinator, DescribeGroups, ListGroups, SaslHandshake, ApiVersions,
-# OffsetForLeaderEpoch, DescribeAcls, DescribeConfigs, DescribeLogDirs, SaslAuthenticate, DescribeDelegationToken,
-# ListPartitionReassignments, DescribeClientQuotas, DescribeUserScramCredentials, DescribeQuorum, DescribeCluster,
-# DescribeProducers, DescribeTransactions, ListTransactions, ConsumerGroupDescribe, ListConfigResources,
-# DescribeTopicPartitions, ShareGroupDescribe, StreamsGroupDescribe, DescribeShareGroupOffsets
-READING = frozenset(
-    (1, 2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 36, 41, 46, 48, 50, 55, 60, 61, 65, 66)
-) | frozenset((69, 74, 75, 77, 89, 90))
-# DeleteTopics, DeleteRecords, WriteTxnMarkers, CreateAcls, DeleteAcls, AlterConfigs, AlterReplicaLogDirs,
-# CreatePartitions, DeleteGroups, ElectLeaders, IncrementalAlterConfigs, AlterPartitionReassignments, OffsetDelete,
-# AlterClientQuotas, AlterUserScramCredentials, UpdateFeatures, UnregisterBroker, AlterShareGroupOffsets,
-# DeleteShareGroupOffsets
-DESTROYING = frozenset((20, 21, 27, 30, 31, 33, 34, 37, 42, 43, 44, 45, 47, 49, 51, 57, 64, 91, 92))
+READING = {
+    1: "Fetch", 2: "ListOffsets", 3: "Metadata", 9: "OffsetFetch", 10: "FindCoordinator", 15: "DescribeGroups",
+    16: "ListGroups", 17: "SaslHandshake", 18: "ApiVersions", 23: "OffsetForLeaderEpoch", 29: "DescribeAcls",
+    32: "DescribeConfigs", 35: "DescribeLogDirs", 36: "SaslAuthenticate", 41: "DescribeDelegationToken",
+    46: "ListPartitionReassignments", 48: "DescribeClientQuotas", 50: "DescribeUserScramCredentials",
+    55: "DescribeQuorum", 60: "DescribeCluster", 61: "DescribeProducers", 65: "DescribeTransactions",
+    66: "ListTransactions", 69: "ConsumerGroupDescribe", 74: "ListConfigResources", 75: "DescribeTopicPartitions",
+    77: "ShareGroupDescribe", 89: "StreamsGroupDescribe", 90: "DescribeShareGroupOffsets",
+}  # fmt: skip
+"""What changes nothing."""
+WORKING = {
+    0: "Produce", 8: "OffsetCommit", 11: "JoinGroup", 12: "Heartbeat", 13: "LeaveGroup", 14: "SyncGroup",
+    19: "CreateTopics", 22: "InitProducerId", 24: "AddPartitionsToTxn", 25: "AddOffsetsToTxn", 26: "EndTxn",
+    28: "TxnOffsetCommit", 38: "CreateDelegationToken", 39: "RenewDelegationToken", 68: "ConsumerGroupHeartbeat",
+    71: "GetTelemetrySubscriptions", 72: "PushTelemetry", 76: "ShareGroupHeartbeat", 78: "ShareFetch",
+    79: "ShareAcknowledge", 88: "StreamsGroupHeartbeat",
+}  # fmt: skip
+"""What a protected profile lets through beside those: it adds, and takes nothing away."""
 OFFSET_COMMIT = 8
+METADATA = 3
 
 
 def check(guard: str, profile: str, request: Request[Any]) -> None:
     """Raises UsageError for a request that the guard forbids."""
     key = request.api_key
     name = type(request).__name__.removesuffix("Request")
-    if guard == "read_only" and key not in READING:
+    if guard == "read_only" and (key not in READING or (key == METADATA and _creates(request))):
         raise UsageError(f"profile {profile} is read-only: {name} would change the cluster, and nothing was sent")
-    if guard == "protected" and (key in DESTROYING or (key == OFFSET_COMMIT and _from_outside(request))):
+    known = key in READING or key in WORKING
+    if guard == "protected" and (not known or (key == OFFSET_COMMIT and _from_outside(request))):
         raise UsageError(
             f"profile {profile} is protected: {name} deletes or alters; `--confirm {profile}` lets it through"
         )
+
+
+def _creates(request: Any) -> bool:
+    """A question about topics by which the cluster may create them."""
+    return bool(request.topics and request.allow_auto_topic_creation)
 
 
 def _from_outside(request: Any) -> bool:

@@ -31,8 +31,16 @@ class Opening:
 
     def __init__(self, address: Address, name: str, settings: ClientSettings, client_id: str) -> None:
         self._address = address
+        self._there = address  # where to connect: another place with a broker map
         self._name = name
         self._settings = settings
+        self._kind = Connection
+        if settings.broker_map:
+            self._take_another_way(settings.broker_map)
+        if settings.trace:
+            from kcli.broker.tracing import traced
+
+            self._kind = traced(settings.trace)
         self._client_id = client_id
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._budget = settings.connect_timeout
@@ -41,6 +49,13 @@ class Opening:
         self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
         self.last_attempt = 0.0
+
+    def _take_another_way(self, rules: tuple[tuple[str, str], ...]) -> None:
+        from kcli.broker.mapping import mapped
+
+        self._there = mapped(self._address, rules)
+        if self._there != self._address:
+            self._name = f"{self._name} by way of {self._there.host}:{self._there.port}"
 
     async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""
@@ -94,7 +109,7 @@ class Opening:
     async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """Connect to the first of the name's addresses that answers. Raises ConnectError with each one's reason."""
         loop = asyncio.get_running_loop()
-        host, port = self._address
+        host, port = self._there
         try:
             async with asyncio.timeout_at(end):
                 addresses = await resolve(host, port)
@@ -118,7 +133,7 @@ class Opening:
         self, family: int, where: tuple[Any, ...], in_flight: int, on_lost: Callable[[Connection], None]
     ) -> Connection:
         def make() -> Connection:
-            return Connection(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
+            return self._kind(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
 
         loop = asyncio.get_running_loop()
         sock = open_socket(family)

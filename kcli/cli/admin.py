@@ -81,7 +81,7 @@ def say(values: Values, sentence: str) -> None:
 
 def missing(document: Document, about: str, error: KcliError, names: Iterable[str]) -> None:
     """Put "does not exist" with the nearest name into the document."""
-    from kcli.cli.nearest import did_you_mean
+    from kcli.nearest import did_you_mean
 
     document.fail(KcliError(f"{error}{did_you_mean(about, names)}"), about)
     document.errors[-1]["error"] = type(error).__name__

@@ -332,7 +332,7 @@ def find(words: list[str]) -> tuple[Command, list[str], str] | None:
         return verbs["list"], words[1:], f"{name} list"
     command = verbs.get(ALIASES.get(verb, verb))
     if command is None:
-        from kcli.cli.nearest import did_you_mean
+        from kcli.nearest import did_you_mean
 
         near = did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
         raise UsageError(f"{name}: there is no command {verb!r}{near}")

@@ -1,8 +1,9 @@
 """The options every command that talks to a cluster has, and the settings they make.
 
-Priority: flag, then `-X`, then `-F` file, then environment, then the profile, then Kafka's default (cli.md 6). A
-profile is that of --profile, of KCLI_PROFILE, or the files' default_profile; the last one is left alone where servers
-are named otherwise: it is about another cluster. `connection_of` is for commands with a second cluster (`copy`).
+Priority: flag, then `-X`, then `-F` file, then environment, then the profile, then Kafka's default (cli.md 6); a
+profile named by a flag goes before the environment. A profile is that of --profile, of KCLI_PROFILE, or the files'
+default_profile; the last one is left alone where servers are named otherwise: it is about another cluster.
+`connection_of` is for commands with a second cluster (`copy`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from kcli.settings import ClientSettings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.cli.properties import Properties
-    from kcli.profiles import Profile
+    from kcli.config.profile import Profile
+    from kcli.config.properties import Properties
 
 BOOTSTRAP = Option(
     name="bootstrap",
@@ -44,6 +45,17 @@ PROFILE = Option(
     metavar="NAME",
     help="A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.",
 )
+BROKER_MAP = Option(
+    name="broker_map",
+    flags=("--broker-map",),
+    multiple=True,
+    metavar="FROM=TO",
+    help="Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.",
+)
+TRACE = Option(name="trace", flags=("--trace",), kind="flag", help="A line on stderr for each frame on the wire.")
+TRACE_FILE = Option(
+    name="trace_file", flags=("--trace-file",), metavar="FILE", help="The lines of --trace, appended to FILE."
+)
 CONFIRM = Option(
     name="confirm",
     flags=("--confirm",),
@@ -53,7 +65,7 @@ CONFIRM = Option(
 QUIET = Option(name="quiet", flags=("-q", "--quiet"), kind="flag", help="Say nothing on stderr but errors.")
 VERBOSE = Option(name="verbose", flags=("-v", "--verbose"), kind="flag", help="Say on stderr what was done.")
 
-CONNECTION = (BOOTSTRAP, PROFILE, PROPERTY, CONFIG_FILE, CONFIRM, QUIET, VERBOSE)
+CONNECTION = (BOOTSTRAP, PROFILE, PROPERTY, CONFIG_FILE, BROKER_MAP, CONFIRM, TRACE, TRACE_FILE, QUIET, VERBOSE)
 
 
 class Connection:
@@ -65,41 +77,85 @@ class Connection:
         self.verbose: bool = bool(values.get("verbose"))
         self._named = bool(values.get("profile"))
         self._confirmed: str | None = values.get("confirm")
+        self.trace: str = values.get("trace_file") or ("-" if values.get("trace") else "")
+        self._mapped: list[str] = values.get("broker_map") or []
         self.profile = self._profile(values)
-        self.properties = _properties(values.get("config_file"), values.get("properties") or [], self.profile)
+        self.properties = self._properties(values)
 
     def _profile(self, values: Values) -> Profile | None:
         if not self._named and not os.environ.get("KCLI_PROFILE"):
             keys = [item.partition("=")[0].strip() for item in values.get("properties") or []]
             servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or values.get("config_file")
-            if servers or self.bootstrap or from_environment():
+            if servers or self.bootstrap or _servers_of_environment():
                 return None
-        from kcli.profiles import chosen
+        from kcli.config.profiles import chosen
 
         return chosen(values.get("profile"))
 
+    def _properties(self, values: Values) -> Properties:
+        path, given = values.get("config_file"), values.get("properties") or []
+        environment = None
+        if any(name.startswith("KCLI_") for name in os.environ):
+            from kcli.config.environment import properties
+
+            environment = properties()
+        from kcli.config.properties import Properties, read_properties
+
+        if path is None and not given and self.profile is None and not environment:
+            return Properties()
+        return read_properties(path, given, self.profile, environment, named=self._named)
+
     def client(self) -> ClientSettings:
-        """Settings to make a Client with. Raises UsageError for an address that is none."""
+        """Settings to make a Client with; secrets are looked up. Says what is to be said about the configuration, once.
+        Raises UsageError for what makes no sense."""
         from kcli.settings import parse_bootstrap
 
-        where, text = self._servers()
+        where, text = self.servers()
         try:
             addresses = parse_bootstrap(text)
         except ValueError as problem:
             raise UsageError(f"{where} {text}: {problem}") from problem
-        made = ClientSettings(bootstrap=addresses).replace(**self.properties.client)
+        made = ClientSettings(bootstrap=addresses, trace=self.trace).replace(**self.properties.client)
+        made = made.replace(security=self.properties.security(), broker_map=self._broker_map())
+        self._say()
         if self.profile is None or not self.profile.guard:
             return made
         name = self.profile.name
         if self._confirmed is not None and self._confirmed != name:
             raise UsageError(f"--confirm {self._confirmed}: the profile in use is {name}")
         guard = "" if self._confirmed and self.profile.guard == "protected" else self.profile.guard
+        if guard == "read_only":
+            made = made.replace(auto_create_topics=False)
         return made.replace(guard=guard, profile=name)
 
-    def _servers(self) -> tuple[str, str]:
+    def _broker_map(self) -> tuple[tuple[str, str], ...]:
+        """The first that fits counts: the command line's, the environment's, the profile's."""
+        named = os.environ.get("KCLI_BROKER_MAP")
+        profile = [(item, self.profile.where) for item in self.profile.broker_map] if self.profile is not None else []
+        items = [(item, "--broker-map") for item in self._mapped]
+        items += [(item, "KCLI_BROKER_MAP") for item in (named or "").split(",") if item.strip()] + profile
+        if not items:
+            return ()
+        from kcli.config.mapping import pair
+
+        return tuple(pair(item, where) for item, where in items)
+
+    def _say(self) -> None:
+        warnings, self.properties.warnings = self.properties.warnings, []
+        notes, self.properties.notes = self.properties.notes, []
+        if self.profile is not None:
+            warnings = [*self.profile.warnings, *warnings]
+        told = [*([] if self.quiet else warnings), *(notes if self.verbose else [])]
+        if told:
+            from kcli.cli.main import complain
+
+            for line in dict.fromkeys(told):
+                complain(line)
+
+    def servers(self) -> tuple[str, str]:
         """Who names the servers, and how."""
         profile = (self.profile.where, self.profile.bootstrap) if self.profile is not None else ("", None)
-        environment = ("KCLI_BOOTSTRAP", from_environment())
+        environment = _servers_of_environment() or ("", None)
         given = "--bootstrap-server"
         last = (profile, environment) if self._named else (environment, profile)
         for where, text in ((given, self.bootstrap), (given, self.properties.bootstrap), *last):
@@ -113,14 +169,9 @@ def connection_of(profile: str | None, bootstrap: str | None = None, properties:
     return Connection({"profile": profile, "bootstrap": bootstrap, "properties": properties or []})
 
 
-def from_environment() -> str | None:
-    """Servers named by the environment; kcli's own name wins."""
-    return os.environ.get("KCLI_BOOTSTRAP") or os.environ.get("KCLI_BOOTSTRAP_SERVERS") or None
-
-
-def _properties(path: str | None, given: list[str], profile: Profile | None) -> Properties:
-    from kcli.cli.properties import Properties, read_properties
-
-    if path is None and not given and profile is None:
-        return Properties()
-    return read_properties(path, given, profile)
+def _servers_of_environment() -> tuple[str, str] | None:
+    """(variable, servers): kcli's own name wins."""
+    for name in ("KCLI_BOOTSTRAP", "KCLI_BOOTSTRAP_SERVERS"):
+        if os.environ.get(name):
+            return name, os.environ[name]
+    return None

@@ -107,7 +107,7 @@ def _number(option: Option, flag: str, text: str) -> int:
 def _unknown(flag: str, by_flag: dict[str, Option]) -> UsageError:
     if flag in KCAT:
         return UsageError(f"{flag} is kcat's; here it is `{KCAT[flag]}`")
-    from kcli.cli.nearest import did_you_mean
+    from kcli.nearest import did_you_mean
 
     near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""
     return UsageError(f"there is no option {flag}{near}")

@@ -48,7 +48,7 @@ def find(words: list[str]) -> Shape:
     for one in SHAPES:
         if one.name == name:
             return one
-    from kcli.cli.nearest import did_you_mean
+    from kcli.nearest import did_you_mean
 
     names = [one.name.replace(".", " ") for one in SHAPES]
     raise UsageError(f"schema: no command {name.replace('.', ' ')!r} has one{did_you_mean(' '.join(words), names)}")

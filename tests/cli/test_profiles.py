@@ -10,7 +10,7 @@ import pytest
 
 from kcli.cli.connection import Connection, connection_of
 from kcli.errors import UsageError
-from kcli.profiles import chosen, project_file
+from kcli.config.profiles import chosen, project_file
 from tests.cli.conftest import ROOT, Shell
 
 USER = """

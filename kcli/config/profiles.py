@@ -6,48 +6,49 @@
     bootstrap = "kafka-1:9092,kafka-2:9092"
     read_only = true            # what would change the cluster is refused; protected = true: what deletes or alters
     client.id = "me"            # any property that -X knows
+    sasl.password = { env = "KAFKA_PASSWORD" }      # or file, keyring, command: see sources.py
+    broker_map = { "kafka-1:9092" = "localhost:19092" }
 
 A project's profile replaces the user's of the same name as a whole: what a stranger's project file says never meets
 the secrets of the user's. The project file is looked for from the working directory up to the git root; without a git
-root only in the working directory.
+root only in the working directory. What a project's file takes from elsewhere (secrets, commands) is taken only where
+the user's file names its folder in trusted_projects: else any clone could send a secret to a broker of its choice.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 
+from kcli.config.profile import profile_of
 from kcli.errors import UsageError
-from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from kcli.config.profile import Profile
+
 PROJECT = ".kcli.toml"
-FLAGS = ("read_only", "protected")
-TOP = ("default_profile", "profiles")
-SERVERS = ("bootstrap", "bootstrap_servers")
-
-
-class Profile(Frozen):
-    """One profile: `where` names it in errors, `properties` are as -X has them, `guard` is "", read_only or
-    protected."""
-
-    name: str = ""
-    where: str = ""
-    bootstrap: str | None = None
-    properties: tuple[tuple[str, str], ...] = ()
-    guard: str = ""
+TOP = ("default_profile", "profiles", "trusted_projects")
 
 
 def user_file() -> str:
-    """KCLI_CONFIG, else kcli/config.toml in XDG_CONFIG_HOME or ~/.config."""
+    """KCLI_CONFIG, else kcli/config.toml in XDG_CONFIG_HOME or ~/.config; where there is none, in the folder that the
+    platform has for it (as platformdirs, which costs more to import than to write)."""
     named = os.environ.get("KCLI_CONFIG")
     if named:
         return named
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(home, "kcli", "config.toml")
+    xdg, home = os.environ.get("XDG_CONFIG_HOME"), os.path.expanduser("~")
+    usual = os.path.join(xdg or os.path.join(home, ".config"), "kcli", "config.toml")
+    platform = str(sys.platform)
+    if xdg or platform not in ("darwin", "win32") or os.path.isfile(usual):
+        return usual
+    if platform == "darwin":
+        return os.path.join(home, "Library", "Application Support", "kcli", "config.toml")
+    local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    return os.path.join(local, "kcli", "config.toml")
 
 
 def project_file() -> str | None:
@@ -80,12 +81,10 @@ def chosen(name: str | None) -> Profile | None:
         raise UsageError(f"KCLI_CONFIG: there is no file {named}")
     if name is None and not any(b"default_profile" in _bytes(path) for path in paths):
         return None  # it is not worth a parser
-    documents = [(path, _document(path)) for path in paths]
+    documents = [(path, document(path)) for path in paths]
     about = ""
     if name is None:
-        defaults = [
-            (path, str(document["default_profile"])) for path, document in documents if "default_profile" in document
-        ]
+        defaults = [(path, str(read["default_profile"])) for path, read in documents if "default_profile" in read]
         if not defaults:
             return None
         about, name = f"{defaults[0][0]}: default_profile: ", defaults[0][1]
@@ -93,11 +92,11 @@ def chosen(name: str | None) -> Profile | None:
 
 
 def _find(name: str, documents: list[tuple[str, dict[str, Any]]], about: str) -> Profile:
-    for path, document in documents:
-        found = document.get("profiles", {}).get(name)
+    for path, read in documents:
+        found = read.get("profiles", {}).get(name)
         if found is not None:
-            return _profile(name, found, path)
-    names = [one for _, document in documents for one in document.get("profiles", {})]
+            return _check_trust(profile_of(name, found, path))
+    names = [one for _, read in documents for one in read.get("profiles", {})]
     hint = _nearest(name, names) or (f"; there are {', '.join(dict.fromkeys(names))}" if names else "")
     where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
     raise UsageError(f"{about}there is no profile {name}{hint}{where}")
@@ -111,62 +110,44 @@ def _bytes(path: str) -> bytes:
         raise UsageError(f"{path}: {problem.strerror}") from None
 
 
-def _document(path: str) -> dict[str, Any]:
+def document(path: str) -> dict[str, Any]:
     """A file's contents, checked as far as every profile needs it."""
     import tomllib
 
     try:
-        document = tomllib.loads(_bytes(path).decode())
+        read = tomllib.loads(_bytes(path).decode())
     except UnicodeDecodeError:
         raise UsageError(f"{path}: is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise UsageError(f"{path}: is not TOML: {problem}") from None
-    for key, value in document.items():
+    for key, value in read.items():
         if key not in TOP:
             raise UsageError(f"{path}: {key} is no key of this file{_nearest(key, TOP)}")
         if key == "default_profile" and not isinstance(value, str):
             raise UsageError(f"{path}: default_profile is a text")
         if key == "profiles" and not (isinstance(value, dict) and all(isinstance(v, dict) for v in value.values())):
             raise UsageError(f"{path}: profiles are tables: [profiles.NAME]")
-    return document
+        if key == "trusted_projects" and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            raise UsageError(f"{path}: trusted_projects is a list of folders")
+    return read
 
 
-def _profile(name: str, table: dict[str, Any], path: str) -> Profile:
-    where = f"{path}: profile {name}"
-    guard, servers = "", None
-    properties = []
-    for key, value in _flat("", table, where):
-        if key in FLAGS:
-            if not isinstance(value, bool):
-                raise UsageError(f"{where}: {key} is true or false")
-            if value and guard != "read_only":  # the stricter one, where both are set
-                guard = key
-        elif key in SERVERS:
-            servers = _text(value)
-        else:
-            properties.append((key, _text(value)))
-    return Profile(name=name, where=where, bootstrap=servers, properties=tuple(properties), guard=guard)
-
-
-def _flat(prefix: str, table: dict[str, Any], where: str) -> Iterable[tuple[str, Any]]:
-    """`client.id = …` is a table in a table for TOML and one key for us."""
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(f"{prefix}{key}.", value, where)
-        elif isinstance(value, str | int | float | list):
-            yield f"{prefix}{key}", value
-        else:
-            raise UsageError(f"{where}: {prefix}{key} is a text, a number, true, false or a list")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return ",".join(map(_text, value)) if isinstance(value, list) else str(value)
+def _check_trust(profile: Profile) -> Profile:
+    """Raises UsageError for a project's profile that takes something from elsewhere and is not trusted."""
+    own = user_file()
+    if not profile.taken or os.path.realpath(profile.path) == os.path.realpath(own):
+        return profile
+    folder = os.path.dirname(os.path.realpath(profile.path))
+    trusted = document(own).get("trusted_projects", []) if os.path.isfile(own) else []
+    if folder not in [os.path.realpath(os.path.expanduser(one)) for one in trusted]:
+        raise UsageError(
+            f"{profile.where}: {profile.taken} is taken from elsewhere, which a project's file may do "
+            f'when {own} has: trusted_projects = ["{folder}"]'
+        )
+    return profile
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    from difflib import get_close_matches
+    from kcli.nearest import did_you_mean
 
-    near = get_close_matches(name, list(dict.fromkeys(names)), n=3)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    return did_you_mean(name, list(dict.fromkeys(names)))

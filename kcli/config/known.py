@@ -1,19 +1,8 @@
-"""`-X key=value` and `.properties` files: the Java and the librdkafka names of the settings we have.
-
-A name that nobody knows is refused with the nearest one: a mistyped setting that is silently ignored costs more
-than an error. Names that are about something else (serializers) are accepted in files, where they are usual.
-"""
+"""The properties that are fields of our settings, and how their texts become values."""
 
 from __future__ import annotations
 
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from kcli.profiles import Profile
 
 CLIENT, PRODUCER, CONSUMER, GROUP = "client", "producer", "consumer", "group"
 EVERYWHERE = (CLIENT, PRODUCER, CONSUMER)
@@ -105,10 +94,8 @@ KNOWN: dict[str, tuple[tuple[str, ...], str, object]] = {
     "auto.commit.interval.ms": ((GROUP,), "auto_commit_interval", "ms"),
     "partition.assignment.strategy": ((GROUP,), "assignors", "names"),
 }
-_CLASSIC = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
+CLASSIC = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
 SERVERS = ("bootstrap.servers", "metadata.broker.list")
-BESIDE_THE_POINT = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer")
-_SECURE = ("security.protocol", "sasl.", "ssl.")
 _ASSIGNORS = {
     "range": "range",
     "roundrobin": "roundrobin",
@@ -121,93 +108,8 @@ _ASSIGNORS = {
 }
 
 
-class Properties:
-    """Fields to replace in each of the settings."""
-
-    def __init__(self) -> None:
-        self.bootstrap: str | None = None
-        self.client: dict[str, Any] = {}
-        self.producer: dict[str, Any] = {}
-        self.consumer: dict[str, Any] = {}
-        self.group: dict[str, Any] = {}
-
-    def member(self) -> dict[str, Any]:
-        """What is said of the membership. Raises UsageError for what does not go with group.protocol (E61)."""
-        modern = self.group.get("protocol") == "consumer"
-        for name in _CLASSIC if modern else ("group.remote.assignor",):
-            if KNOWN[name][1] in self.group:
-                raise UsageError(
-                    f"{name} does not go with group.protocol=consumer: the group's coordinator decides it"
-                    if modern
-                    else f"{name} takes group.protocol=consumer"
-                )
-        return self.group
-
-    def put(self, key: str, text: str, where: str) -> None:
-        """Understand one property; a later one wins. `where` opens the UsageError."""
-        if key in SERVERS:
-            self.bootstrap = text
-            return
-        if key.startswith(_SECURE):
-            if key == "security.protocol" and text.upper() == "PLAINTEXT":
-                return
-            raise UsageError(
-                f"{where}: {key}={text if key == 'security.protocol' else '…'}: "
-                "TLS and SASL are not supported yet; only security.protocol=PLAINTEXT is"
-            )
-        known = KNOWN.get(key)
-        if known is None:
-            raise UsageError(f"{where}: no property is named {key}{_nearest(key)}")
-        settings, field, unit = known
-        value = _convert(key, text, unit, where)
-        for name in settings:
-            getattr(self, name)[field] = value
-
-
-def read_properties(path: str | None, given: list[str], profile: Profile | None = None) -> Properties:
-    """A profile's properties, then a file's, then those of the command line. Raises UsageError, naming the line."""
-    found = Properties()
-    if profile is not None:
-        for key, text in profile.properties:
-            found.put(key, text, profile.where)
-        found.bootstrap = None  # `bootstrap` is the name a profile has for it
-    if path is not None:
-        for number, key, text in _file_lines(path):
-            if key not in BESIDE_THE_POINT:
-                found.put(key, text, f"{path}:{number}")
-    for item in given:
-        key, equals, text = item.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"-X {item}: expected KEY=VALUE")
-        found.put(key.strip(), text.strip(), f"-X {item.strip()}")
-    return found
-
-
-def _file_lines(path: str) -> Iterator[tuple[int, str, str]]:
-    """(line number, key, value) of a Java properties file: comments, `=` or `:`, and continued lines."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "is not UTF-8 text"
-        raise UsageError(f"--command-config {path}: {reason}") from problem
-    held, first = "", 0
-    for number, line in enumerate(lines, 1):
-        text = line.lstrip()
-        if not held and (not text or text[0] in "#!"):
-            continue
-        first = first if held else number
-        if text.endswith("\\") and not text.endswith("\\\\"):
-            held += text[:-1]
-            continue
-        text, held = held + text, ""
-        cut = min((at for at in (text.find("="), text.find(":")) if at >= 0), default=-1)
-        if cut <= 0:
-            raise UsageError(f"{path}:{first}: expected KEY=VALUE")
-        yield first, text[:cut].strip(), text[cut + 1 :].strip()
-
-
-def _convert(key: str, text: str, unit: object, where: str) -> object:
+def convert(key: str, text: str, unit: object, where: str) -> object:
+    """A property's text as a value of its unit. Raises UsageError."""
     if isinstance(unit, dict):
         if text not in unit:
             raise UsageError(f"{where}: {key} is one of {', '.join(unit)}")
@@ -231,9 +133,3 @@ def _convert(key: str, text: str, unit: object, where: str) -> object:
     if not -1 <= number < 2**53:
         raise UsageError(f"{where}: {key} is out of range")
     return number / 1000 if unit == "ms" else int(number) * (1024 if unit == "KiB" else 1)
-
-
-def _nearest(key: str) -> str:
-    from kcli.cli.nearest import did_you_mean
-
-    return did_you_mean(key, [*KNOWN, *SERVERS])

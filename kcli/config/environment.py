@@ -1,0 +1,42 @@
+"""`KCLI_*`: what the environment says. KCLI_SASL_PASSWORD is sasl.password; a few names are kcli's own.
+
+A variable that is nearly a property is refused, as a mistyped property is. One that resembles none is somebody else's:
+Kubernetes sets KCLI_PORT where a service is called kcli.
+"""
+
+from __future__ import annotations
+
+import os
+
+from kcli.errors import UsageError
+
+PREFIX = "KCLI_"
+OWN = frozenset(
+    (
+        "BOOTSTRAP", "BOOTSTRAP_SERVERS", "PROFILE", "CONFIG", "BROKER_MAP", "PURE_PYTHON", "TEST_CACHE",
+        "BENCH_BOOTSTRAP", "SEED", "SCHEDULES",
+    )
+)  # fmt: skip
+
+
+def properties() -> list[tuple[str, str, str]]:
+    """(variable, property, text) of each that is a property. Raises UsageError for a mistyped one."""
+    names = [name for name in os.environ if name.startswith(PREFIX) and name[len(PREFIX) :] not in OWN]
+    if not names:
+        return []
+    from kcli.config.known import KNOWN
+    from kcli.config.names import SECURITY, elsewhere, refusal
+
+    found = []
+    for name in sorted(names):
+        key = name[len(PREFIX) :].lower().replace("_", ".")
+        if key in KNOWN or key in SECURITY or elsewhere(key) or refusal(key) is not None:
+            found.append((name, key, os.environ[name]))
+            continue
+        from kcli.nearest import did_you_mean
+
+        ours = [PREFIX + one.upper().replace(".", "_") for one in (*KNOWN, *SECURITY)] + [PREFIX + one for one in OWN]
+        near = did_you_mean(name, ours, 0.85)
+        if near or key.startswith(("sasl.", "ssl.", "security.")):
+            raise UsageError(f"{name}: kcli knows no such variable{near}")
+    return found

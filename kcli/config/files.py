@@ -1,0 +1,88 @@
+"""Property files: Java's where the name ends in .properties, with its escapes; else librdkafka's, where a backslash is
+a backslash. Comments, `=` or `:`, and continued lines are read in both."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def lines_of(path: str) -> Iterator[tuple[int, str, str]]:
+    """(line number, key, value) of each property of a file. Raises UsageError."""
+    java = path.endswith(".properties")
+    held, first = "", 0
+    for number, line in enumerate(_read(path, java).splitlines(), 1):
+        text = line.lstrip()
+        if not held and (not text or text[0] in "#!"):
+            continue
+        first = first if held else number
+        backslashes = len(text) - len(text.rstrip("\\"))
+        if backslashes % 2:
+            held += text[:-1]
+            continue
+        text, held = held + text, ""
+        cut = _separator(text, java)
+        if cut <= 0:
+            raise UsageError(f"{path}:{first}: expected KEY=VALUE")
+        key, value = text[:cut].rstrip(), text[cut:].lstrip()
+        value = value[1:].lstrip() if value[:1] in ("=", ":") else value
+        where = f"{path}:{first}"
+        yield first, unescape(key, where) if java else key, unescape(value, where) if java else value.rstrip()
+
+
+def _read(path: str, java: bool) -> str:
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as problem:
+        raise UsageError(f"--command-config {path}: {problem.strerror}") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if java:
+            return data.decode("latin-1")  # what the format was made for
+        raise UsageError(f"--command-config {path}: is not UTF-8 text") from None
+
+
+def _separator(text: str, java: bool) -> int:
+    """Where the key ends; -1 when there is nothing behind it. Java takes a space for a separator too."""
+    escaped = False
+    for at, char in enumerate(text):
+        if java and not escaped and char == "\\":
+            escaped = True
+            continue
+        if not escaped and (char in "=:" or (java and char in " \t\f")):
+            return at
+        escaped = False
+    return -1
+
+
+def unescape(text: str, where: str) -> str:
+    """What Java makes of backslashes: control characters, \\uXXXX, and any other character as it is."""
+    if "\\" not in text:
+        return text.rstrip()
+    out, at = [], 0
+    text = text.rstrip() if not text.rstrip().endswith("\\") else text
+    while at < len(text):
+        char = text[at]
+        at += 1
+        if char != "\\" or at >= len(text):
+            out.append(char)
+            continue
+        char = text[at]
+        at += 1
+        if char != "u":
+            out.append(ESCAPES.get(char, char))
+            continue
+        digits = text[at : at + 4]
+        if len(digits) < 4 or not all(one in "0123456789abcdefABCDEF" for one in digits):
+            raise UsageError(f"{where}: \\u takes four hexadecimal digits")
+        out.append(chr(int(digits, 16)))
+        at += 4
+    whole = "".join(out)
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs of surrogates become one

@@ -1,0 +1,145 @@
+"""Names of properties beside those of `properties.KNOWN`: about security, about nothing here, and refused ones.
+
+Imported when a name is not known otherwise. The lists are those of Kafka 4.3's and librdkafka 2.16's own clients.
+"""
+
+from __future__ import annotations
+
+# name: a field of security.Tls
+TLS = {
+    "ssl.ca.location": "ca",
+    "ssl.ca.pem": "ca_pem",
+    "ssl.truststore.certificates": "ca_pem",
+    "ssl.truststore.location": "truststore",
+    "ssl.truststore.type": "truststore_type",
+    "ssl.truststore.password": "truststore_password",
+    "ssl.certificate.location": "certificate",
+    "ssl.certificate.pem": "certificate_pem",
+    "ssl.keystore.certificate.chain": "certificate_pem",
+    "ssl.key.location": "key",
+    "ssl.key.pem": "key_pem",
+    "ssl.keystore.key": "key_pem",
+    "ssl.key.password": "key_password",
+    "ssl.keystore.location": "keystore",
+    "ssl.keystore.type": "keystore_type",
+    "ssl.keystore.password": "keystore_password",
+    "ssl.server.name": "server_name",
+    "ssl.endpoint.identification.algorithm": "verify_host",
+    "enable.ssl.certificate.verification": "verify",
+    "ssl.enabled.protocols": "minimum",
+    "ssl.protocol": "minimum",
+    "ssl.cipher.suites": "ciphers",
+}
+# name: a field of security.Sasl
+SASL = {
+    "sasl.mechanism": "mechanism",
+    "sasl.mechanisms": "mechanism",
+    "sasl.username": "username",
+    "sasl.password": "password",
+    "sasl.delegation.token": "delegation_token",
+    "sasl.scram.max.iterations": "max_iterations",
+    "allow.insecure.auth": "allow_insecure",
+    "sasl.jaas.config": "",
+}
+# name: a field of security.OAuth
+OAUTH = {
+    "sasl.oauthbearer.token": "token",
+    "sasl.oauthbearer.token.file": "token_file",
+    "sasl.oauthbearer.token.command": "token_command",
+    "sasl.oauthbearer.token.endpoint.url": "token_endpoint",
+    "sasl.oauthbearer.client.id": "client_id",
+    "sasl.oauthbearer.client.credentials.client.id": "client_id",
+    "sasl.oauthbearer.client.secret": "client_secret",
+    "sasl.oauthbearer.client.credentials.client.secret": "client_secret",
+    "sasl.oauthbearer.scope": "scope",
+    "sasl.oauthbearer.extensions": "extensions",
+    "sasl.oauthbearer.method": "",
+    "sasl.oauthbearer.grant.type": "",
+    "sasl.oauthbearer.config": "",
+    "https.ca.location": "ca",
+    "sasl.login.read.timeout.ms": "timeout",
+    "sasl.login.callback.handler.class": "",
+    "sasl.client.callback.handler.class": "",
+}
+# name: a field of security.Kerberos
+KERBEROS = {
+    "sasl.kerberos.service.name": "service",
+    "sasl.kerberos.principal": "principal",
+    "sasl.kerberos.keytab": "keytab",
+    "sasl.kerberos.hostname": "hostname",
+}
+# name: a field of security.Aws
+AWS = {
+    "sasl.aws.region": "region",
+    "sasl.aws.access.key.id": "access_key",
+    "sasl.aws.secret.access.key": "secret_key",
+    "sasl.aws.session.token": "session_token",
+    "sasl.aws.profile": "profile",
+}
+SECURITY = ("security.protocol", *TLS, *SASL, *OAUTH, *KERBEROS, *AWS)
+
+# What would make a connection less safe, or another one, if it were passed over: name, or the beginning of some.
+REFUSED = {
+    "ssl.crl.location": "revocation lists are not read: a broker whose certificate was revoked would be trusted",
+    "ssl.engine.": "keys of an OpenSSL engine cannot be used; name PEM files",
+    "ssl.certificate.verify_cb": "a callback cannot be named in a configuration",
+    "sasl.login.class": "Java classes cannot be run here",
+    "security.providers": "Java classes cannot be run here",
+    "sasl.oauthbearer.assertion.": "JWT assertions are not made here; let sasl.oauthbearer.token.command print a token",
+    "sasl.oauthbearer.jwt.retriever.class": "Java classes cannot be run here; use sasl.oauthbearer.token.command",
+    "sasl.oauthbearer.metadata.": "cloud metadata is not asked; let sasl.oauthbearer.token.command print a token",
+    "transaction.two.phase.commit.enable": "two-phase commit (KIP-939) is not supported",
+}  # fmt: skip
+REFUSED["ssl.engine.factory.class"] = "Java classes cannot be run here"
+
+# Known to Java's or librdkafka's clients, and about nothing that kcli does, or does otherwise.
+_ELSEWHERE = """
+    api.version.fallback.ms api.version.request api.version.request.timeout.ms auto.commit.enable
+    auto.include.jmx.reporter background_event_cb bootstrap.controllers broker.address.family broker.address.ttl
+    broker.version.fallback builtin.features client.dns.lookup closesocket_cb compression.gzip.level
+    compression.lz4.level compression.zstd.level config.providers connect_cb consume.callback.max.messages
+    consume_cb coordinator.query.interval.ms debug default_topic_conf delivery.report.only.error dr_cb dr_msg_cb
+    enable.auto.offset.store enable.gapless.guarantee enable.metrics.push enable.partition.eof enable.random.seed
+    enable.sasl.oauthbearer.unsecure.jwt enabled_events error_cb exclude.internal.topics fetch.error.backoff.ms
+    fetch.queue.backoff.ms group.protocol.type https.ca.pem interceptor.classes interceptors
+    internal.leave.group.on.close internal.termination.signal internal.throw.on.fetch.stable.offset.unsupported
+    key.deserializer key.serializer log.connection.close log.queue log.thread.name log_cb log_level max.poll.records
+    message.copy.max.bytes metadata.max.idle.ms metadata.recovery.strategy metric.reporters metrics.num.samples
+    metrics.recording.level metrics.sample.window.ms msg_order_cmp oauthbearer_token_refresh_cb offset.store.method
+    offset.store.path offset.store.sync.interval.ms offset_commit_cb opaque open_cb
+    partitioner.adaptive.partitioning.enable partitioner.class partitioner.ignore.keys partitioner_cb
+    plugin.library.paths produce.offset.report queue.buffering.backpressure.threshold queued.min.messages
+    queuing.strategy rebalance_cb receive.buffer.bytes reconnect.backoff.jitter.ms resolve_cb
+    sasl.kerberos.kinit.cmd sasl.kerberos.min.time.before.relogin sasl.kerberos.ticket.renew.jitter
+    sasl.kerberos.ticket.renew.window.factor sasl.login.connect.timeout.ms sasl.login.refresh.buffer.seconds
+    sasl.login.refresh.min.period.seconds sasl.login.refresh.window.factor sasl.login.refresh.window.jitter
+    sasl.login.retry.backoff.max.ms sasl.login.retry.backoff.ms sasl.oauthbearer.clock.skew.seconds
+    sasl.oauthbearer.expected.audience sasl.oauthbearer.expected.issuer sasl.oauthbearer.header.urlencode
+    sasl.oauthbearer.jwks.endpoint.refresh.ms sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms
+    sasl.oauthbearer.jwks.endpoint.retry.backoff.ms sasl.oauthbearer.jwks.endpoint.url
+    sasl.oauthbearer.jwt.validator.class sasl.oauthbearer.scope.claim.name sasl.oauthbearer.sub.claim.name
+    send.buffer.bytes share.acknowledgement.mode share.acquire.mode socket.blocking.max.ms socket.keepalive.enable
+    socket.max.fails socket.nagle.disable socket.receive.buffer.bytes socket.send.buffer.bytes socket_cb
+    ssl.ca.certificate.stores ssl.curves.list ssl.keymanager.algorithm ssl.provider ssl.providers
+    ssl.secure.random.implementation ssl.sigalgs.list ssl.trustmanager.algorithm ssl_ca ssl_certificate
+    ssl_engine_callback_data ssl_key statistics.interval.ms stats_cb sticky.partitioning.linger.ms throttle_cb
+    topic.blacklist topic.metadata.propagation.max.ms topic.metadata.refresh.fast.cnt
+    topic.metadata.refresh.fast.interval.ms topic.metadata.refresh.interval.ms topic.metadata.refresh.sparse
+    value.deserializer value.serializer
+"""
+ELSEWHERE = frozenset(_ELSEWHERE.split())
+OPEN_ENDED = ("config.providers.", "schema.registry.", "basic.auth.", "confluent.", "specific.avro.", "auto.register.")
+"""Beginnings of names that other tools put into the same files."""
+
+
+def refusal(key: str) -> str | None:
+    """Why a property is refused although it has a meaning elsewhere; None when it is not."""
+    for name, why in REFUSED.items():
+        if key == name or (name.endswith(".") and key.startswith(name)):
+            return why
+    return None
+
+
+def elsewhere(key: str) -> bool:
+    """Whether a property means something to others only."""
+    return key in ELSEWHERE or key.startswith(OPEN_ENDED)

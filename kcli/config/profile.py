@@ -1,0 +1,104 @@
+"""One profile: a table of a TOML file, checked."""
+
+from __future__ import annotations
+
+import os
+
+from kcli.errors import UsageError
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from kcli.config.sources import Source
+
+FLAGS = ("read_only", "protected")
+SERVERS = ("bootstrap", "bootstrap_servers")
+MAP = "broker_map"
+TAKING = ("sasl.oauthbearer.token.file", "sasl.oauthbearer.token.command", "sasl.kerberos.keytab")
+
+
+class Profile(Frozen):
+    """One profile: `where` names it in errors, `properties` are as -X has them, `guard` is "", read_only or
+    protected, `broker_map` is FROM=TO, `warnings` are about its file; `taken` is the first key that takes something
+    from elsewhere."""
+
+    name: str = ""
+    where: str = ""
+    bootstrap: str | None = None
+    properties: tuple[tuple[str, str | Source], ...] = ()
+    guard: str = ""
+    broker_map: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    taken: str = ""
+    path: str = ""
+
+
+def profile_of(name: str, table: dict[str, Any], path: str) -> Profile:
+    """A table of a file as a profile. Raises UsageError."""
+    where = f"{path}: profile {name}"
+    guard, servers = "", None
+    table = dict(table)
+    mapped = _mapped(table.pop(MAP, {}), where)
+    properties: list[tuple[str, str | Source]] = []
+    for key, value in flat("", table, where, os.path.dirname(path)):
+        if key in FLAGS:
+            if not isinstance(value, bool):
+                raise UsageError(f"{where}: {key} is true or false")
+            if value and guard != "read_only":  # the stricter one, where both are set
+                guard = key
+        elif key in SERVERS:
+            servers = _text(value)
+        else:
+            properties.append((key, value if _is_source(value) else _text(value)))
+    taken = [key for key, value in properties if _is_source(value) or key in TAKING or "${" in str(value)]
+    return Profile(
+        name=name, where=where, bootstrap=servers, properties=tuple(properties), guard=guard, broker_map=mapped,
+        warnings=_open_secrets(properties, path), taken=taken[0] if taken else "", path=path,
+    )  # fmt: skip
+
+
+def _mapped(table: Any, where: str) -> tuple[str, ...]:
+    pairs = table.items() if isinstance(table, dict) else ()
+    if not isinstance(table, dict) or not all(isinstance(to, str) for _, to in pairs):
+        raise UsageError(f'{where}: {MAP} is a table: {MAP} = {{ "host:port" = "host:port" }}')
+    return tuple(f"{one}={to}" for one, to in pairs)
+
+
+def _is_source(value: Any) -> bool:
+    return not isinstance(value, str | bool | int | float | list)
+
+
+def _open_secrets(properties: list[tuple[str, str | Source]], path: str) -> tuple[str, ...]:
+    """The warning about a file with secrets in it that others can read."""
+    from kcli.secret import secretive
+
+    plain = [key for key, value in properties if isinstance(value, str) and secretive(key) and value[:2] != "${"]
+    if not plain or os.name != "posix" or not os.stat(path).st_mode & 0o044:
+        return ()
+    return (f"{path} has {plain[0]} in it and can be read by others: chmod 600 it",)
+
+
+def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterable[tuple[str, Any]]:
+    """`client.id = …` is a table in a table for TOML and one key for us; `{ env = "X" }` is a source."""
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            from kcli.config.sources import from_table, is_source
+
+            if is_source(value) and not any(f"{name}.{kind}" in TAKING for kind in value):
+                yield name, from_table(value, f"{where}: {name}", folder)
+            else:
+                yield from flat(f"{name}.", value, where, folder)
+        elif isinstance(value, str | int | float | list):
+            yield name, value
+        else:
+            raise UsageError(f"{where}: {name} is a text, a number, true, false or a list")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(_text, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,146 @@
+"""Properties: the Java and the librdkafka names of our settings, from a profile, the environment, a file and -X.
+
+A name that nobody knows is refused with the nearest one: a mistyped setting that is silently ignored costs more
+than an error. Names that are about something else (serializers) are accepted, with a note under -v.
+"""
+
+from __future__ import annotations
+
+from kcli.config.known import CLASSIC, KNOWN, SERVERS, convert
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.config.profile import Profile
+    from kcli.config.sources import Source
+    from kcli.security import Security
+
+    Given = str | Source
+
+
+class Properties:
+    """Fields to replace in each of the settings. `given` is what was said last of each name, and where;
+    `warnings` and `notes` (for -v) are about it. Without `looking`, sources are left alone: nothing is run or read."""
+
+    def __init__(self, *, looking: bool = True) -> None:
+        self.bootstrap: str | None = None
+        self.client: dict[str, Any] = {}
+        self.producer: dict[str, Any] = {}
+        self.consumer: dict[str, Any] = {}
+        self.group: dict[str, Any] = {}
+        self.given: dict[str, tuple[Given, str]] = {}
+        self.warnings: list[str] = []
+        self.notes: list[str] = []
+        self._looking = looking
+        self._secured = False
+
+    def member(self) -> dict[str, Any]:
+        """What is said of the membership. Raises UsageError for what does not go with group.protocol (E61)."""
+        modern = self.group.get("protocol") == "consumer"
+        for name in CLASSIC if modern else ("group.remote.assignor",):
+            if KNOWN[name][1] in self.group:
+                raise UsageError(
+                    f"{name} does not go with group.protocol=consumer: the group's coordinator decides it"
+                    if modern
+                    else f"{name} takes group.protocol=consumer"
+                )
+        return self.group
+
+    def security(self) -> Security | None:
+        """TLS and SASL, None for PLAINTEXT. Secrets are looked up now. Raises UsageError."""
+        if not self._secured:
+            return None
+        from kcli.config.secured import security_of
+
+        return security_of(self.given, self.warnings.append, self.notes.append)
+
+    def put(self, key: str, value: Given, where: str) -> None:
+        """Understand one property; a later one wins. `where` opens the UsageError."""
+        if isinstance(value, str) and value[:2] == "${":
+            from kcli.config.sources import written
+
+            value = written(value, where) or value
+        self.given.pop(key, None)
+        self.given[key] = value, where
+        known = KNOWN.get(key)
+        if known is None and key not in SERVERS:
+            self._beside(key, where)
+            return
+        if not isinstance(value, str):
+            if not self._looking:
+                return
+            value = value.resolve(f"{where}: {key}", self.warnings.append)
+        if known is None:
+            self.bootstrap = value
+            return
+        settings, field, unit = known
+        made = convert(key, value, unit, where)
+        for name in settings:
+            getattr(self, name)[field] = made
+
+    def _beside(self, key: str, where: str) -> None:
+        """A name that is about security, about nothing here, or nobody's."""
+        from kcli.config.names import SECURITY, elsewhere, refusal
+
+        if key in SECURITY:
+            self._secured = True
+        elif (why := refusal(key)) is not None:
+            raise UsageError(f"{where}: {key}: {why}")
+        elif elsewhere(key):
+            self.notes.append(f"{where}: {key} means nothing to kcli and is passed over")
+        else:
+            raise UsageError(f"{where}: no property is named {key}{_nearest(key)}")
+
+
+def read_properties(
+    path: str | None,
+    given: list[str],
+    profile: Profile | None = None,
+    environment: list[tuple[str, str, str]] | None = None,
+    *,
+    named: bool = False,
+    looking: bool = True,
+) -> Properties:
+    """A profile's properties, the environment's (name, property, value), a file's, then those of the command line; a
+    profile that was `named` there goes before the environment. Raises UsageError, naming the line."""
+    found = Properties(looking=looking)
+    if named:
+        _environment(found, environment or [])
+    if profile is not None:
+        for key, value in profile.properties:
+            found.put(key, value, profile.where)
+        found.bootstrap = None  # `bootstrap` is the name a profile has for it
+    if not named:
+        _environment(found, environment or [])
+    if path is not None:
+        from kcli.config.files import lines_of
+
+        for number, key, text in lines_of(path):
+            found.put(key, text, f"{path}:{number}")
+    for item in given:
+        key, equals, text = (part.strip() for part in item.partition("="))
+        if not equals or not key:
+            raise UsageError(f"-X {key}: expected KEY=VALUE")
+        found.put(key, text, f"-X {key}={text}" if key in KNOWN else f"-X {key}")  # else it may be a secret, mistyped
+        from kcli.secret import secretive
+
+        if secretive(key) and isinstance(found.given[key][0], str):
+            found.warnings.append(
+                f"-X {key}: others on this machine can read command lines; "
+                f"a profile, -F FILE or KCLI_{key.upper().replace('.', '_')} keeps it from them"
+            )
+    return found
+
+
+def _environment(found: Properties, environment: list[tuple[str, str, str]]) -> None:
+    for name, key, text in environment:
+        found.put(key, text, name)
+
+
+def _nearest(key: str) -> str:
+    from kcli.config.names import ELSEWHERE, SECURITY
+    from kcli.nearest import did_you_mean
+
+    return did_you_mean(key, [*KNOWN, *SERVERS, *SECURITY, *sorted(ELSEWHERE)])

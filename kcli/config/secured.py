@@ -1,0 +1,182 @@
+"""From ssl.*, sasl.* and security.protocol to `Security`: Java's and librdkafka's names mean the same (B15–B20).
+
+What was said last wins, whatever its dialect: a CA file on the command line replaces a truststore of the profile.
+"""
+
+from __future__ import annotations
+
+from kcli.config.names import AWS, KERBEROS, OAUTH, SASL, TLS
+from kcli.config.tls_words import ciphers, versions
+from kcli.errors import UsageError
+from kcli.secret import Secret
+from kcli.security import MECHANISMS, Aws, Kerberos, OAuth, Sasl, Security, Tls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from kcli.config.properties import Given
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+TELLING = ("sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.jaas.config", "ssl.ca.location",
+           "ssl.truststore.location", "ssl.keystore.location", "ssl.certificate.location")  # fmt: skip
+"""Who names these does not want PLAINTEXT, which is what a missing security.protocol means to other clients."""
+
+SECRETS = ("truststore_password", "key_pem", "key_password", "keystore_password", "password", "token", "client_secret",
+           "secret_key", "session_token")  # fmt: skip
+INSTEAD = {  # a field: those it replaces
+    "ca": ("ca_pem", "truststore"), "ca_pem": ("ca", "truststore"), "truststore": ("ca", "ca_pem"),
+    "certificate": ("certificate_pem", "keystore"), "certificate_pem": ("certificate", "keystore"),
+    "key": ("key_pem", "keystore"), "key_pem": ("key", "keystore"),
+    "keystore": ("certificate", "certificate_pem", "key", "key_pem"),
+    "token": ("token_file", "token_command", "token_endpoint"), "token_file": ("token", "token_command"),
+    "token_command": ("token", "token_file"), "token_endpoint": ("token", "token_file", "token_command"),
+}  # fmt: skip
+
+
+def security_of(
+    given: dict[str, tuple[Given, str]], warn: Callable[[str], None], note: Callable[[str], None]
+) -> Security | None:
+    """What the properties say of TLS and SASL; None is PLAINTEXT. Looks secrets up. Raises UsageError."""
+    protocol = _protocol(given, warn)
+    ours = [key for key in given if key in TLS or key in SASL or key in OAUTH or key in KERBEROS or key in AWS]
+    if protocol is None:
+        telling = next((key for key in TELLING if key in given), None)
+        if telling is not None:
+            choices = "SASL_SSL or SASL_PLAINTEXT" if telling.startswith("sasl") else "SSL or SASL_SSL"
+            raise UsageError(f"{given[telling][1]}: {telling} takes security.protocol={choices}")
+        return None
+    tls, sasl = "SSL" in protocol.split("_"), protocol.startswith("SASL")
+    unused = [key for key in ours if (key in TLS and not tls) or (key not in TLS and not sasl)]
+    for key in unused:
+        (warn if key in TELLING else note)(f"{given[key][1]}: {key} is not used with security.protocol={protocol}")
+    asked = Asked(given, warn, note)
+    return Security(tls=asked.tls() if tls else None, sasl=asked.sasl() if sasl else None) if tls or sasl else None
+
+
+def _protocol(given: dict[str, tuple[Given, str]], warn: Callable[[str], None]) -> str | None:
+    if "security.protocol" not in given:
+        return None
+    value, where = given["security.protocol"]
+    text = (value if isinstance(value, str) else value.resolve(where, warn)).strip().upper()
+    if text not in PROTOCOLS:
+        from kcli.nearest import did_you_mean
+
+        near = did_you_mean(text, PROTOCOLS) or f"; it is one of {', '.join(PROTOCOLS)}"
+        raise UsageError(f"{where}: no security.protocol is named {text}{near}")
+    return text
+
+
+class Asked:
+    """The properties while they become settings."""
+
+    def __init__(
+        self, given: dict[str, tuple[Given, str]], warn: Callable[[str], None], note: Callable[[str], None]
+    ) -> None:
+        self._given = given
+        self._warn = warn
+        self._note = note
+
+    def _texts(self, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:
+        """(property, its text, where it stands) in the order they were said."""
+        for key, (value, where) in self._given.items():
+            if key in names:
+                yield key, value if isinstance(value, str) else value.resolve(f"{where}: {key}", self._warn), where
+
+    def tls(self) -> Tls:
+        """Raises UsageError."""
+        fields: dict[str, Any] = {}
+        for key, text, where in self._texts(TLS):
+            if key == "ssl.endpoint.identification.algorithm":
+                fields["verify_host"] = _word(key, text.lower(), {"https": True, "": False, "none": False}, where)
+            elif key == "enable.ssl.certificate.verification":
+                fields["verify"] = _word(key, text.lower(), {"true": True, "false": False}, where)
+            elif key in ("ssl.enabled.protocols", "ssl.protocol"):
+                fields.update(versions(key, text, where))
+            elif key == "ssl.cipher.suites":
+                fields["ciphers"] = ciphers(text)
+            else:
+                put(fields, TLS[key], text)
+        return Tls(**fields)
+
+    def sasl(self) -> Sasl:
+        """Raises UsageError."""
+        from kcli.config.login import jaas_fields
+        from kcli.config.tokens import oauth_fields
+
+        fields: dict[str, Any] = {}
+        parts: dict[str, dict[str, Any]] = {"oauth": {}, "kerberos": {}, "aws": {}}
+        for key, text, where in self._texts(SASL):
+            if key == "sasl.jaas.config":
+                for part, some in jaas_fields(text, f"{where}: {key}").items():
+                    (fields if part == "sasl" else parts[part]).update(some)
+            elif SASL[key] == "mechanism":
+                fields["mechanism"] = _mechanism(key, text, where)
+            elif SASL[key] in ("delegation_token", "allow_insecure"):
+                fields[SASL[key]] = _word(key, text.lower(), {"true": True, "false": False}, where)
+            elif SASL[key] == "max_iterations":
+                fields["max_iterations"] = _number(key, text, where)
+            else:
+                put(fields, SASL[key], text)
+        for name, table in (("kerberos", KERBEROS), ("aws", AWS)):
+            for key, text, _ in self._texts(table):
+                put(parts[name], table[key], text)
+        oauth_fields(self._texts(OAUTH), parts["oauth"])
+        return self._whole(fields, parts)
+
+    def _whole(self, fields: dict[str, Any], parts: dict[str, dict[str, Any]]) -> Sasl:
+        mechanism = fields.pop("mechanism", None)
+        if mechanism is None:
+            raise UsageError(f"SASL takes sasl.mechanism: one of {', '.join(MECHANISMS)}")
+        if mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
+            for name in ("username", "password"):
+                if not fields.get(name):
+                    raise UsageError(f"{mechanism} takes sasl.username and sasl.password; sasl.{name} is missing")
+        unsecured = parts["oauth"].pop("unsecured", None)
+        if mechanism == "OAUTHBEARER":
+            if unsecured is not None and not {"token", "token_file", "token_command", "token_endpoint"} & {
+                *parts["oauth"]
+            }:
+                from kcli.config.tokens import unsecured_token
+
+                parts["oauth"]["token"] = Secret(unsecured_token(unsecured))
+            if not {"token", "token_file", "token_command", "token_endpoint"} & {*parts["oauth"]}:
+                raise UsageError(
+                    "OAUTHBEARER takes a token: sasl.oauthbearer.token.endpoint.url with a client id and secret, "
+                    "sasl.oauthbearer.token.command, sasl.oauthbearer.token.file or sasl.oauthbearer.token"
+                )
+            fields["oauth"] = OAuth(**parts["oauth"])
+        elif mechanism == "GSSAPI":
+            fields["kerberos"] = Kerberos(**parts["kerberos"])
+        elif mechanism == "AWS_MSK_IAM":
+            fields["aws"] = Aws(**parts["aws"])
+        return Sasl(mechanism=mechanism, **fields)
+
+
+def put(fields: dict[str, Any], field: str, text: str) -> None:
+    for other in INSTEAD.get(field, ()):
+        fields.pop(other, None)
+    if text:
+        fields[field] = Secret(text) if field in SECRETS else text
+
+
+def _word(key: str, text: str, words: dict[str, bool], where: str) -> bool:
+    if text not in words:
+        raise UsageError(f"{where}: {key} is one of {', '.join(word or '(empty)' for word in words)}")
+    return words[text]
+
+
+def _number(key: str, text: str, where: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
+        raise UsageError(f"{where}: {key} is a number")
+    return int(text)
+
+
+def _mechanism(key: str, text: str, where: str) -> str:
+    name = text.strip().upper()
+    if name not in MECHANISMS:
+        from kcli.nearest import did_you_mean
+
+        raise UsageError(f"{where}: no {key} is named {text}{did_you_mean(name, MECHANISMS, 0.4)}")
+    return name

@@ -1,0 +1,165 @@
+"""Where a value is kept when it does not stand in the configuration itself: environment, file, keyring or command.
+
+In TOML `{ env = "X" }`, `{ file = "…" }`, `{ keyring = "service/user" }`, `{ command = ["pass", "show", "x"] }`;
+anywhere else `${env:X}`, `${file:…}`, `${keyring:…}`, `${command:…}` as the whole value. Nothing is looked up before
+`resolve`, and no error has what was found in it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from kcli.errors import UsageError
+from kcli.secret import secretive
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+KINDS = ("env", "file", "keyring", "command")
+PATIENCE = 10.0  # seconds that a command may take
+LARGEST = 65536  # bytes of a file or of a command's output
+
+
+class Source(Frozen):
+    """`what` is the variable, the path, "service/user", or the command's words; `patience` is in seconds."""
+
+    kind: str = ""
+    what: tuple[str, ...] = ()
+    patience: float = PATIENCE
+
+    def __str__(self) -> str:
+        return f"{{{self.kind}: {' '.join(self.what)}}}"
+
+    def resolve(self, where: str, warn: Callable[[str], None]) -> str:
+        """The value. `where` opens every error, `warn` gets what is not as it should be. Raises UsageError."""
+        found = {"env": _env, "file": _file, "keyring": _keyring, "command": _command}[self.kind](self, where, warn)
+        if not found:
+            raise UsageError(f"{where}: {self} is empty")
+        return found
+
+
+def written(text: str, where: str) -> Source | None:
+    """The source that a text such as `${env:X}` stands for, None for any other text. Raises UsageError."""
+    if not (text.startswith("${") and text.endswith("}")):
+        return None
+    kind, colon, what = text[2:-1].partition(":")
+    if not colon or kind not in KINDS or not what.strip():
+        raise UsageError(f"{where}: ${{…}} is one of {', '.join(f'${{{one}:…}}' for one in KINDS)}")
+    return Source(kind=kind, what=_words(what) if kind == "command" else (what,))
+
+
+def is_source(table: dict[str, Any]) -> bool:
+    """Whether a TOML table names a source, and is not one of further keys."""
+    return bool(table) and table.keys() <= {*KINDS, "timeout"}
+
+
+def from_table(table: dict[str, Any], where: str, folder: str) -> Source:
+    """The source of a TOML table; a relative file is meant from `folder`. Raises UsageError."""
+    kinds = [kind for kind in KINDS if kind in table]
+    if len(kinds) != 1:
+        raise UsageError(f"{where}: name one of {', '.join(KINDS)}")
+    kind, what, patience = kinds[0], table[kinds[0]], table.get("timeout", PATIENCE)
+    if isinstance(patience, bool) or not isinstance(patience, int | float) or patience <= 0:
+        raise UsageError(f"{where}: timeout is a number of seconds")
+    if kind == "command" and isinstance(what, list) and what and all(isinstance(word, str) for word in what):
+        return Source(kind=kind, what=tuple(what), patience=float(patience))
+    if not isinstance(what, str) or not what.strip():
+        expected = "a list of words" if kind == "command" else "a text"
+        raise UsageError(f"{where}: {kind} is {expected}")
+    if kind == "command":
+        return Source(kind=kind, what=_words(what), patience=float(patience))
+    if kind == "file":
+        what = os.path.join(folder, os.path.expanduser(what))
+    return Source(kind=kind, what=(what,))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    from shlex import split
+
+    return tuple(split(text))
+
+
+def _env(source: Source, where: str, warn: Callable[[str], None]) -> str:
+    name = source.what[0]
+    if name not in os.environ:
+        raise UsageError(f"{where}: there is no environment variable {name}")
+    return os.environ[name]
+
+
+def _file(source: Source, where: str, warn: Callable[[str], None]) -> str:
+    """A file that somebody else could have written is refused; one that others can read is warned about: Kubernetes
+    mounts secrets like that."""
+    path = os.path.expanduser(source.what[0])
+    try:
+        with open(path, "rb") as file:
+            careless(os.fstat(file.fileno()), f"{where}: {path}", warn)
+            data = file.read(LARGEST + 1)
+    except OSError as problem:
+        raise UsageError(f"{where}: {path}: {problem.strerror}") from None
+    return _text(data, f"{where}: {path}")
+
+
+def careless(status: os.stat_result, what: str, warn: Callable[[str], None]) -> None:
+    """Raises UsageError for a file that others can write or that is another user's; warns when others can read it."""
+    from stat import S_ISREG
+
+    if not S_ISREG(status.st_mode) or os.name != "posix":
+        return
+    if status.st_uid not in (0, os.geteuid()):
+        raise UsageError(f"{what} belongs to another user, so what stands in it is not taken")
+    if status.st_mode & 0o022:
+        raise UsageError(f"{what} can be written by others, so what stands in it is not taken: chmod 600 it")
+    if status.st_mode & 0o044:
+        warn(f"{what} holds a secret and can be read by others: chmod 600 it")
+
+
+def _keyring(source: Source, where: str, warn: Callable[[str], None]) -> str:
+    service, slash, user = source.what[0].rpartition("/")
+    if not slash or not service or not user:
+        raise UsageError(f"{where}: keyring is a text SERVICE/USER")
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        raise UsageError(f"{where}: the keyring takes another package: pip install 'kcli-kafka[keyring]'") from None
+    try:
+        found = keyring.get_password(service, user)
+    except keyring.errors.KeyringError as problem:
+        raise UsageError(f"{where}: the keyring does not answer: {problem or type(problem).__name__}") from None
+    if found is None:
+        raise UsageError(f"{where}: the keyring has no password of {user} for {service}: keyring set {service} {user}")
+    return str(found)
+
+
+def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
+    """What a command prints. It does not get our own secrets, nor our stdin: that may be records."""
+    import subprocess
+
+    name = source.what[0]
+    kept = {key: value for key, value in os.environ.items() if not (key.startswith("KCLI_") and secretive(key))}
+    try:
+        done = subprocess.run(
+            source.what, stdin=subprocess.DEVNULL, capture_output=True, timeout=source.patience, env=kept, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"{where}: {name} did not end within {source.patience:g} s") from None
+    except OSError as problem:
+        raise UsageError(f"{where}: {name}: {problem.strerror}") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"{where}: {name} ended with exit code {done.returncode}{f': {said[-1]}' if said else ''}")
+    return _text(done.stdout, f"{where}: {name}")
+
+
+def _text(data: bytes, where: str) -> str:
+    """One line end at the end is not part of a secret."""
+    if len(data) > LARGEST:
+        raise UsageError(f"{where}: more than {LARGEST // 1024} KiB is no secret")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{where}: is not UTF-8 text") from None
+    return text.removesuffix("\n").removesuffix("\r")

@@ -1,0 +1,93 @@
+"""sasl.oauthbearer.* of both dialects: where a token comes from (KIP-768, KIP-1139, librdkafka's method=oidc)."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+HANDLERS = ("OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler", "IAMClientCallbackHandler")
+LIFE = 3600  # seconds
+
+
+def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) -> None:
+    """Put what the properties say into the fields of OAuth. Raises UsageError."""
+    from kcli.config.names import OAUTH
+    from kcli.config.secured import put
+
+    for key, text, where in given:
+        field = OAUTH[key]
+        if key == "sasl.oauthbearer.extensions":
+            fields[field] = _pairs(text, ",", f"{where}: {key}")
+        elif key == "sasl.oauthbearer.token.command":
+            from shlex import split
+
+            put(fields, field, text)
+            fields[field] = tuple(split(text))
+        elif key == "sasl.oauthbearer.token.endpoint.url" and text.startswith("file:"):
+            put(fields, "token_file", text.removeprefix("file://").removeprefix("file:"))
+        elif key == "sasl.oauthbearer.config":
+            _unsecured(text, fields)
+        elif field == "timeout":
+            fields[field] = _seconds(key, text, where)
+        elif field:
+            put(fields, field, text)
+        else:
+            _check(key, text, where)
+
+
+def _check(key: str, text: str, where: str) -> None:
+    """What has one value that is done here anyway."""
+    if key.endswith("callback.handler.class"):
+        if text.rpartition(".")[2] not in HANDLERS:
+            raise UsageError(
+                f"{where}: {key}: Java classes cannot be run here; sasl.oauthbearer.token.command may print a token"
+            )
+    elif key == "sasl.oauthbearer.method" and text.lower() not in ("oidc", "default"):
+        raise UsageError(f"{where}: {key} is oidc or default")
+    elif key == "sasl.oauthbearer.grant.type" and text.lower() != "client_credentials":
+        raise UsageError(f"{where}: {key}: only client_credentials; sasl.oauthbearer.token.command may do others")
+
+
+def _pairs(text: str, between: str, where: str) -> tuple[tuple[str, str], ...]:
+    found = []
+    for item in filter(None, (part.strip() for part in text.split(between))):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UsageError(f"{where}: expected NAME=VALUE, several with {between!r} between")
+        found.append((name.strip(), value.strip()))
+    return tuple(found)
+
+
+def _seconds(key: str, text: str, where: str) -> float:
+    if not (text.isascii() and text.isdigit() and int(text) < 2**31):
+        raise UsageError(f"{where}: {key} is a number")
+    return max(0.001, int(text) / 1000)
+
+
+def _unsecured(text: str, fields: dict[str, Any]) -> None:
+    """librdkafka's `principal=me scope=a,b lifeSeconds=600`: the claims of a token without a signature."""
+    claims = dict(pair.partition("=")[::2] for pair in text.split())
+    made = {"sub": claims.get("principal", "")}
+    if "scope" in claims:
+        made["scope"] = claims["scope"]
+    if "lifeSeconds" in claims:
+        made["lifeSeconds"] = claims["lifeSeconds"]
+    fields["unsecured"] = made
+
+
+def unsecured_token(claims: dict[str, str]) -> str:
+    """A JWT without a signature, for brokers that are set up for tests (RFC 7515, appendix A.5)."""
+    import time
+    from base64 import urlsafe_b64encode
+    from json import dumps
+
+    now = int(time.time())
+    claims = dict(claims)
+    life = claims.pop("lifeSeconds", "")
+    body: dict[str, Any] = {**claims, "iat": now, "exp": now + (int(life) if life.isdigit() else LIFE)}
+    parts = ({"alg": "none"}, body)
+    return ".".join(urlsafe_b64encode(dumps(part).encode()).decode().rstrip("=") for part in parts) + "."

@@ -1,0 +1,54 @@
+"""A text that is never shown: passwords, tokens and keys in settings. Only `reveal()` gives it, where it is used.
+
+`repr`, `str`, `format`, `json` and a traceback's locals have `***`; pickling is refused.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+HIDDEN = "***"
+WORDS = ("password", "secret", "token", "jaas", "credential", "assertion", "passphrase", "private", "key.pem")
+OPEN = ("endpoint.url", "token.file", "token.command", "client.credentials.client.id", "delegation.token")
+PRIVATE = ("ssl.keystore.key", "sasl.oauthbearer.config", "sasl.oauthbearer.extensions")
+
+
+class Secret:
+    """`Secret("hunter2").reveal() == "hunter2"`; equal to another Secret of the same text."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The text. Call it where it goes to the wire and nowhere else."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(HIDDEN, spec)
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._text))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not written down")
+
+
+def secretive(key: str) -> bool:
+    """Whether the value of a property of this name must not be shown; in doubt it must not."""
+    name = key.lower().replace("_", ".")
+    return name in PRIVATE or (not name.endswith(OPEN) and any(word in name for word in WORDS))
