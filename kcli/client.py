@@ -39,8 +39,14 @@ class Client:
         if settings.guard:
             from kcli.broker.guard import GuardedBroker as kind
 
+        access = None
+        if settings.security is not None:
+            from kcli.broker.access import Access
+
+            access = Access(settings.security)
+
         def connect(address: Address, node_id: int) -> Broker:
-            return kind(address, node_id, self.settings, client_id)
+            return kind(address, node_id, self.settings, client_id, access)
 
         self.cluster: Cluster = NetworkCluster(connect, settings)
 

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from kcli.broker.access import Access
     from kcli.broker.versions import Ranges
     from kcli.model import Address
     from kcli.proto.schema import Request
@@ -27,11 +28,22 @@ LANES = {0: Lane.PRODUCE, 1: Lane.FETCH, 11: Lane.JOIN, 14: Lane.JOIN}
 class NetworkBroker:
     """One broker at one address. `node_id` is -1 for a bootstrap seed."""
 
-    def __init__(self, address: Address, node_id: int, settings: ClientSettings, client_id: str = "kcli") -> None:
+    def __init__(
+        self,
+        address: Address,
+        node_id: int,
+        settings: ClientSettings,
+        client_id: str = "kcli",
+        access: Access | None = None,
+    ) -> None:
         self.address = address
         self._node_id = node_id
         self._settings = settings
-        self._opening = Opening(address, self.name, settings, settings.client_id or client_id)
+        if access is None and settings.security is not None:
+            from kcli.broker.access import Access
+
+            access = Access(settings.security)
+        self._opening = Opening(address, self.name, settings, settings.client_id or client_id, access)
         if node_id >= 0 and address not in settings.bootstrap:
             seeds = ", ".join(f"{host}:{port}" for host, port in settings.bootstrap)
             self._opening.hint = (  # while it was never reached under the address it advertises: name both (C2)

@@ -24,18 +24,20 @@ if TYPE_CHECKING:
     from kcli.proto.session import Asked
 
 HIGH_WATER = 4 * 1024 * 1024
+GREETINGS = 3  # so many ApiVersions at most
 LATE = 0.05  # seconds: a timer that comes so much too late says that the loop was held up
 QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
 
 
 class Waiter:
-    """A request on the wire: who waits for its answer, and until when."""
+    """A request on the wire: who waits for its answer, and until when. `slot`: it holds one of those in flight."""
 
-    __slots__ = ("asked", "future", "timer")
+    __slots__ = ("asked", "future", "slot", "timer")
 
-    def __init__(self, asked: Asked, future: asyncio.Future[Any]) -> None:
+    def __init__(self, asked: Asked, future: asyncio.Future[Any], slot: bool) -> None:
         self.asked = asked
         self.future = future
+        self.slot = slot
         self.timer: asyncio.TimerHandle | None = None
 
 
@@ -49,6 +51,7 @@ class Connection(asyncio.BufferedProtocol):
         self.versions: Ranges = {}
         self.lost: BaseException | None = None
         self.hung_up = False  # it was the peer who closed
+        self.cause: BaseException | None = None  # what the transport said, when it was lost
         self._loop = asyncio.get_running_loop()
         self._session = ClientSession(client_id)
         self._reader = FrameReader(max_frame)
@@ -64,6 +67,11 @@ class Connection(asyncio.BufferedProtocol):
     @property
     def in_flight(self) -> int:
         return len(self._waiters)
+
+    @property
+    def unheard(self) -> bool:
+        """Something was asked after the greeting, and nothing was ever answered."""
+        return bool(self.versions) and bool(self._session.asked) and self._session.answered <= GREETINGS
 
     @property
     def muted(self) -> bool:
@@ -84,7 +92,10 @@ class Connection(asyncio.BufferedProtocol):
         except BaseException:
             self._slots.release()
             raise
-        waiter = Waiter(self._session.asked[-1], self._loop.create_future())
+        return self._expect(self._session.asked[-1], timeout, slot=True)
+
+    def _expect(self, asked: Asked, timeout: float, *, slot: bool) -> asyncio.Future[Any]:
+        waiter = Waiter(asked, self._loop.create_future(), slot)
         waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
         self._waiters.append(waiter)
         return waiter.future
@@ -94,6 +105,9 @@ class Connection(asyncio.BufferedProtocol):
         and the end of the connection throws away what still waits on our side (D20). Raises as `ask`; an error is
         `sent` when a part of it may have left."""
         await self._write(request, version, timeout, answered=False)
+        await self._flush(timeout)
+
+    async def _flush(self, timeout: float) -> None:
         assert self._transport is not None
         if not self._transport.get_write_buffer_size():
             return
@@ -164,21 +178,26 @@ class Connection(asyncio.BufferedProtocol):
     def _answer(self, frame: memoryview) -> None:
         asked, response = self._session.receive(frame)
         waiter = self._waiters.popleft()
-        self._slots.release()  # not when the caller leaves: a tombstone is still in flight
+        if waiter.slot:
+            self._slots.release()  # not when the caller leaves: a tombstone is still in flight
         self.last_used = self._loop.time()
         quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
         if quiet:
             self._gate.mute(quiet)
+        self._settle(waiter, response)
+
+    def _settle(self, waiter: Waiter, answer: Any) -> None:
         if waiter.timer is not None:
             waiter.timer.cancel()
         if not waiter.future.done():
-            waiter.future.set_result(response)
+            waiter.future.set_result(answer)
 
     def eof_received(self) -> bool:
         return False
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self.hung_up = self.lost is None
+        self.cause = exc
         self._fail(f"{self.name} closed the connection{f': {exc}' if exc is not None else ''}")
 
     def pause_writing(self) -> None:
@@ -208,7 +227,8 @@ class Connection(asyncio.BufferedProtocol):
         for waiter in waiters:
             if waiter.timer is not None:
                 waiter.timer.cancel()
-            self._slots.release()
+            if waiter.slot:
+                self._slots.release()
             if not waiter.future.done():
                 sent = isinstance(lost, ConnectError)
                 waiter.future.set_exception(ConnectError(str(lost), sent=True) if sent else Closed(str(lost)))

@@ -6,15 +6,16 @@ import asyncio
 
 
 class Gate:
-    """Open until `pause`, `mute`; open again when neither holds. Nobody waits at a gate that was opened for good."""
+    """Open until `pause`, `mute`, `hold`; open again when none of them holds. Nobody waits at one opened for good."""
 
-    __slots__ = ("_ended", "_loop", "_muted_until", "_open", "_paused")
+    __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_open", "_paused")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._open = asyncio.Event()
         self._open.set()
         self._paused = False
+        self._held = False
         self._ended = False
         self._muted_until = 0.0
 
@@ -52,6 +53,17 @@ class Gate:
         self._paused = False
         self._update()
 
+    def hold(self) -> None:
+        """Something else goes first (re-authentication)."""
+        if not self._ended:
+            self._held = True
+            self._open.clear()
+
+    def release(self) -> None:
+        """It is over."""
+        self._held = False
+        self._update()
+
     def mute(self, seconds: float) -> None:
         """The peer asks for silence. Its answers go on coming."""
         until = self._loop.time() + seconds
@@ -66,11 +78,12 @@ class Gate:
             self._update()
 
     def _update(self) -> None:
-        if self._ended or not (self._paused or self._muted_until):
+        if self._ended or not (self._paused or self._held or self._muted_until):
             self._open.set()
 
     def end(self) -> None:
         """The connection is lost: whoever waits shall see it."""
         self._ended = True
+        self._held = False
         self._muted_until = 0.0
         self._open.set()

@@ -1,4 +1,4 @@
-"""What happens on a new connection before anybody may use it: ApiVersions, then (a later issue) TLS and SASL.
+"""What happens on a new connection before anybody may use it: ApiVersions; then SASL, see authentication.py.
 
 ApiVersions goes out at our highest version. A broker that does not know it answers UNSUPPORTED_VERSION as v0, and is
 asked again at what it named, else at v0; one that drops the connection instead (Event Hubs does) is asked at v0 (B9).
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from kcli.proto.messages.api_versions import ApiVersionsResponse
 
 API_VERSIONS = 18
+
+
+class OtherForm(ConnectError):
+    """The broker refused the password, which has another form to be tried on a new connection."""
 
 
 def software_version(version: str) -> str:

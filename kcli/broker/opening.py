@@ -9,7 +9,7 @@ import asyncio
 
 from kcli.broker.backoff import Backoff
 from kcli.broker.connection import Connection
-from kcli.broker.handshake import agree_on_versions
+from kcli.broker.handshake import OtherForm, agree_on_versions
 from kcli.broker.resolve import open_socket, resolve
 from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from kcli.broker.access import Access
+    from kcli.broker.secured import SecuredConnection
     from kcli.broker.versions import Ranges
     from kcli.model import Address
     from kcli.settings import ClientSettings
@@ -25,26 +27,37 @@ if TYPE_CHECKING:
 LADDER = (4, 4, 0)
 """The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
 
+TURNED_AWAY = 3  # greetings that were answered, and nothing after them, before it is no chance
+UNKNOWN_THERE = "it wants authentication: set security.protocol=SASL_PLAINTEXT or SASL_SSL, and sasl.mechanism"
+
 
 class Opening:
     """Opens the connections to one address. `name` is how people know the broker."""
 
-    def __init__(self, address: Address, name: str, settings: ClientSettings, client_id: str) -> None:
+    def __init__(
+        self, address: Address, name: str, settings: ClientSettings, client_id: str, access: Access | None = None
+    ) -> None:
         self._address = address
         self._there = address  # where to connect: another place with a broker map
         self._name = name
         self._settings = settings
-        self._kind = Connection
+        self._access = access
+        self._kind: type[Connection] = Connection
+        if access is not None:
+            from kcli.broker.secured import SecuredConnection
+
+            self._kind = SecuredConnection
         if settings.broker_map:
             self._take_another_way(settings.broker_map)
         if settings.trace:
             from kcli.broker.tracing import traced
 
-            self._kind = traced(settings.trace)
+            self._kind = traced(settings.trace, self._kind)
         self._client_id = client_id
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._budget = settings.connect_timeout
         self._ladder: tuple[int, ...] = LADDER
+        self._unheard = 0  # connections that ended after the greeting, as long as nothing else was answered
         self.hint = ""  # added to errors as long as nobody was ever reached here
         self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
@@ -60,11 +73,22 @@ class Opening:
     async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""
         loop = asyncio.get_running_loop()
+
+        def gone(connection: Connection) -> None:
+            if connection.unheard and connection.hung_up:
+                self._unheard += 1
+            elif connection.versions:
+                self._unheard = 0
+            on_lost(connection)
+
+        if self._unheard >= TURNED_AWAY and not (self._settings.security and self._settings.security.sasl):
+            self._unheard = 0
+            raise AuthError(f"{self._name} answers the greeting and then closes the connection: {UNKNOWN_THERE}")
         if (wait := self.not_before - loop.time()) > 0:
             await asyncio.sleep(wait)
         self.last_attempt = loop.time()
         try:
-            connection = await self._climb(loop.time() + self._budget, in_flight, on_lost)
+            connection = await self._climb(loop.time() + self._budget, in_flight, gone)
         except KcliError as problem:
             self.not_before = loop.time() + self._backoff.next()
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
@@ -83,11 +107,18 @@ class Opening:
             if step:
                 await asyncio.sleep(self._backoff.next())
             connection = await self._dial(end, in_flight, on_lost)
+            if self._access is not None:
+                await self._secure(connection, end)
             try:
                 await self._greet(connection, end, version)
+                if self._access is not None:
+                    await self._introduce(connection, end)
             except BaseException as problem:
                 connection.close()
-                if isinstance(problem, ConnectError) and connection.hung_up:
+                if isinstance(problem, OtherForm):
+                    continue
+                if isinstance(problem, ConnectError) and connection.hung_up and not connection.versions:
+                    self._explain(connection, problem)
                     continue
                 raise
             self._ladder = self._ladder[step:]
@@ -105,6 +136,33 @@ class Opening:
             raise ConnectError(
                 f"{self._name} accepts connections and does not answer ApiVersions: is it a Kafka listener?"
             ) from slow
+
+    async def _secure(self, connection: Connection, end: float) -> None:
+        """TLS, where that is asked for."""
+        assert self._access is not None
+        left = max(0.001, end - asyncio.get_running_loop().time())
+        try:
+            await self._access.secure(cast_secured(connection), self._address.host, left)
+        except BaseException:
+            connection.close()
+            raise
+
+    async def _introduce(self, connection: Connection, end: float) -> None:
+        """Say who we are, where that is asked for."""
+        if self._access is None or self._access.sasl is None:
+            return
+        from kcli.broker.authentication import introduce
+
+        left = max(0.001, end - asyncio.get_running_loop().time())
+        again = self._settings.connect_timeout_max
+        await introduce(cast_secured(connection), self._access, self._address.host, left, again)
+
+    def _explain(self, connection: Connection, problem: ConnectError) -> None:
+        """Raises TlsError when it is TLS that ended the connection for good."""
+        access = self._access
+        found = access.fault(cast_secured(connection), self._address.host) if access is not None else None
+        if found is not None:
+            raise found from problem
 
     async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """Connect to the first of the name's addresses that answers. Raises ConnectError with each one's reason."""
@@ -144,6 +202,11 @@ class Opening:
         except BaseException:
             sock.close()
             raise
+
+
+def cast_secured(connection: Connection) -> SecuredConnection:
+    """With an access every connection of ours is one."""
+    return connection  # type: ignore[return-value]
 
 
 def _reason(problem: OSError) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from threading import Thread
+
+from kcli.broker.aside import aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,39 +24,14 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:
         try:
-            found = await _look_up(host.rstrip("."), port)
+            found = await aside(f"resolve {host}", _look_up, host.rstrip("."), port)
         except UnicodeError as problem:
             raise OSError(0, "this cannot be a host name") from problem
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
 
 
-async def _look_up(host: str, port: int) -> Any:
-    """getaddrinfo in a thread that nobody has to wait for: a resolver may take half a minute, and the loop's own
-    threads are joined before the process may end (B30)."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[Any] = loop.create_future()
-
-    def settle(found: Any, problem: BaseException | None) -> None:
-        if answer.done():
-            return
-        if problem is not None:
-            answer.set_exception(problem)
-        else:
-            answer.set_result(found)
-
-    def ask() -> None:
-        found, problem = None, None
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as failed:
-            problem = failed
-        try:
-            loop.call_soon_threadsafe(settle, found, problem)
-        except RuntimeError:
-            return  # the loop is closed: nobody waits any more
-
-    Thread(target=ask, name=f"resolve {host}", daemon=True).start()
-    return await answer
+def _look_up(host: str, port: int) -> list[Any]:
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
 def open_socket(family: int) -> socket.socket:

@@ -106,7 +106,8 @@ def _open(where: str) -> TextIO:
     return _files[where]
 
 
-def traced(where: str) -> type[TracedConnection]:
-    """The kind of connection that writes to `where`. Raises OSError when the file cannot be written."""
+def traced(where: str, kind: type[Connection] = Connection) -> type[Connection]:
+    """That kind of connection, writing to `where`. Raises OSError when the file cannot be written."""
     _open(where)
-    return type("TracedConnection", (TracedConnection,), {"where": where})
+    bases = (TracedConnection,) if kind is Connection else (TracedConnection, kind)
+    return type("TracedConnection", bases, {"where": where})

@@ -153,6 +153,11 @@ class ClientSession:
         self._next_id = 0
         self.asked: deque[Asked] = deque()
 
+    @property
+    def answered(self) -> int:
+        """How many requests were answered, or had no answer to come; it starts anew with the ids."""
+        return self._next_id - len(self.asked)
+
     def send(self, request: Request[Any], version: int, *, answered: bool = True) -> list[Buffer]:
         """The frame of `request` at `version`, as buffers to be written one after the other.
         `answered=False` for a request that has no answer (acks=0). Raises EncodeError, and then nothing changed."""

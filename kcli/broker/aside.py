@@ -1,0 +1,42 @@
+"""Work that would hold up the loop, in a thread that nobody has to wait for: a resolver, a token endpoint or a KDC may
+take half a minute, and the loop's own threads are joined before the process may end (B30)."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
+
+async def aside(name: str, function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)`; raises what it raises. When nobody waits any more, its result is dropped."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+
+    def settle(found: Any, problem: BaseException | None) -> None:
+        if answer.done():
+            return
+        if problem is not None:
+            answer.set_exception(problem)
+        else:
+            answer.set_result(found)
+
+    def work() -> None:
+        found, problem = None, None
+        try:
+            found = function(*args)
+        except BaseException as failed:  # noqa: BLE001 it is raised where it is awaited
+            problem = failed
+        try:
+            loop.call_soon_threadsafe(settle, found, problem)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
+
+    Thread(target=work, name=name, daemon=True).start()
+    return await answer

@@ -1,0 +1,109 @@
+"""The client credentials grant of an OIDC provider (RFC 6749 4.4): one POST over https, no redirects, bounded."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from http.client import HTTPException
+from ssl import SSLContext, create_default_context
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
+
+from kcli.errors import AuthError, ConnectError, UsageError
+from kcli.proto.sasl import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.security import OAuth
+
+LARGEST = 1024 * 1024
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def check_endpoint(oauth: OAuth) -> None:
+    """Raises UsageError for an endpoint to which no secret may be sent."""
+    at = urlsplit(oauth.token_endpoint)
+    if at.scheme == "http" and at.hostname not in LOOPBACK:
+        raise UsageError(
+            f"the token endpoint {oauth.token_endpoint} is not https: the client's secret would be readable"
+        )
+    if at.scheme not in ("http", "https") or not at.hostname:
+        raise UsageError(f"the token endpoint {oauth.token_endpoint} is not an https URL")
+    if not oauth.client_id or oauth.client_secret is None:
+        raise UsageError("a token endpoint wants a client id and a client secret")
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Credentials go where they were meant to go."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+def ask(oauth: OAuth) -> tuple[str, float | None]:
+    """The token and its life in seconds. Raises AuthError, ConnectError."""
+    assert oauth.client_secret is not None
+    pair = f"{oauth.client_id}:{oauth.client_secret.reveal()}".encode()
+    form = {"grant_type": "client_credentials"} | ({"scope": oauth.scope} if oauth.scope else {})
+    request = Request(
+        oauth.token_endpoint,
+        urlencode(form).encode(),
+        {
+            "Authorization": f"Basic {b64encode(pair).decode()}",
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+        },
+        method="POST",
+    )
+    where = f"the token endpoint {oauth.token_endpoint}"
+    opener = build_opener(_NoRedirect, HTTPSHandler(context=_context(oauth)), *_proxies(oauth))
+    try:
+        with opener.open(request, timeout=oauth.timeout) as answer:
+            body = answer.read(LARGEST)
+    except HTTPError as refused:
+        with refused:
+            raise _refusal(where, refused.code, refused.read(LARGEST)) from None
+    except (URLError, HTTPException, OSError) as problem:
+        reason = getattr(problem, "reason", None) or problem
+        raise ConnectError(f"{where} cannot be reached: {printable(str(reason))}") from None
+    return _token(where, body)
+
+
+def _context(oauth: OAuth) -> SSLContext:
+    try:
+        return create_default_context(cafile=oauth.ca or None)
+    except OSError as problem:
+        raise AuthError(f"the authorities of the token endpoint, {oauth.ca}: {problem.strerror or problem}") from None
+
+
+def _proxies(oauth: OAuth) -> list[ProxyHandler]:
+    """Nobody's proxy stands between us and this machine."""
+    return [ProxyHandler({})] if urlsplit(oauth.token_endpoint).hostname in LOOPBACK else []
+
+
+def _refusal(where: str, status: int, body: bytes) -> AuthError | ConnectError:
+    said = _object(body)
+    words = ": ".join(printable(str(said[key])) for key in ("error", "error_description") if said.get(key))
+    if status >= 500 or status == 429:
+        return ConnectError(f"{where} is in trouble: HTTP {status}{f', {words}' if words else ''}")
+    return AuthError(f"{where} gave no token: HTTP {status}{f', {words}' if words else ''}")
+
+
+def _token(where: str, body: bytes) -> tuple[str, float | None]:
+    said = _object(body)
+    token = said.get("access_token")
+    if not isinstance(token, str) or not token:
+        raise AuthError(f"{where} answered without an access_token")
+    lifetime = said.get("expires_in")
+    return token, float(lifetime) if isinstance(lifetime, int | float) and lifetime > 0 else None
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,87 @@
+"""What is wrong between two ends of TLS, as a sentence that says what mends it."""
+
+from __future__ import annotations
+
+import ssl
+
+from kcli.errors import ConnectError, TlsError
+
+EXPIRED, NOT_YET = 10, 9
+SELF_SIGNED, SELF_SIGNED_IN_CHAIN, NO_ISSUER, NO_FIRST = 18, 19, 20, 21
+WRONG_NAME, WRONG_ADDRESS = 62, 64
+PURPOSE = 26
+
+# what the peer's alert, or our own library, calls it: what it means
+REASONS = {
+    "CERTIFICATE_REQUIRED": "wants a client certificate: set ssl.keystore.location, or ssl.certificate.location and "
+    "ssl.key.location",
+    "UNKNOWN_CA": "does not trust the authority of our client certificate: use one that the broker's truststore knows",
+    "CERTIFICATE_EXPIRED": "says that our client certificate has expired: renew it",
+    "CERTIFICATE_REVOKED": "says that our client certificate was revoked",
+    "CERTIFICATE_UNKNOWN": "does not accept our client certificate",
+    "UNSUPPORTED_CERTIFICATE": "does not accept our client certificate: it may not be made for clients (extended key "
+    "usage clientAuth)",
+    "BAD_CERTIFICATE": "does not accept our client certificate, or wants one: set ssl.keystore.location, or "
+    "ssl.certificate.location and ssl.key.location",
+    "UNRECOGNIZED_NAME": "does not know the name we asked for (SNI)",
+    "PROTOCOL_VERSION": "speaks no version of TLS that we accept (1.2 and 1.3)",
+    "UNSUPPORTED_PROTOCOL": "speaks no version of TLS that we accept (1.2 and 1.3)",
+    "NO_PROTOCOLS_AVAILABLE": "and we have no version of TLS in common: see ssl.enabled.protocols",
+    "HANDSHAKE_FAILURE": "and we have no cipher or version of TLS in common, or it wants a client certificate",
+    "INSUFFICIENT_SECURITY": "wants stronger ciphers than we offer",
+    "NO_SHARED_CIPHER": "and we have no cipher in common",
+    "DH_KEY_TOO_SMALL": "offers a key too weak to be safe: it needs a stronger one",
+    "ACCESS_DENIED": "refuses our client certificate",
+}
+PLAINTEXT = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "UNKNOWN_PROTOCOL")
+
+
+def explain(problem: BaseException, name: str, host: str) -> ConnectError:
+    """The error to raise for one of the TLS layer; `name` is the broker's, `host` what the certificate should say."""
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return TlsError(f"{name}: {_certificate(problem, host)}")
+    if isinstance(problem, ssl.SSLError):
+        reason = str(problem.reason or "")
+        if any(word in reason for word in PLAINTEXT):
+            return TlsError(
+                f"{name} does not speak TLS on this port: use security.protocol=PLAINTEXT or SASL_PLAINTEXT"
+            )
+        for word, means in REASONS.items():
+            if reason.endswith(word):
+                return TlsError(f"{name} {means}")
+        if isinstance(problem, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            return hung_up(name)
+        return ConnectError(f"{name}: the TLS connection failed ({reason or problem})")
+    if isinstance(problem, ConnectionResetError):
+        return hung_up(name)
+    return ConnectError(f"{name}: the TLS connection failed ({problem})")
+
+
+class HungUp(ConnectError):
+    """The peer closed the connection during the handshake: it does not speak TLS, or something is in between."""
+
+
+def hung_up(name: str) -> HungUp:
+    return HungUp(
+        f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
+        "(security.protocol=PLAINTEXT or SASL_PLAINTEXT)"
+    )
+
+
+def _certificate(problem: ssl.SSLCertVerificationError, host: str) -> str:
+    code = problem.verify_code
+    if code == EXPIRED:
+        return "the broker's certificate has expired: it has to be renewed (or this machine's clock is wrong)"
+    if code == NOT_YET:
+        return "the broker's certificate is not valid yet: check this machine's clock"
+    if code in (WRONG_NAME, WRONG_ADDRESS):
+        return (
+            f"the broker's certificate is not for {host}: connect by a name that is in it, have the name added, or "
+            "turn the check off with ssl.endpoint.identification.algorithm= (empty)"
+        )
+    if code in (SELF_SIGNED, SELF_SIGNED_IN_CHAIN, NO_ISSUER, NO_FIRST):
+        kind = "signed by itself" if code == SELF_SIGNED else "signed by an authority that is not trusted here"
+        return f"the broker's certificate is {kind}: name its authority with ssl.ca.location (a PEM file)"
+    if code == PURPOSE:
+        return "the broker's certificate is not made for servers (extended key usage serverAuth)"
+    return f"the broker's certificate is not accepted: {problem.verify_message or problem.reason}"
