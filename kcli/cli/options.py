@@ -90,7 +90,29 @@ WHERE = Option(
     metavar="CONDITION",
     help="Only records for which it holds, such as 'value.user.id == 42'.",
 )
-FILTERS = (GREP, ONLY_KEYS, KEY_GREP, ONLY_HEADERS, WHERE)
+VALUE_FORMAT = Option(
+    name="value_format",
+    flags=("--value-format",),
+    choices=("auto", "json", "msgpack", "url"),
+    help="How a condition, or a time field, reads values. url: a=1&b=2.",
+)
+FILTERS = (GREP, ONLY_KEYS, KEY_GREP, ONLY_HEADERS, WHERE, VALUE_FORMAT)
+TIMES = (
+    Option(name="start", flags=("--start",), metavar="TIME", help="Only records from this time on: ISO 8601, -1h, …"),
+    Option(name="end", flags=("--end",), metavar="TIME", help="Only records before this time; stop there."),
+    Option(
+        name="time_field",
+        flags=("--time-field",),
+        metavar="NAME",
+        help="--start and --end are of this field in the value, such as ts or event.ts.",
+    ),
+    Option(
+        name="jitter",
+        flags=("--jitter",),
+        metavar="LENGTH",
+        help="By how much the field's times may go back from record to record (default 1m).",
+    ),
+)
 FAIL_IF_NONE = Option(
     name="fail_if_none", flags=("--fail-if-none",), kind="flag", help="Exit 3 when no record was written."
 )
@@ -188,6 +210,8 @@ null, or between a number and a text, are false. -n counts the records that are 
 Examples:
   kcli consume orders -e                              all there is
   kcli consume orders -o -10 -e                       the last ten of each partition
+  kcli consume orders --start 2026-03-01T09:00Z --end 2026-03-01T10:00Z
+  kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
   kcli consume orders -o @-1h:now -f '%T{iso} %k %s\\n'
   kcli consume orders -p 0 -o 100:200 -J              envelopes of a range
   kcli consume orders -e --grep 'timeout|refused'     values that match
@@ -205,6 +229,7 @@ Examples:
         END,
         COUNT,
         *PRINTING,
+        *TIMES,
         *FILTERS,
         FAIL_IF_NONE,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Join this consumer group."),
@@ -262,6 +287,7 @@ TALLY = Command(
 Examples:
   kcli count orders
   kcli count orders -o @-1h:now                       of the last hour
+  kcli count orders --start -1h --time-field event.ts by a time in the values
   kcli count orders --where 'value.total > 100'       of some
   kcli count orders payments --format table           by partition""",
     words="TOPIC...",
@@ -283,6 +309,7 @@ Examples:
             help="Rows per partition instead of one number.",
         ),
         Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json."),
+        *TIMES,
         *FILTERS,
         ISOLATION,
         SKIP_CORRUPT,
