@@ -24,13 +24,13 @@ def run(values: Values) -> int:
         from kcli.tui.app import Dashboard
     except ModuleNotFoundError as missing:
         raise UsageError(f"the dashboard needs {missing.name}: pip install textual") from missing
-    from kcli.tui.places import find
+    from kcli.tui.places import NAMES, find
     from kcli.tui.session import LiveSession
 
     words = " ".join(values["words"])
     place = find(words) if words else None
     if words and place is None:
-        raise UsageError(f"there is no place {words!r} in the dashboard; such as: groups, group NAME")
+        raise UsageError(f"there is no place {words!r} in the dashboard; take one of: {NAMES}")
     board = Dashboard(
         LiveSession(settings, interval=interval, window=window), place=place, theme=values["theme"] or "kcli-dark"
     )

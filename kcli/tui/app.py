@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
 from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.places import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.text import printable
 from kcli.tui.themes import THEMES
@@ -31,6 +32,9 @@ class Dashboard(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
         Binding("colon", "command", "Go to", id="app.command", key_display=":"),
+        Binding("ctrl+g", "place('groups')", "Groups", show=False, id="app.groups"),
+        Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
+        Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),
         Binding("space", "pause", "Pause", id="app.pause"),
         Binding("q,ctrl+c", "quit", "Quit", id="app.quit", key_display="q"),
     ]
@@ -106,6 +110,9 @@ class Dashboard(App[int]):
         from kcli.tui.screens.help import Help
 
         self.push_screen(Help(self.screen))
+
+    def action_place(self, name: str) -> None:
+        self._go(find(name))
 
     def action_command(self) -> None:
         from kcli.tui.screens.command import Command

@@ -1,4 +1,4 @@
-"""The places of the dashboard by name: what `:` and the palette offer, and the screen of each."""
+"""The places of the dashboard by name: what `:` and the command line offer, and the screen of each."""
 
 from __future__ import annotations
 
@@ -9,23 +9,49 @@ if TYPE_CHECKING:
 
     from kcli.lag.watch import Look
 
+NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers"
+
 
 def places(look: Look | None) -> list[str]:
     """What can be typed, for completion."""
     groups = [one.described.group for one in look.groups] if look is not None else []
-    return ["groups", *(f"group {name}" for name in groups)]
+    topics = sorted({part.lag.sample.topic for one in look.groups for part in one.partitions}) if look else []
+    return [
+        "groups",
+        "topics",
+        "brokers",
+        *(f"group {name}" for name in groups),
+        *(f"topic {name}" for name in topics),
+        *(f"records {name}" for name in topics),
+    ]
 
 
 def find(text: str) -> Screen[Any] | None:
     """The screen that a line names; None if there is none."""
-    word, _, rest = text.strip().partition(" ")
-    rest = rest.strip()
-    if word == "groups" and not rest:
-        from kcli.tui.screens.groups import Groups
+    word, *rest = text.split()
+    match word, rest:
+        case "groups", []:
+            from kcli.tui.screens.groups import Groups
 
-        return Groups()
-    if word == "group" and rest:
-        from kcli.tui.screens.group import Group
+            return Groups()
+        case "group", [name]:
+            from kcli.tui.screens.group import Group
 
-        return Group(rest)
+            return Group(name)
+        case "topics", []:
+            from kcli.tui.screens.topics import Topics
+
+            return Topics()
+        case "topic", [name]:
+            from kcli.tui.screens.topic import Topic
+
+            return Topic(name)
+        case "brokers", []:
+            from kcli.tui.screens.brokers import Brokers
+
+            return Brokers()
+        case (("records" | "tail"), [_, *_]):
+            from kcli.tui.screens.records import Records
+
+            return Records(rest)
     return None

@@ -15,3 +15,8 @@ def printable(text: str | None) -> str:
 def quoted(word: str) -> str:
     """A word as one would type it in a command."""
     return shlex.quote(visible(word))
+
+
+def shown(data: bytes, most: int = 400) -> str:
+    """The beginning of a key or a value on one line."""
+    return visible(data[:most].decode("utf-8", "backslashreplace")) + ("…" if len(data) > most else "")

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen, Screen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from kcli.tui.places import find, places
+from kcli.tui.places import NAMES, find, places
 
 if TYPE_CHECKING:
     from kcli.tui.app import Dashboard
@@ -25,14 +25,14 @@ class Command(ModalScreen[Screen[Any] | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             known = places(cast("Dashboard", self.app).look)
-            yield Input(placeholder="groups, group NAME, …", suggester=SuggestFromList(known))
+            yield Input(placeholder=NAMES, suggester=SuggestFromList(known))
             yield Static("", id="wrong", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip() in ("q", "quit"):
             self.app.exit(0)
             return
-        where = find(event.value)
+        where = find(event.value) if event.value.strip() else None
         if where is None:
             self.query_one("#wrong", Static).update(f"There is no place called {event.value.strip()}.")
         else:

@@ -104,6 +104,19 @@ class Group(Page):
         """The partition under the cursor."""
         return self.query_one("#partitions", Rows).row
 
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        from kcli.tui.screens.records import Records
+
+        if event.rows.id == "partitions":
+            sample = event.row.lag.sample
+            at = TopicPartition(sample.topic, sample.partition)
+            offset = sample.committed if sample.committed is not None else sample.start or 0
+            self.app.push_screen(Records([at.topic], around=(at, offset), why="the next one to be read"))
+        elif event.rows.id == "topics":
+            from kcli.tui.screens.topic import Topic
+
+            self.app.push_screen(Topic(event.row.total.topic))
+
     def action_tab(self, name: str) -> None:
         self.query_one(TabbedContent).active = f"tab-{name}"
         self.query_one(f"#{name}", Rows).focus()

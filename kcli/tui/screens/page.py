@@ -104,7 +104,7 @@ class Page(Screen[None]):
 
     def _new_look(self, look: Look | None) -> None:
         self._tell_masthead()
-        if look is not None and self.is_mounted:
+        if look is not None:
             self.looked(look)
             self.retitle()
         if self.session.live and self.is_current:

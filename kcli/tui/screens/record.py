@@ -1,0 +1,127 @@
+"""One record, whole: its value as JSON, text and bytes, its key, its headers, where and when it was written."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Static, TabbedContent, TabPane
+
+from kcli.serde.decoded import value_of
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable, quoted
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.tui.tail import Seen
+
+MOST = 256 * 1024  # bytes that are shown of a value
+LINE = 16  # bytes of a hex line
+
+
+class RecordView(Page):
+    """The page of a record."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "tab('decoded')", "Decoded", show=False, id="record.decoded"),
+        Binding("2", "tab('text')", "Text", show=False, id="record.text"),
+        Binding("3", "tab('hex')", "Hex", show=False, id="record.hex"),
+        Binding("4", "tab('headers')", "Headers", show=False, id="record.headers"),
+        Binding("c", "copy_value", "Copy value", id="record.copy_value"),
+    ]
+
+    def __init__(self, record: Seen) -> None:
+        super().__init__()
+        self.record = record
+
+    @property
+    def heading(self) -> str:
+        one = self.record
+        when = (
+            f"{datetime.fromtimestamp(one.timestamp / 1000).isoformat(' ', 'milliseconds')}"
+            if one.timestamp >= 0
+            else ""
+        )
+        size = "null" if one.value is None else f"{len(one.value):,} bytes"
+        key = "null" if one.key is None else printable(one.key.decode("utf-8", "backslashreplace"))
+        return f"{printable(one.topic)}[{one.partition}] at {one.offset}  {when}  key {key}  value {size}"
+
+    @property
+    def same_as(self) -> str:
+        one = self.record
+        return f"kcli consume {quoted(one.topic)} -p {one.partition} -o {one.offset} -c 1 -J"
+
+    def body(self) -> ComposeResult:
+        with TabbedContent(id="tabs"):
+            with TabPane("Decoded", id="tab-decoded"), VerticalScroll():
+                yield Static(decoded(self.record.value), markup=False)
+            with TabPane("Text", id="tab-text"), VerticalScroll():
+                yield Static(text(self.record.value), markup=False)
+            with TabPane("Hex", id="tab-hex"), VerticalScroll():
+                yield Static(hexadecimal(self.record.value), markup=False)
+            with TabPane(f"Headers ({len(self.record.headers)})", id="tab-headers"):
+                yield Rows(
+                    [
+                        Column("name", "NAME", lambda h: Cell(printable(h[0])), lambda h: h[0], letter="N", rank=0),
+                        Column("value", "VALUE", lambda h: Cell(text(h[1])), lambda h: h[1], rank=0, wide=True),
+                    ],
+                    key=id,
+                    id="headers",
+                    empty="No headers.",
+                )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(Rows).put(self.record.headers)
+
+    def inquire(self) -> None:  # type: ignore[override]
+        """A record does not change."""
+
+    def action_tab(self, name: str) -> None:
+        self.query_one(TabbedContent).active = f"tab-{name}"
+
+    def action_copy_value(self) -> None:
+        self.app.copy_to_clipboard(text(self.record.value))
+        self.notify("the value", title="Copied")
+
+
+def decoded(value: bytes | None) -> str:
+    """What the value says, indented; its text when it says nothing more."""
+    if value is None:
+        return "null (a tombstone on a compacted topic)"
+    seen = value_of(value[:MOST]) if len(value) <= MOST else None
+    if seen is None or isinstance(seen, str):
+        return text(value)
+    return printable_lines(json.dumps(seen, indent=2, ensure_ascii=False, default=str))
+
+
+def text(value: bytes | None) -> str:
+    """The value as text; what a terminal would obey is spelled out."""
+    if value is None:
+        return "null"
+    more = f"\n… and {len(value) - MOST:,} bytes more" if len(value) > MOST else ""
+    return printable_lines(value[:MOST].decode("utf-8", "backslashreplace")) + more
+
+
+def hexadecimal(value: bytes | None) -> str:
+    """Sixteen bytes a line: their offset, their numbers, their letters."""
+    if value is None:
+        return "null"
+    lines = []
+    for at in range(0, min(len(value), MOST), LINE):
+        part = value[at : at + LINE]
+        letters = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{at:08x}  {part.hex(' ', 1):<{LINE * 3 - 1}}  {letters}")
+    if len(value) > MOST:
+        lines.append(f"… and {len(value) - MOST:,} bytes more")
+    return "\n".join(lines)
+
+
+def printable_lines(words: str) -> str:
+    """Text of several lines, each fit for a terminal."""
+    return "\n".join(printable(line) for line in words.split("\n"))

@@ -1,0 +1,172 @@
+"""Records as they come, of one topic or many, merged by time; or those around one offset, such as where a group is
+stuck. Drawing takes what is new ten times a second, however many pass."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from kcli.errors import KcliError, UsageError
+from kcli.serde.filters import Filter
+from kcli.tui.figures import DASH, count
+from kcli.tui.screens.page import Page
+from kcli.tui.tail import KEEP, Seen, Tail
+from kcli.tui.text import printable, quoted, shown
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.client import Client
+    from kcli.model import TopicPartition
+
+FRAME = 0.1  # seconds
+BEFORE = 3  # records before the one that is looked at
+
+
+class Records(Page):
+    """A tail of `topics`; with `around`, the records of one partition from shortly before an offset on."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "freeze", "Hold", id="records.hold"),
+        Binding("f", "follow", "Follow", show=False, id="records.follow"),
+    ]
+
+    def __init__(self, topics: list[str], *, around: tuple[TopicPartition, int] | None = None, why: str = "") -> None:
+        super().__init__()
+        self.topics = topics
+        self.around = around
+        self._why = why
+        self._words = ""
+        self._held = False
+        self._tail = self._fresh(None)
+        self._rows: list[Seen] = []
+        self._drawn = 0
+
+    @property
+    def heading(self) -> str:
+        counts = self._tail.counts
+        where = ", ".join(printable(topic) for topic in self.topics)
+        if self.around is not None:
+            at, offset = self.around
+            where = f"{printable(at.topic)}[{at.partition}] at {offset}"
+        told = [f"Records of {where}", self._why, f"{count(counts.passed)} read"]
+        if self._words:
+            told.append(f"{count(counts.wanted)} match {self._words!r}")
+        if self._held:
+            told.append("HELD")
+        if self._tail.problem:
+            told.append(printable(self._tail.problem))
+        return "  ".join(filter(None, told))
+
+    @property
+    def same_as(self) -> str:
+        grep = f" --grep {quoted(self._words)}" if self._words else ""
+        if self.around is not None:
+            at, offset = self.around
+            return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{grep}"
+        return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{grep}"
+
+    def body(self) -> ComposeResult:
+        yield Rows(self._columns(), key=lambda one: one.number, id="records", empty="Nothing yet.")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#filter", Input).placeholder = "a regular expression that the value holds"
+        self.read()
+        self.set_interval(FRAME, self._frame)
+
+    def inquire(self) -> None:  # type: ignore[override]
+        """A look changes nothing here."""
+
+    def _fresh(self, wanted: Filter | None) -> Tail:
+        if self.around is None:
+            return Tail(self.topics, wanted=wanted)
+        at, offset = self.around
+        return Tail([at.topic], starts={at: max(offset - BEFORE, 0)}, wanted=wanted)
+
+    @work(exclusive=True, group="tail")
+    async def read(self) -> None:
+        """Follow, until another filter is set or the page is left."""
+        tail = self._tail
+
+        async def follow(client: Client) -> None:
+            await tail.follow(client)
+
+        try:
+            await self.session.ask(follow)
+        except KcliError as problem:
+            self.board.toast(problem)
+
+    def _frame(self) -> None:
+        """Draw what is new; while it is held, or while somebody is further up, the rows stay."""
+        if self._held or not self.is_current:
+            return
+        new = self._tail.since(self._drawn)
+        if new:
+            self._drawn = new[-1].number
+            rows = self.query_one(Rows)
+            at_end = rows.cursor >= len(rows.shown) - 1
+            self._rows = (self._rows + new)[-KEEP:]
+            rows.put(self._rows)
+            if self.around is not None and len(self._rows) == len(new):
+                rows.cursor = next((n for n, one in enumerate(rows.shown) if one.offset >= self.around[1]), 0)
+            elif at_end and self.around is None:
+                rows.cursor = len(rows.shown) - 1
+        self.retitle()
+
+    def filtered(self, words: str) -> None:
+        """The filter is a regular expression over values, and applies to what passes, not only to what is shown."""
+        try:
+            wanted = Filter(grep=[words]) if words else None
+        except UsageError:
+            return  # not finished typing
+        self._words = words
+        self._tail = self._fresh(wanted)
+        self._rows, self._drawn = [], 0
+        self.query_one(Rows).put([])
+        self.read()
+
+    def action_freeze(self) -> None:
+        self._held = not self._held
+        self.retitle()
+
+    def action_follow(self) -> None:
+        self._held = False
+        rows = self.query_one(Rows)
+        rows.cursor = len(rows.shown) - 1
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        from kcli.tui.screens.record import RecordView
+
+        self.app.push_screen(RecordView(event.row))
+
+    def _columns(self) -> list[Column]:
+        columns = [
+            Column("time", "TIME", _time, lambda one: one.timestamp, letter="T", rank=0),
+            Column("partition", "P", lambda one: Cell(str(one.partition), "dim"), lambda one: one.partition, True, "P",
+                   2),
+            Column("offset", "OFFSET", lambda one: Cell(f"{one.offset:,}", "dim"), lambda one: one.offset, True, "O",
+                   2),
+            Column("key", "KEY", lambda one: _bytes(one.key), lambda one: one.key, letter="K", rank=1, most=24),
+            Column("value", "VALUE", lambda one: _bytes(one.value), lambda one: one.value, letter="V", rank=0,
+                   wide=True, most=400),
+        ]  # fmt: skip
+        if len(self.topics) > 1:
+            columns.insert(1, Column("topic", "TOPIC", lambda one: Cell(printable(one.topic)), lambda one: one.topic,
+                                     letter="N", rank=1, most=24))  # fmt: skip
+        return columns
+
+
+def _time(one: Seen) -> Cell:
+    if one.timestamp < 0:
+        return Cell(DASH, "dim")
+    return Cell(f"{datetime.fromtimestamp(one.timestamp / 1000):%H:%M:%S.%f}"[:-3], "dim")
+
+
+def _bytes(data: bytes | None) -> Cell:
+    return Cell("null", "dim") if data is None else Cell(shown(data))

@@ -1,0 +1,103 @@
+"""All topics: how large, how fast, when last written to, and whether every replica is there."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from kcli.tui.figures import DASH, count, duration, rate, size
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable
+from kcli.tui.topics import TopicRow, last_writes
+from kcli.tui.topics import Topics as Looks
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.client import Client
+
+
+class Topics(Page):
+    """The topics of the cluster; Kafka's own on request."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "internal", "Kafka's own", show=False, id="topics.internal"),
+        Binding("t", "records", "Records", id="topics.records"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._looks = Looks()
+        self._internal = False
+        self._written: dict[str, float] = {}
+        self._known = 0
+
+    @property
+    def heading(self) -> str:
+        return f"Topics ({self._known})" + (" with Kafka's own" if self._internal else "")
+
+    @property
+    def same_as(self) -> str:
+        return "kcli topics list" + (" --internal" if self._internal else "")
+
+    def body(self) -> ComposeResult:
+        yield Rows(self._columns(), key=lambda row: row.topic.topic, order=lambda row: row.topic.topic, id="topics",
+                   empty="No topics yet. Make one: kcli topics create NAME")  # fmt: skip
+
+    async def fetch(self, client: Client) -> Any:
+        return await self._looks.look(client, internal=self._internal)
+
+    def fetched(self, answer: list[TopicRow]) -> None:
+        rows = self.query_one(Rows)
+        rows.put(answer)
+        self._known = len(answer)
+        self.retitle()
+        seen = [row.topic for row in rows.in_view]
+
+        async def written(client: Client) -> dict[str, float]:
+            return await last_writes(client, seen)
+
+        self.ask(written, self._last_written)
+
+    def _last_written(self, found: dict[str, float]) -> None:
+        self._written.update(found)
+        self.query_one(Rows).refresh()
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        from kcli.tui.screens.topic import Topic
+
+        self.app.push_screen(Topic(event.row.topic.topic))
+
+    def action_internal(self) -> None:
+        self._internal = not self._internal
+        self.inquire()
+
+    def action_records(self) -> None:
+        from kcli.tui.screens.records import Records
+
+        row = self.query_one(Rows).row
+        if row is not None:
+            self.app.push_screen(Records([row.topic.topic]))
+
+    def _age(self, row: TopicRow) -> Cell:
+        at = self._written.get(row.topic.topic)
+        return Cell(DASH if at is None else duration(max(round(time.time() - at), 0)))
+
+    def _columns(self) -> list[Column]:
+        return [
+            Column("topic", "TOPIC", lambda r: Cell(printable(r.topic.topic)), lambda r: r.topic.topic, letter="N",
+                   rank=0, wide=True),
+            Column("health", "", lambda r: Cell(r.problem or "●", "bad" if r.problem else "good"),
+                   lambda r: r.problem or None, letter="H", rank=1),
+            Column("partitions", "P", lambda r: Cell(count(len(r.topic.partitions))),
+                   lambda r: len(r.topic.partitions), True, "P", 1),
+            Column("replicas", "RF", lambda r: Cell(count(r.topic.replication_factor)),
+                   lambda r: r.topic.replication_factor, True, "R", 3),
+            Column("records", "OFFSETS", lambda r: Cell(count(r.records)), lambda r: r.records, True, "C", 2),
+            Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1),
+            Column("rate", "IN/S", lambda r: Cell(rate(r.rate)), lambda r: r.rate, True, "I", 1),
+            Column("written", "LAST WRITE", self._age, lambda r: self._written.get(r.topic.topic), True, "W", 2),
+        ]  # fmt: skip

@@ -1,0 +1,127 @@
+"""A live tail that costs what is shown, not what passes: of a batch only the last records are decoded.
+
+Runs backstage. The newest `keep` records are in a ring with arrival numbers; the screen takes what is new when it has
+time to draw. What passed by without being kept is counted and said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from kcli.consumer.bounds import Bound
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NamedTuple
+
+    from kcli.client import Client
+    from kcli.consumer.delivery import Fetched
+    from kcli.proto.batch import Batch
+    from kcli.proto.columns import Headers
+    from kcli.serde.filters import Filter
+
+    class Seen(NamedTuple):
+        """A record in the ring; `number` counts arrivals."""
+
+        number: int
+        topic: str
+        partition: int
+        offset: int
+        timestamp: int
+        key: bytes | None
+        value: bytes | None
+        headers: Headers
+else:
+    from collections import namedtuple
+
+    Seen = namedtuple("Seen", "number topic partition offset timestamp key value headers")
+
+KEEP = 2000
+BEAT = 0.1  # seconds between polls: the screen draws no faster, and batches get larger
+
+
+class Counts(Value):
+    """What passed, what the filter wanted of it, and what of that is in no ring any more or never was."""
+
+    passed: int = 0
+    wanted: int = 0
+    problems: int = 0
+
+
+class Tail:
+    """Reads `topics` from `back` records before their ends on, or from the offsets in `starts`; with `stop` it ends
+    there (exclusive) instead of following."""
+
+    def __init__(
+        self,
+        topics: Iterable[str],
+        *,
+        back: int = 20,
+        starts: dict[TopicPartition, int] | None = None,
+        keep: int = KEEP,
+        wanted: Filter | None = None,
+    ) -> None:
+        self._topics = list(topics)
+        self._back = back
+        self._starts = starts
+        self._keep = keep
+        self._wanted = wanted
+        self._ring: deque[Seen] = deque(maxlen=keep)
+        self._number = 0
+        self.counts = Counts()
+        self.problem = ""
+
+    async def follow(self, client: Client) -> None:
+        """Until cancelled. Raises KcliError for what ends a consumer."""
+        async with client.consumer(ConsumerSettings(reset="earliest")) as consumer:
+            consumer.assign(await self._places(client))
+            while True:
+                got = await consumer.poll()
+                self._take(got)
+                await asyncio.sleep(BEAT)
+                while more := await consumer.poll(0):  # all that came meanwhile, in one step
+                    self._take(more)
+                    await asyncio.sleep(0)
+
+    async def _places(self, client: Client) -> dict[TopicPartition, Bound | int]:
+        if self._starts is not None:
+            return dict(self._starts)
+        found: dict[TopicPartition, Bound | int] = {}
+        for topic in self._topics:
+            for partition in await client.cluster.partitions(topic):
+                found[TopicPartition(topic, partition)] = Bound("relative", self._back)
+        return found
+
+    def _take(self, got: list[Fetched]) -> None:
+        new: list[Seen] = []
+        for fetched in got:
+            if fetched.error is not None:
+                self.counts.problems += 1
+                self.problem = str(fetched.error)
+            for batch in fetched.batches:
+                new += self._of(batch, fetched.topic, fetched.partition)
+        new.sort(key=lambda one: one.timestamp)
+        for one in new[-self._keep :]:
+            self._number += 1
+            self._ring.append(one._replace(number=self._number))
+
+    def _of(self, batch: Batch, topic: str, partition: int) -> list[Seen]:
+        """The last records of a batch that the filter wants, at most as many as the ring holds."""
+        self.counts.passed += batch.visible
+        kept = batch if self._wanted is None else self._wanted.batch(batch, topic, partition)
+        if kept is None:
+            return []
+        count = kept.visible
+        self.counts.wanted += count
+        if count > self._keep:
+            kept.first = max(kept.first, kept.last_offset + 1 - self._keep)
+        return [Seen(0, topic, partition, *record) for record in kept]
+
+    def since(self, number: int) -> list[Seen]:
+        """What arrived after the record of that number, oldest first; at most what the ring holds."""
+        return [one for one in self._ring if one.number > number]
