@@ -17,11 +17,13 @@ Each screen shows the kcli command that does the same; `y` copies it.
 Examples:
   kcli tui
   kcli tui group payments                  begin with one group
+  kcli tui --replay incident.ndjson        , and . step, space plays, + and - change the speed
   kcli dash --profile prod --interval 2s""",
     words="PLACE",
     options=(
         Option(name="interval", flags=("--interval",), metavar="TIME", help="How often to look (default 5s)."),
         Option(name="window", flags=("--window",), metavar="TIME", help="What rates are taken over (default 60s)."),
+        Option(name="replay", flags=("--replay",), metavar="FILE", help="Show a recording of `kcli lag record`."),
         Option(name="theme", flags=("--theme",), metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's."),
         *CONNECTION,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
@@ -10,9 +11,11 @@ from textual.reactive import reactive
 
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.places import find
+from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.groups import Groups
 from kcli.tui.text import printable
 from kcli.tui.themes import THEMES
+from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -30,6 +33,12 @@ class Dashboard(App[int]):
     CSS_PATH = "dashboard.tcss"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("comma", "step(-1)", "Back in time", id="replay.back", key_display=","),
+        Binding("full_stop", "step(1)", "On in time", id="replay.on", key_display="."),
+        Binding("less_than_sign", "step(-12)", "A minute back", show=False, id="replay.far_back", key_display="<"),
+        Binding("greater_than_sign", "step(12)", "A minute on", show=False, id="replay.far_on", key_display=">"),
+        Binding("minus", "faster(-1)", "Slower", show=False, id="replay.slower", key_display="-"),
+        Binding("plus,equals_sign", "faster(1)", "Faster", show=False, id="replay.faster", key_display="+"),
         Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
         Binding("colon", "command", "Go to", id="app.command", key_display=":"),
         Binding("ctrl+g", "place('groups')", "Groups", show=False, id="app.groups"),
@@ -91,6 +100,7 @@ class Dashboard(App[int]):
         """Tell a masthead what it shows."""
         masthead.profile, masthead.guard = printable(self.session.name), self.session.guard
         masthead.cluster_id, masthead.brokers = self.cluster
+        masthead.now = self.session.clock
         masthead.look, masthead.problem, masthead.paused = self.look, self.problem, self.session.paused
         masthead.refresh()
 
@@ -105,6 +115,24 @@ class Dashboard(App[int]):
         if not self.session.paused:
             self.session.look_now()
         self.mutate_reactive(Dashboard.cluster)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of a replay are there in a replay only."""
+        return action not in ("step", "faster") or not self.session.live
+
+    def action_step(self, by: int) -> None:
+        if isinstance(self.session, ReplaySession):
+            self.session.step(by)
+
+    def action_faster(self, by: int) -> None:
+        if isinstance(self.session, ReplaySession):
+            self.session.faster(by)
+            self.mutate_reactive(Dashboard.cluster)
+
+    def on_slider_wanted(self, message: Slider.Wanted) -> None:
+        if isinstance(self.session, ReplaySession):
+            times = self.session.times
+            self.session.go(bisect_right(times, times[0] + message.share * (times[-1] - times[0])) - 1)
 
     def action_help(self) -> None:
         from kcli.tui.screens.help import Help

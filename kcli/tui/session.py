@@ -7,6 +7,7 @@ over a client, run backstage. `LiveSession` is a cluster, `replay.ReplaySession`
 from __future__ import annotations
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 
@@ -70,6 +71,10 @@ class Session(ABC):
         self.paused = False
         self.trails = Trails()
         self._post: Post = lambda message: None
+
+    def clock(self) -> float:
+        """What time it is where the data come from, in seconds since the epoch."""
+        return time.time()
 
     @abstractmethod
     async def open(self, post: Post) -> None:

@@ -16,8 +16,10 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from kcli.errors import KcliError
+from kcli.tui.replay import ReplaySession
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
+from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -81,6 +83,8 @@ class Page(Screen[None]):
         yield Static(id="heading", markup=False)
         with Vertical(id="body"):
             yield from self.body()
+        if isinstance(self.session, ReplaySession):
+            yield Slider()
         yield Input(placeholder="words that must be there, !words that must not", id="filter")
         yield Static(id="same-as", markup=False)
         yield Footer(show_command_palette=False)
@@ -101,6 +105,9 @@ class Page(Screen[None]):
 
     def _tell_masthead(self) -> None:
         self.board.inform(self.query_one(Masthead))
+        if isinstance(self.session, ReplaySession):
+            one = self.session
+            self.query_one(Slider).put(one.times, one.at, playing=not one.paused, speed=one.speed)
 
     def _new_look(self, look: Look | None) -> None:
         self._tell_masthead()

@@ -1,0 +1,163 @@
+"""A recording of `kcli lag record`, played again: the same screens, no cluster.
+
+Only where each line begins is kept; going back means feeding a fresh history with the quarter of an hour before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from pathlib import Path
+
+from kcli.errors import DecodeError, UsageError
+from kcli.lag.history import KEEP, History
+from kcli.lag.recording import read
+from kcli.lag.watch import Look
+from kcli.tui.messages import Connected, Looked
+from kcli.tui.session import NoCluster, Session, Trails
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeVar
+
+    from kcli.client import Client
+    from kcli.lag.events import Event
+    from kcli.model import TopicPartition
+    from kcli.tui.session import Post
+
+    T = TypeVar("T")
+
+SPEEDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+
+
+class Recording:
+    """The looks of a file by number. Raises UsageError for a file that cannot be read or has none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.times: list[float] = []
+        self._places: list[int] = []
+        try:
+            with path.open("rb") as lines:
+                place = 0
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        self.times.append(self._time(line, number))
+                        self._places.append(place)
+                    place += len(line)
+        except OSError as problem:
+            raise UsageError(f"--replay {path}: {problem.strerror}") from problem
+        if not self.times:
+            raise UsageError(f"--replay {path}: there is no look in it; record one: kcli lag record > {path}")
+
+    def _time(self, line: bytes, number: int) -> float:
+        try:
+            return read(line.decode())[0]
+        except (DecodeError, UnicodeDecodeError) as problem:
+            raise UsageError(f"--replay {self.path}:{number}: {problem}") from problem
+
+    def feed(self, history: History, first: int, last: int) -> Look:
+        """Add the looks from `first` to `last`; what the last one shows."""
+        look = Look()
+        with self.path.open("rb") as lines:
+            for number in range(first, last + 1):
+                lines.seek(self._places[number])
+                time, shot = read(lines.readline().decode())
+                groups = history.add(time, shot)
+                look = Look(time=time, snapshot=shot, groups=groups, events=history.news)
+                look.failed, look.brokers = shot.failed, shot.brokers
+        return look
+
+
+class ReplaySession(Session):
+    """`at` is the number of the look that is shown, `speed` how many seconds of it pass in one."""
+
+    live = False
+
+    def __init__(self, path: Path, *, window: float = 60.0) -> None:
+        super().__init__()
+        self.recording = Recording(path)
+        self.name = path.name
+        self.at = 0
+        self.speed = 1.0
+        self._window = window
+        self._history = History(window=window)
+        self._fed = -1
+        self._playing: asyncio.Task[None] | None = None
+        self._moved = asyncio.Event()
+        times = self.recording.times
+        self.interval = (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else 5.0
+
+    @property
+    def times(self) -> list[float]:
+        """When each look was made, in seconds since the epoch."""
+        return self.recording.times
+
+    def clock(self) -> float:
+        return self.times[self.at]
+
+    async def open(self, post: Post) -> None:
+        self._post = post
+        self.paused = True
+        self._post(Connected(None, 0))
+        self.go(len(self.times) - 1)
+        self._playing = asyncio.create_task(self._play(), name="replay")
+
+    async def close(self) -> None:
+        if self._playing is not None:
+            self._playing.cancel()
+            await asyncio.wait({self._playing})
+
+    async def _play(self) -> None:
+        """While it is not paused, look after look at their own pace, times the speed."""
+        while True:
+            self._moved.clear()
+            if self.paused or self.at + 1 >= len(self.times):
+                await self._moved.wait()
+                continue
+            try:
+                async with asyncio.timeout((self.times[self.at + 1] - self.times[self.at]) / self.speed):
+                    await self._moved.wait()
+            except TimeoutError:
+                self.go(self.at + 1)
+
+    def look_now(self) -> None:
+        if self.at + 1 >= len(self.times):
+            self.go(0)  # play it again
+        self._moved.set()
+
+    def step(self, by: int) -> None:
+        """So many looks forward or back."""
+        self.go(self.at + by)
+        self._moved.set()
+
+    def faster(self, by: int) -> None:
+        """The next speed up or down."""
+        place = SPEEDS.index(self.speed) + by
+        self.speed = SPEEDS[max(0, min(place, len(SPEEDS) - 1))]
+        self._moved.set()
+
+    def go(self, to: int) -> None:
+        """Show this look."""
+        to = max(0, min(to, len(self.times) - 1))
+        if to <= self._fed or to - self._fed > 1:
+            self._history = History(window=self._window)
+            self.trails = Trails()
+            first = bisect_right(self.times, self.times[to] - KEEP)
+        else:
+            first = to
+        for number in range(first, to + 1):
+            look = self.recording.feed(self._history, number, number)
+            self.trails.add(look)
+        self.at = self._fed = to
+        self._post(Looked(look, self.trails))
+
+    async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        raise NoCluster
+
+    async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
+        return [self._history.lags(group, at, moments) for at in wanted]
+
+    async def events(self) -> list[Event]:
+        return list(self._history.events)

@@ -1,0 +1,61 @@
+"""Where a replay stands between its first look and its last."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+class Slider(Widget):
+    """One line: play or pause, the time shown, the way there and what is left, the speed. A click goes there."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"slider--done", "slider--left"}
+
+    class Wanted(Message):
+        """Somebody clicked at this share of the way (0 to 1)."""
+
+        def __init__(self, share: float) -> None:
+            super().__init__()
+            self.share = share
+
+    def __init__(self) -> None:
+        super().__init__(id="slider")
+        self._times: list[float] = []
+        self._at = 0
+        self._words = ("", "")
+        self._track = (0, 1)
+
+    def put(self, times: list[float], at: int, *, playing: bool, speed: float) -> None:
+        """What is to be shown."""
+        self._times, self._at = times, at
+        here = datetime.fromtimestamp(times[at])
+        self._words = (
+            f" {'▶' if playing else '⏸'} {here:%Y-%m-%d %H:%M:%S} ",
+            f" {datetime.fromtimestamp(times[-1]):%H:%M:%S} ×{speed:g} ",
+        )
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        before, after = self._words
+        width = max(self.size.width - len(before) - len(after), 1)
+        self._track = (len(before), width)
+        span = self._times[-1] - self._times[0] if self._times else 0.0
+        share = (self._times[self._at] - self._times[0]) / span if span else 1.0
+        done = round(share * (width - 1))
+        segments = [
+            Segment(before, self.rich_style),
+            Segment("━" * done + "●", self.get_component_rich_style("slider--done")),
+            Segment("─" * (width - 1 - done), self.get_component_rich_style("slider--left")),
+            Segment(after, self.rich_style),
+        ]
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+
+    def on_click(self, event: events.Click) -> None:
+        first, width = self._track
+        self.post_message(self.Wanted(min(max((event.x - first) / max(width - 1, 1), 0.0), 1.0)))
