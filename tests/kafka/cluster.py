@@ -153,6 +153,8 @@ class Kafka:
             "share.coordinator.state.topic.num.partitions": "5",
             "group.initial.rebalance.delay.ms": "0",
             "group.min.session.timeout.ms": "1000",
+            "group.consumer.min.session.timeout.ms": "1000",  # what a group may ask for, by its own configuration
+            "group.consumer.min.heartbeat.interval.ms": "100",
             "log.cleaner.dedupe.buffer.size": "2097152",
             "log.cleaner.backoff.ms": "300",
             "num.network.threads": "2",
