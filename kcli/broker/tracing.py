@@ -31,8 +31,8 @@ _numbers = count(1)
 _files: dict[str, TextIO] = {}
 
 
-class TracedConnection(Connection):
-    """A Connection that tells what passes."""
+class Traced(Connection):
+    """What a traced connection does beside what its kind does."""
 
     where = "-"
 
@@ -59,18 +59,15 @@ class TracedConnection(Connection):
     def _send(self, parts: list[Buffer]) -> None:
         head = parts[0]
         size = sum(len(part) for part in parts)
-        if len(head) >= _HEADER.size:
-            _, key, version, number = _HEADER.unpack_from(head)
-            what = f"{api_name(key)} v{version} #{number}"
-            self._asked[number] = what, self._loop.time()
-        else:
-            what = "a SASL token"
+        _, key, version, number = _HEADER.unpack_from(head)
+        what = f"{api_name(key)} v{version} #{number}"
+        self._asked[number] = what, self._loop.time()
         self._tell(">", f"{what} {size} B")
         super()._send(parts)
 
     def _answer(self, frame: memoryview) -> None:
         number = _ID.unpack_from(frame)[0] if len(frame) >= 4 else -1
-        what, since = self._asked.pop(number, ("an answer to nothing", self._loop.time()))
+        what, since = self._asked.pop(number, ("a SASL token", self._loop.time()))  # those have no number (KIP-43)
         self._tell("<", f"{what} {len(frame) + 4} B {(self._loop.time() - since) * 1000:.1f} ms")
         super()._answer(frame)
 
@@ -107,7 +104,6 @@ def _open(where: str) -> TextIO:
 
 
 def traced(where: str, kind: type[Connection] = Connection) -> type[Connection]:
-    """That kind of connection, writing to `where`. Raises OSError when the file cannot be written."""
+    """A kind of connection that writes to `where`. Raises OSError when the file cannot be written."""
     _open(where)
-    bases = (TracedConnection,) if kind is Connection else (TracedConnection, kind)
-    return type("TracedConnection", bases, {"where": where})
+    return type("TracedConnection", (Traced, kind), {"where": where})
