@@ -103,3 +103,14 @@ class Security(Frozen):
         if self.sasl is None:
             return "PLAINTEXT" if self.tls is None else "SSL"
         return "SASL_PLAINTEXT" if self.tls is None else "SASL_SSL"
+
+    def warnings(self) -> list[str]:
+        """What is not as safe as it could be, one sentence each, to be told once per run."""
+        found = []
+        if self.tls is not None and not self.tls.verify:
+            found.append("the brokers' certificates are not checked: anybody in between can read and change everything")
+        elif self.tls is not None and not self.tls.verify_host:
+            found.append("the name in the brokers' certificates is not checked: any certificate of the authority does")
+        if self.tls is None and self.sasl is not None and self.sasl.allow_insecure:
+            found.append("credentials go over the network where others can read them (allow.insecure.auth)")
+        return found

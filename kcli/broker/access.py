@@ -15,22 +15,18 @@ if TYPE_CHECKING:
     from kcli.proto.sasl import Mechanism
     from kcli.security import Sasl, Security
 
-HANG_UPS = 2  # in the first handshakes, after which it is no chance
 READABLE = ("PLAIN", "OAUTHBEARER")
 """Mechanisms that send what would let others in."""
 
 
 class Access:
     """Made once per client. Raises UsageError for settings that cannot work: a file that is not there, a mechanism
-    without a name, or one that is not known. `proven` becomes True once TLS has stood anywhere: from then on a peer
-    that hangs up is in trouble, not a plaintext port."""
+    without a name, or one that is not known."""
 
     def __init__(self, security: Security) -> None:
         self.sasl: Sasl | None = security.sasl
         self.tls = security.tls
         self.context: SSLContext | None = None
-        self.proven = False
-        self._hang_ups: dict[str, int] = {}
         self._tokens: Tokens | None = None
         self._prepared = False
         if self.tls is not None:
@@ -63,17 +59,9 @@ class Access:
         if self.context is None:
             return
         from kcli.broker.tls import secure
-        from kcli.broker.tls_faults import HungUp
 
         server, name = self.server_name(host), connection.name
-        try:
-            connection.secured(await secure(connection.wire, connection, self.context, server, seconds, name))
-        except HungUp as problem:
-            self._hang_ups[name] = count = self._hang_ups.get(name, 0) + 1
-            if self.proven or count < HANG_UPS:
-                raise
-            raise TlsError(str(problem)) from None
-        self.proven = True
+        connection.secured(await secure(connection.wire, connection, self.context, server, seconds, name))
 
     def fault(self, connection: SecuredConnection, host: str) -> ConnectError | None:
         """What TLS has to do with the end of a connection: in TLS 1.3 our certificate is refused when we think that all

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kcli.proto.session import Asked
 
 HIGH_WATER = 4 * 1024 * 1024
-GREETINGS = 3  # so many ApiVersions at most
+UNHEARD = " at the first request: it may want authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
 LATE = 0.05  # seconds: a timer that comes so much too late says that the loop was held up
 QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
 
@@ -59,6 +59,7 @@ class Connection(asyncio.BufferedProtocol):
         self._slots = asyncio.Semaphore(max_in_flight)
         self._gate = Gate()
         self._on_lost = on_lost
+        self._greeted = -1
         self._transport: asyncio.Transport | None = None
         self.last_used = self._loop.time()
 
@@ -68,10 +69,9 @@ class Connection(asyncio.BufferedProtocol):
     def in_flight(self) -> int:
         return len(self._waiters)
 
-    @property
-    def unheard(self) -> bool:
-        """Something was asked after the greeting, and nothing was ever answered."""
-        return bool(self.versions) and bool(self._session.asked) and self._session.answered <= GREETINGS
+    def greeted(self) -> None:
+        """The greeting is over, and nobody asked who we are: a peer that hangs up at the next request may want that."""
+        self._greeted = self._session.answered
 
     @property
     def muted(self) -> bool:
@@ -198,7 +198,10 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self.hung_up = self.lost is None
         self.cause = exc
-        self._fail(f"{self.name} closed the connection{f': {exc}' if exc is not None else ''}")
+        said = f": {exc}" if exc is not None else ""
+        if self._session.asked and self._session.answered == self._greeted:
+            said += UNHEARD
+        self._fail(f"{self.name} closed the connection{said}")
 
     def pause_writing(self) -> None:
         self._gate.pause()

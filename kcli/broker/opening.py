@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 LADDER = (4, 4, 0)
 """The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
 
-TURNED_AWAY = 3  # greetings that were answered, and nothing after them, before it is no chance
-UNKNOWN_THERE = "it wants authentication: set security.protocol=SASL_PLAINTEXT or SASL_SSL, and sasl.mechanism"
-
 
 class Opening:
     """Opens the connections to one address. `name` is how people know the broker."""
@@ -57,7 +54,6 @@ class Opening:
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._budget = settings.connect_timeout
         self._ladder: tuple[int, ...] = LADDER
-        self._unheard = 0  # connections that ended after the greeting, as long as nothing else was answered
         self.hint = ""  # added to errors as long as nobody was ever reached here
         self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
@@ -73,22 +69,11 @@ class Opening:
     async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""
         loop = asyncio.get_running_loop()
-
-        def gone(connection: Connection) -> None:
-            if connection.unheard and connection.hung_up:
-                self._unheard += 1
-            elif connection.versions:
-                self._unheard = 0
-            on_lost(connection)
-
-        if self._unheard >= TURNED_AWAY and not (self._settings.security and self._settings.security.sasl):
-            self._unheard = 0
-            raise AuthError(f"{self._name} answers the greeting and then closes the connection: {UNKNOWN_THERE}")
         if (wait := self.not_before - loop.time()) > 0:
             await asyncio.sleep(wait)
         self.last_attempt = loop.time()
         try:
-            connection = await self._climb(loop.time() + self._budget, in_flight, gone)
+            connection = await self._climb(loop.time() + self._budget, in_flight, on_lost)
         except KcliError as problem:
             self.not_before = loop.time() + self._backoff.next()
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
@@ -111,8 +96,7 @@ class Opening:
                 await self._secure(connection, end)
             try:
                 await self._greet(connection, end, version)
-                if self._access is not None:
-                    await self._introduce(connection, end)
+                await self._introduce(connection, end)
             except BaseException as problem:
                 connection.close()
                 if isinstance(problem, OtherForm):
@@ -123,9 +107,11 @@ class Opening:
                 raise
             self._ladder = self._ladder[step:]
             return connection
+        what = "expect TLS or SASL (security.protocol)"
+        if self._access is not None and self._access.context is not None:
+            what = "want a client certificate (ssl.keystore.location)"
         raise ConnectError(
-            f"{self._name} closed the connection at the first request: it may expect TLS or SASL (security.protocol), "
-            "or not be a Kafka listener"
+            f"{self._name} closed the connection at the first request: it may {what}, or not be a Kafka listener"
         )
 
     async def _greet(self, connection: Connection, end: float, version: int) -> None:
@@ -150,6 +136,7 @@ class Opening:
     async def _introduce(self, connection: Connection, end: float) -> None:
         """Say who we are, where that is asked for."""
         if self._access is None or self._access.sasl is None:
+            connection.greeted()
             return
         from kcli.broker.authentication import introduce
 

@@ -57,12 +57,9 @@ def explain(problem: BaseException, name: str, host: str) -> ConnectError:
     return ConnectError(f"{name}: the TLS connection failed ({problem})")
 
 
-class HungUp(ConnectError):
-    """The peer closed the connection during the handshake: it does not speak TLS, or something is in between."""
-
-
-def hung_up(name: str) -> HungUp:
-    return HungUp(
+def hung_up(name: str) -> ConnectError:
+    """Not final: what stands in between does the same while the broker is away."""
+    return ConnectError(
         f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
         "(security.protocol=PLAINTEXT or SASL_PLAINTEXT)"
     )

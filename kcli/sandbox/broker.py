@@ -36,7 +36,7 @@ class SandboxBroker:
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Link(self), self.host, self.port)
+        self._server = await loop.create_server(lambda: Link(self), self.host, self.port, ssl=self.sandbox.tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:

@@ -5,19 +5,23 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import SandboxBroker
+    from kcli.sandbox.entrance import Entrance
 
 
 class Call:
-    """One request, as its answer sees it."""
+    """One request, as its answer sees it. `entrance` is the connection's, on a listener with SASL."""
 
-    __slots__ = ("broker", "client_id", "host", "sandbox", "version")
+    __slots__ = ("broker", "client_id", "entrance", "host", "sandbox", "version")
 
-    def __init__(self, broker: SandboxBroker, version: int, client_id: str, host: str) -> None:
+    def __init__(
+        self, broker: SandboxBroker, version: int, client_id: str, host: str, entrance: Entrance | None = None
+    ) -> None:
         self.sandbox = broker.sandbox
         self.broker = broker
         self.version = version
         self.client_id = client_id
         self.host = host
+        self.entrance = entrance
 
 
 class CloseConnection(Exception):

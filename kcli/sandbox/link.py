@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kcli.proto.session import Received
     from kcli.sandbox.broker import SandboxBroker
     from kcli.sandbox.checks import Witness
+    from kcli.sandbox.entrance import Entrance
 
     Answer = Callable[[Call, Any], Awaitable[Response | None]]
 
@@ -42,6 +43,7 @@ class Link(asyncio.BufferedProtocol):
         self.transport: asyncio.Transport
         self.witness: Witness | None = None  # what this peer must not do, once it said that it is kcli
         self.frames: deque[memoryview] = deque()  # that wait for their turn
+        self.entrance: Entrance | None = None  # on a listener with SASL
         self.held: list[Buffer] = []  # an answer that goes out with the next one (a fault)
         self._reader = FrameReader(MAX_REQUEST)
         self._more: asyncio.Future[None] | None = None  # serve() waits for a frame
@@ -59,6 +61,10 @@ class Link(asyncio.BufferedProtocol):
         self.transport = transport
         transport.set_write_buffer_limits(high=CHUNK)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * CHUNK)
+        if self.broker.sandbox.users is not None:
+            from kcli.sandbox.entrance import Entrance
+
+            self.entrance = Entrance(self.broker.sandbox.users)
         self.broker.linked(self)
         self.used()
         self._task = asyncio.get_running_loop().create_task(self._serve())
@@ -164,6 +170,10 @@ class Link(asyncio.BufferedProtocol):
             await asyncio.wait([self._more], timeout=seconds)
 
     async def _handle(self, frame: memoryview) -> None:
+        entrance = self.entrance
+        if entrance is not None and entrance.bare:
+            self.transport.write(entrance.token(bytes(frame)))
+            return
         asked = self.session.receive(frame)
         sandbox = self.broker.sandbox
         faults = sandbox.faults
@@ -173,6 +183,8 @@ class Link(asyncio.BufferedProtocol):
         if asked.request is None or asked.api_key not in ANSWERS or (speaks and asked.version not in speaks):
             self._refuse(asked)
             return
+        if entrance is not None:
+            entrance.admit(asked.api_key)
         conduct = faults.conduct(asked.api_key, self.broker.node_id)
         if conduct is not None:
             if conduct.delay:
@@ -181,7 +193,7 @@ class Link(asyncio.BufferedProtocol):
                 raise CloseConnection
         sandbox.seen[asked.api_key] = sandbox.seen.get(asked.api_key, 0) + 1
         peer = self.transport.get_extra_info("peername")
-        call = Call(self.broker, asked.version, asked.client_id or "", f"/{peer[0]}" if peer else "/")
+        call = Call(self.broker, asked.version, asked.client_id or "", f"/{peer[0]}" if peer else "/", entrance)
         response = await _answer(asked.api_key)(call, asked.request)
         if asked.api_key == API_VERSIONS and self.witness is None:
             self.witness = sandbox.checks.meet(self, asked)
@@ -195,6 +207,8 @@ class Link(asyncio.BufferedProtocol):
             await misbehave(self, asked, response, conduct)
         else:
             await self.write(self.session.respond(asked, response))
+        if entrance is not None and entrance.over:
+            raise CloseConnection
 
     def _refuse(self, asked: Received) -> None:
         """An API or a version that is not served: ApiVersions is told so at version 0 (KIP-511), others are cut off."""

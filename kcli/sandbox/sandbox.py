@@ -22,12 +22,16 @@ from kcli.sandbox.topics import Topics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from ssl import SSLContext
     from typing import Any, Self
 
+    from kcli.sandbox.entrance import Users
     from kcli.sandbox.groups import Groups
     from kcli.sandbox.recovery import DataDirectory, State
     from kcli.sandbox.segment import Store
+    from kcli.sandbox.tls import ServerTls
     from kcli.sandbox.topics import Partition, Topic
     from kcli.sandbox.transactions import Transactions
 
@@ -43,7 +47,9 @@ class Sandbox:
     `memory` bytes of records, then producing fails with POLICY_VIOLATION). `topics` are made if they do not exist yet;
     unknown ones are made on demand with `auto_create`, with `partitions` partitions. `anywhere` allows a host that is
     not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds. `features` are finalized levels, as in
-    {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time.
+    {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time. With `tls` it speaks TLS only
+    (`kcli.sandbox.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who authenticated by
+    one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368).
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
@@ -63,11 +69,19 @@ class Sandbox:
         anywhere: bool = False,
         advertised: str | None = None,
         features: dict[str, int] | None = None,
+        tls: ServerTls | None = None,
+        sasl: Mapping[str, str] | None = None,
+        mechanisms: Sequence[str] | None = None,
+        session_lifetime: float | None = None,
     ) -> None:
         if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
         if brokers < 1:
             raise UsageError("a sandbox has at least one broker")
+        self.tls: SSLContext | None = None
+        self.users: Users | None = None
+        if tls is not None or sasl is not None:
+            self._secure(tls, sasl, mechanisms, session_lifetime)
         self.advertised = advertised or host
         self.auto_create = auto_create
         self.default_partitions = partitions
@@ -98,6 +112,22 @@ class Sandbox:
     def place(self) -> str:
         """Where records are kept, as a directory's name; `/memory` is nowhere."""
         return str(self._folder) if self._folder is not None else "/memory"
+
+    def _secure(
+        self,
+        tls: ServerTls | None,
+        users: Mapping[str, str] | None,
+        mechanisms: Sequence[str] | None,
+        lifetime: float | None,
+    ) -> None:
+        if tls is not None:
+            from kcli.sandbox.tls import server_context
+
+            self.tls = server_context(tls)
+        if users is not None:
+            from kcli.sandbox.entrance import ALL, Users
+
+            self.users = Users(users, ALL if mechanisms is None else mechanisms, lifetime)
 
     @property
     def groups(self) -> Groups:

@@ -1,0 +1,79 @@
+"""TLS of the sandbox's listeners: certificates that are given, or made here for trying things out."""
+
+from __future__ import annotations
+
+import ssl
+
+from kcli.errors import UsageError
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class ServerTls(Frozen):
+    """Paths of PEM files: `certificate` (with the chain) and its `key` ("" when it is in the same file); with a
+    `client_ca` clients need a certificate of that authority."""
+
+    certificate: str = ""
+    key: str = ""
+    key_password: str = ""
+    client_ca: str = ""
+
+
+def server_context(tls: ServerTls) -> ssl.SSLContext:
+    """Raises UsageError for files that are of no use."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(tls.certificate, tls.key or None, tls.key_password or None)
+        if tls.client_ca:
+            context.load_verify_locations(tls.client_ca)
+            context.verify_mode = ssl.CERT_REQUIRED
+    except (OSError, ssl.SSLError) as problem:
+        raise UsageError(f"the sandbox's certificate {tls.certificate}: {problem.strerror or problem}") from None
+    return context
+
+
+def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days: int = 30) -> ServerTls:
+    """An authority of its own (`ca.pem`) and a certificate that it signed for `names` and loopback (`server.pem`,
+    `server.key`), in `folder`. Raises UsageError without the package cryptography."""
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+    except ImportError:
+        raise UsageError(
+            "to make certificates, install cryptography (pip install 'kcli-kafka[pkcs12]'), or give your own"
+        ) from None
+    from datetime import UTC, datetime, timedelta
+    from ipaddress import ip_address
+
+    def issue(name: str, key: ec.EllipticCurvePrivateKey, signer: ec.EllipticCurvePrivateKey, authority: bool) -> bytes:
+        now = datetime.now(UTC)
+        made = (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
+            .issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "kcli sandbox authority")]))
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(minutes=5))
+            .not_valid_after(now + timedelta(days=days))
+            .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        )
+        if not authority:
+            alternatives: list[x509.GeneralName] = [x509.DNSName(one) for one in names]
+            alternatives += [x509.IPAddress(ip_address(one)) for one in ("127.0.0.1", "::1")]
+            made = made.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        return made.sign(signer, hashes.SHA256()).public_bytes(Encoding.PEM)
+
+    root, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    (folder / "ca.pem").write_bytes(issue("kcli sandbox authority", root, root, authority=True))
+    (folder / "server.pem").write_bytes(issue("kcli sandbox", key, root, authority=False))
+    secret = folder / "server.key"
+    secret.touch(0o600)
+    secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return ServerTls(certificate=str(folder / "server.pem"), key=str(secret))
