@@ -10,7 +10,7 @@ from json import JSONDecoder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Read = Callable[[bytes], Any]
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 FORMATS = ("json", "msgpack", "url")
 MAPS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 """First bytes of a msgpack map. None of them but two begins a text in UTF-8."""
+_NO_QUERY = frozenset((*range(33), *b'"<>{}|\\^'))
+"""Bytes that a query has escaped."""
 LONGEST_QUERY = 1 << 20
 _SPACE = " \t\r\n"
 
@@ -79,25 +81,38 @@ _READERS: dict[str, Read] = {"json": read_json, "msgpack": read_msgpack, "url": 
 
 
 def detect(data: bytes) -> str | None:
-    """Which format a value has: only objects, maps and fields count, so that no plain text or number is taken for
-    one. None where it is none of them."""
-    if data[:1] and data[0] in MAPS and _reads(read_msgpack, data):
-        return "msgpack"
-    if data.lstrip(b" \t\r\n")[:1] in (b"{", b"["):
-        return "json" if _reads(read_json, data) else None
-    query = data.strip(b" \t\r\n")
-    plain = bool(query) and query.isascii() and not any(byte <= 32 or byte in b'"<>{}|\\^' for byte in query[:4096])
-    if plain and not query.startswith(b"=") and _reads(read_url, query):
-        return "url"
+    """Which format a value has: only objects, lists, maps and fields count, so that no plain text or number is taken
+    for one. None where it is none of them."""
+    found = _found(data)
+    return None if found is None else found[0]
+
+
+def read_any(data: bytes) -> Any:
+    """What a value says in the format that its own bytes show. Raises ValueError."""
+    found = _found(data)
+    if found is None:
+        raise ValueError("neither JSON, msgpack nor the query of a URL")
+    return found[1]
+
+
+def _found(data: bytes) -> tuple[str, Any] | None:
+    """Name of the format, and the value."""
+    for name in _possible(data):
+        try:
+            return name, _READERS[name](data)
+        except ValueError:
+            continue
     return None
 
 
-def _reads(read: Read, data: bytes) -> bool:
-    try:
-        read(data)
-    except ValueError:
-        return False
-    return True
+def _possible(data: bytes) -> Iterator[str]:
+    if data[:1] and data[0] in MAPS:
+        yield "msgpack"
+    plain = data.strip(b" \t\r\n")
+    if plain[:1] in (b"{", b"["):
+        yield "json"
+    elif plain[:1] not in (b"", b"=") and plain.isascii() and not _NO_QUERY.intersection(plain):
+        yield "url"
 
 
 def reader(name: str) -> Read:
@@ -105,11 +120,3 @@ def reader(name: str) -> Read:
     if name not in _READERS:
         raise ValueError(f"{name} is no format; there are {', '.join(FORMATS)}")
     return _READERS[name]
-
-
-def read_any(data: bytes) -> Any:
-    """What a value says in the format that its own bytes show. Raises ValueError."""
-    found = detect(data)
-    if found is None:
-        raise ValueError("neither JSON, msgpack nor the query of a URL")
-    return _READERS[found](data)
