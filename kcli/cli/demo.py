@@ -29,18 +29,26 @@ app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
 
 DATASET_BYTES = 24 * 1024 * 1024
 STEP_LIMIT = 300.0
+PAUSE = 2.0  # seconds to read what was printed
 KCLI = [sys.executable, "-m", "kcli"]
 
 
 @app.command()
 def demo(
     file: Annotated[Path | None, typer.Option(help="A text file to send. Default: installed Python sources.")] = None,
+    dashboard: Annotated[
+        bool | None, typer.Option(help="Open the dashboard afterwards (default: on a terminal).", show_default=False)
+    ] = None,
 ) -> int:
     """Do the main job on the embedded sandbox: a real file in, the same bytes out, and who lags.
+
+    On a terminal the dashboard opens then, on live producers and five groups: one keeps up, one falls behind, one is
+    stuck, one was left by everybody, one waits for an open transaction.
 
     \b
     Examples:
       kcli demo
+      kcli demo --no-dashboard
       kcli demo --file access.log
     """
     if file is not None and not file.is_file():
@@ -50,6 +58,8 @@ def demo(
     with tempfile.TemporaryDirectory(prefix="kcli-demo-") as folder, _sandbox() as bootstrap:
         source = file or _dataset(Path(folder) / "sources.txt")
         _main_job(bootstrap, source, Path(folder) / "back.txt")
+        if dashboard or (dashboard is None and sys.stdin.isatty() and sys.stdout.isatty()):
+            _dashboard(bootstrap)
     print("\nThe sandbox is stopped. Everything above was checked.")
     return 0
 
@@ -70,6 +80,22 @@ def _main_job(bootstrap: str, source: Path, back: Path) -> None:
     print("  'keeps-up' read everything, 'lags' a third; both have left")
     run("lag")
     run.check_lag({"keeps-up": 0, "lags": lines - third})
+
+
+def _dashboard(bootstrap: str) -> None:
+    """The dashboard on a scene that plays in a process of its own, until it is left."""
+    print("\nEverything above was checked. Now the dashboard; q ends it.")
+    time.sleep(PAUSE)
+    scene = subprocess.Popen(
+        [sys.executable, "-m", "kcli.cli.demo_scene", bootstrap], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    try:
+        done = subprocess.run([*KCLI, "tui", "-b", bootstrap, "--interval", "1s"])
+    finally:
+        scene.terminate()
+        scene.wait(STEP_LIMIT)
+    if done.returncode:
+        raise KcliError(f"the dashboard ended with exit code {done.returncode}")
 
 
 class Steps:
