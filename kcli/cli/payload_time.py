@@ -9,26 +9,20 @@ from __future__ import annotations
 from time import time as now_in_seconds
 
 from kcli.cli.offset_grammar import duration, read_time
+from kcli.cli.payload_search import recognise, refuse_timeless, too_much
 from kcli.consumer.bounds import Bound
 from kcli.errors import KcliError, UsageError
-from kcli.seeking.probe import newest
 from kcli.seeking.seeking import Span, spans
 from kcli.serde.payload_time import TimeField
 from kcli.serde.within import Within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kcli.cli.offset_grammar import Range
     from kcli.cli.option import Values
     from kcli.model import Cluster, TopicPartition
-    from kcli.seeking.probe import Newest
-    from kcli.seeking.seeking import First
 
 JITTER = 60_000  # ms
-NAMED = 12
-"""How many fields of a value are named in a sentence."""
 
 
 def moment(text: str | None, flag: str, now: int) -> int | None:
@@ -72,6 +66,13 @@ def window(values: Values, range: Range) -> PayloadTime | None:
     if range.backwards:
         raise UsageError("--start and -o: it stops before it starts")
     return None
+
+
+def refuse_without_field(values: Values) -> None:
+    """Raises UsageError for options of payload times without --time-field."""
+    for name in ("jitter", "value_format"):
+        if values[name] is not None and values["time_field"] is None:
+            raise UsageError(f"--{name.replace('_', '-')} is of payload times; name their field with --time-field")
 
 
 def field_of(values: Values) -> TimeField:
@@ -122,79 +123,3 @@ class PayloadTime:
         if worst > self.jitter:
             sentences.append(too_much(self.field, worst, self.jitter))
         return sentences
-
-
-async def recognise(
-    cluster: Cluster, field: TimeField, ranges: dict[TopicPartition, tuple[int, int]], *, quiet: bool
-) -> None:
-    """Look at the newest records: they tell an unknown format, and whether there is such a field. Raises KcliError
-    where they are of no known format."""
-    latest = await newest(cluster, ranges)
-    if not latest:
-        return
-    if field.format == "auto":
-        from kcli.serde.formats import detect
-
-        likely = next((name for one in latest if (name := detect(one.value)) is not None), None)
-        if likely is None:
-            raise KcliError(
-                f"the newest record, {_place(latest[0])}, is neither JSON, msgpack nor the query of a URL: it has no "
-                f"field {field.field}"
-            )
-        field.hint(likely)
-    if not quiet and all(field.time(one.value) is None for one in latest):
-        from kcli.cli.main import complain
-
-        complain(_lacking(field, latest[0]))
-
-
-def _lacking(field: TimeField, one: Newest) -> str:
-    from kcli.nearest import did_you_mean
-
-    start = f"the newest record, {_place(one)}, has no time in {field.field}"
-    try:
-        names = field.fields(one.value)
-    except ValueError:
-        return f"{start}: it is not {field.format}"
-    if not names or field.field in names:
-        return start
-    shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
-    inner = [name for name in names if name.endswith(f".{field.field}")]
-    near = f"; did you mean {inner[0]}?" if inner else did_you_mean(field.field, names)
-    return f"{start}: its fields are {shown}{near}"
-
-
-def _place(one: Newest) -> str:
-    return f"{one.at.topic}[{one.at.partition}] offset {one.offset}"
-
-
-def refuse_timeless(field: TimeField, found: Mapping[TopicPartition, Span | First], *, quiet: bool) -> None:
-    """Say which partitions have no record with a time. Raises KcliError where none has."""
-    without = [at for at, one in found.items() if not one.timed]
-    if not without:
-        return
-    names = ", ".join(f"{at.topic}[{at.partition}]" for at in without[:NAMED]) + (", …" if without[NAMED:] else "")
-    if len(without) == len(found):
-        raise KcliError(f"no record has a time in {field.field}: {names}")
-    if not quiet:
-        from kcli.cli.main import complain
-
-        complain(f"no record of {names} has a time in {field.field}")
-
-
-def too_much(field: TimeField, back: int, jitter: int) -> str:
-    """The sentence about times that go back further than the search allowed for."""
-    return (
-        f"times in {field.field} go back by up to {length(back)}, which is more than --jitter {length(jitter)}: "
-        f"records may be missing; try --jitter {length(-(-back // 1000) * 1000)} or more"
-    )
-
-
-def length(ms: int) -> str:
-    """`1m30s`, as --jitter reads it."""
-    text, rest = "", ms
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
-        if rest >= size:
-            text += f"{rest // size}{unit}"
-            rest %= size
-    return text or "0"

@@ -1,0 +1,118 @@
+"""Searching for payload times, with the words for people: which fields there are, where no record has a time, and
+that times are more out of order than was allowed for."""
+
+from __future__ import annotations
+
+from kcli.errors import KcliError
+from kcli.seeking.probe import newest
+from kcli.seeking.seeking import first_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.model import Cluster, TopicPartition
+    from kcli.seeking.probe import Newest
+    from kcli.seeking.seeking import First, Span
+    from kcli.serde.payload_time import TimeField
+
+NAMED = 12
+"""How many fields of a value are named in a sentence."""
+
+
+async def firsts(
+    cluster: Cluster,
+    field: TimeField,
+    ranges: dict[TopicPartition, tuple[int, int]],
+    time: int,
+    jitter: int,
+    *,
+    quiet: bool,
+) -> dict[TopicPartition, First | KcliError]:
+    """The first record of each range whose time is `time` (ms) or later. Raises KcliError where no record has any."""
+    from kcli.cli.main import complain
+
+    await recognise(cluster, field, ranges, quiet=quiet)
+    found = await first_at(cluster, field, ranges, time, jitter)
+    good = {at: one for at, one in found.items() if not isinstance(one, KcliError)}
+    refuse_timeless(field, {at: one for at, one in good.items() if ranges[at][0] < ranges[at][1]}, quiet=True)
+    worst = max((one.back for one in good.values()), default=0)
+    if worst > jitter:
+        complain(too_much(field, worst, jitter))
+    return found
+
+
+async def recognise(
+    cluster: Cluster, field: TimeField, ranges: dict[TopicPartition, tuple[int, int]], *, quiet: bool
+) -> None:
+    """Look at the newest records: they tell an unknown format, and whether there is such a field. Raises KcliError
+    where they are of no known format."""
+    latest = await newest(cluster, ranges)
+    if not latest:
+        return
+    if field.format == "auto":
+        from kcli.serde.formats import detect
+
+        likely = next((name for one in latest if (name := detect(one.value)) is not None), None)
+        if likely is None:
+            raise KcliError(
+                f"the newest record, {_place(latest[0])}, is neither JSON, msgpack nor the query of a URL: it has no "
+                f"field {field.field}"
+            )
+        field.hint(likely)
+    if not quiet and all(field.time(one.value) is None for one in latest):
+        from kcli.cli.main import complain
+
+        complain(_lacking(field, latest[0]))
+
+
+def _lacking(field: TimeField, one: Newest) -> str:
+    from kcli.nearest import did_you_mean
+
+    start = f"the newest record, {_place(one)}, has no time in {field.field}"
+    try:
+        names = field.fields(one.value)
+    except ValueError:
+        return f"{start}: it is not {field.format}"
+    if not names or field.field in names:
+        return start
+    shown = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    inner = [name for name in names if name.endswith(f".{field.field}")]
+    near = f"; did you mean {inner[0]}?" if inner else did_you_mean(field.field, names)
+    return f"{start}: its fields are {shown}{near}"
+
+
+def _place(one: Newest) -> str:
+    return f"{one.at.topic}[{one.at.partition}] offset {one.offset}"
+
+
+def refuse_timeless(field: TimeField, found: Mapping[TopicPartition, Span | First], *, quiet: bool) -> None:
+    """Say which partitions have no record with a time. Raises KcliError where none has."""
+    without = [at for at, one in found.items() if not one.timed]
+    if not without:
+        return
+    names = ", ".join(f"{at.topic}[{at.partition}]" for at in without[:NAMED]) + (", …" if without[NAMED:] else "")
+    if len(without) == len(found):
+        raise KcliError(f"no record has a time in {field.field}: {names}")
+    if not quiet:
+        from kcli.cli.main import complain
+
+        complain(f"no record of {names} has a time in {field.field}")
+
+
+def too_much(field: TimeField, back: int, jitter: int) -> str:
+    """The sentence about times that go back further than the search allowed for."""
+    return (
+        f"times in {field.field} go back by up to {length(back)}, which is more than --jitter {length(jitter)}: "
+        f"records may be missing; try --jitter {length(-(-back // 1000) * 1000)} or more"
+    )
+
+
+def length(ms: int) -> str:
+    """`1m30s`, as --jitter reads it."""
+    text, rest = "", ms
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
+        if rest >= size:
+            text += f"{rest // size}{unit}"
+            rest %= size
+    return text or "0"
