@@ -135,7 +135,7 @@ class Bulk:
                 places = self._placement.rows(topic, chunk, lines, everyone) if partition is None else None
                 for wanted in (partition,) if places is None else sorted(set(places)):
                     assert wanted is not None
-                    more, taken = self._add_rows(topic, chunk, lines, places, wanted, stamp)
+                    more, taken = self.add_rows(topic, chunk, lines, places, wanted, stamp)
                     grown += more
                     added += taken
             finally:
@@ -144,9 +144,10 @@ class Bulk:
             await asyncio.sleep(0)
         return at
 
-    def _add_rows(
-        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, wanted: int, stamp: int
-    ) -> tuple[int, int]:
+    def add_rows(
+        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, wanted: int, stamp: int,
+        timestamps: array[int] | None = None,
+    ) -> tuple[int, int]:  # fmt: skip
         """Append the rows of one partition, over as many batches as they fill; the bytes and records they are."""
         accumulator, counts = self._engine.accumulator, self._engine.ledger.counts
         queue = accumulator.queue(topic, wanted)
@@ -156,7 +157,7 @@ class Bulk:
             batch = accumulator.open(queue, asyncio.get_running_loop().time())
             builder = batch.builder
             size, count = builder.size, builder.count
-            row = builder.append_rows(chunk, lines, row, places, wanted, stamp, most, records)
+            row = builder.append_rows(chunk, lines, row, places, wanted, stamp, most, records, timestamps)
             batch.charged += builder.size - size
             grown += builder.size - size
             added += builder.count - count

@@ -16,11 +16,13 @@ from kcli.proto.core import split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
     from kcli.model import Cluster, GroupMetadata, TopicPartition
+    from kcli.producer.columnar import Columnar
     from kcli.producer.forward import Forward
     from kcli.producer.interceptors import Interceptor, Interceptors
     from kcli.producer.ledger import Counts
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from kcli.producer.records import Delivered, Headers, Row
     from kcli.producer.transaction import Transactions
     from kcli.proto.batch import Batch
+    from kcli.proto.columns import Lines
     from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
 
@@ -51,6 +54,7 @@ class Producer:
         self.on_batch: Callable[[BatchOutcome], None] | None = None
         placement = self._placement = Placement(cluster, settings)
         self._forward: Forward | None = None
+        self._columnar: Columnar | None = None
         self._engine = placement.engine = Engine(cluster, settings, self._settled, placement.forget)
         self._records = Records(self._engine, placement, settings, self._check_send)
         self._bulk = Bulk(self._engine, placement, settings, self._check_send, self._records)
@@ -165,6 +169,19 @@ class Producer:
         return await self._bulk.send(
             topic, chunk, start, end, delimiter, key_delimiter, key, partition, timestamp, empty_is_null
         )
+
+    async def send_columns(
+        self, topic: str, chunk: Buffer, lines: Lines, partitions: array[int] | None = None,
+        timestamps: array[int] | None = None,
+    ) -> None:  # fmt: skip
+        """Accept rows whose keys and values stand in `chunk` where `lines` says, each in its partition (array('i'); -1
+        or no array: by its key, or where the topic sticks) and with its timestamp (array('q') of ms; None: now). No
+        promises; interceptors do not see them. The work is per batch, not per record. Raises as `send`."""
+        if self._columnar is None:
+            from kcli.producer.columnar import Columnar
+
+            self._columnar = Columnar(self._engine, self._placement, self._settings, self._check_send, self._bulk)
+        await self._columnar.send(topic, chunk, lines, partitions, timestamps)
 
     async def send_batch(self, topic: str, partition: int, batch: Batch) -> None:
         """Accept an encoded batch as it is: same records, compression and timestamps, no promise. In order with the

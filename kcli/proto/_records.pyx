@@ -1237,7 +1237,7 @@ cdef class Builder:
 
     def append_rows(
         self, chunk, lines, Py_ssize_t first_row, array.array partitions, int wanted, int64_t timestamp_ms,
-        int64_t max_bytes, int64_t max_records
+        int64_t max_bytes, int64_t max_records, array.array timestamps=None
     ):
         """As builder.Builder.append_rows."""
         cdef const uint8_t[::1] view = chunk
@@ -1248,12 +1248,16 @@ cdef class Builder:
         cdef Py_ssize_t wish = min(max_bytes - (self.used - RESERVED) + 64, size // (1 if partitions is None else 4) + 64)
         if min(len(ks), len(kl), len(vl), rows if partitions is None else len(partitions)) < rows or first_row < 0:
             raise ValueError("columns of different lengths")
+        if timestamps is not None and (len(timestamps) < rows or timestamps.typecode != "q"):
+            raise ValueError("timestamps are an array('q') with one for each row")
         for row in range(first_row, rows):
             if partitions is not None and partitions.data.as_ints[row] != wanted:
                 continue
             k, kn, v, vn = ks.data.as_ints[row], kl.data.as_ints[row], vs.data.as_ints[row], vl.data.as_ints[row]
             if k < 0 or v < 0 or kn < -1 or vn < -1 or k + kn > size or v + vn > size:
                 raise ValueError("a row outside its chunk")
+            if timestamps is not None:
+                timestamp_ms = (<int64_t*> timestamps.data.as_voidptr)[row]
             if not self.add(timestamp_ms, text + k, kn, text + v, vn, max_bytes, max_records, wish):
                 return row
         return max(first_row, rows)

@@ -211,10 +211,13 @@ class Builder:
         timestamp_ms: int,
         max_bytes: int,
         max_records: int,
+        timestamps: array[int] | None = None,
     ) -> int:
         """The rows from `first_row` on whose partition is `wanted` (all of them if `partitions` is None), bounded as
-        `append_lines`. Returns the first row not looked at."""
+        `append_lines`. `timestamps` are one for each row. Returns the first row not looked at."""
         data = bytes(chunk)
+        if timestamps is not None:
+            return self._append_timed(data, lines, first_row, partitions, wanted, timestamps, max_bytes, max_records)
         row, step = first_row, STEP
         while row < lines.count:
             stop = min(row + step, lines.count)
@@ -227,6 +230,23 @@ class Builder:
                 step = max(step // 4, 1)
                 continue
             row = stop
+        return max(first_row, lines.count)
+
+    def _append_timed(
+        self, data: bytes, lines: Lines, first_row: int, partitions: array[int] | None, wanted: int,
+        timestamps: array[int], max_bytes: int, max_records: int,
+    ) -> int:  # fmt: skip
+        """Rows with a time each, each measured."""
+        for row in range(first_row, lines.count):
+            if partitions is not None and partitions[row] != wanted:
+                continue
+            ((key, value),) = _pairs(data, lines, (row,))
+            timestamp = timestamps[row]
+            if self.count and (
+                self.count >= max_records or self.size + self._measure(timestamp, key, value) > max_bytes
+            ):
+                return row
+            self.append(timestamp, key, value)
         return max(first_row, lines.count)
 
     def _append_pairs(self, pairs: list[Pair], timestamp: int, max_bytes: int, max_records: int) -> bool:

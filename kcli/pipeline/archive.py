@@ -1,0 +1,66 @@
+"""The class-data archive: Spark's classes as the JVM keeps them in memory, mapped from a file. It halves the start.
+
+One for each Spark and Java, in the cache folder; made by running a JVM once. Passed only where it exists, because a
+missing one makes some JVMs complain on stdout; one that does not fit is ignored by the JVM.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.pipeline.java import Java
+
+
+def folder() -> Path:
+    """kcli's cache folder: XDG_CACHE_HOME or ~/.cache."""
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(root) / "kcli"
+
+
+def path_of(java: Java, home: Path) -> Path:
+    """Where the archive of this Spark and Java is, or would be."""
+    from zlib import crc32
+
+    # where Spark and Java stand is part of what an archive fits to
+    mark = crc32(f"{home}\n{java.home}\n{java.version}".encode())
+    version = next((jar.stem.rpartition("-")[2] for jar in (home / "jars").glob("spark-core_*.jar")), "unknown")
+    return folder() / f"spark-{version}-java-{java.version}-{mark:08x}.jsa"
+
+
+def flags(java: Java, home: Path) -> list[str]:
+    """JVM options that use the archive, none where there is none."""
+    found = path_of(java, home)
+    if not found.exists():
+        return []
+    base = _base(found)
+    return [
+        f"-XX:SharedArchiveFile={f'{base}{os.pathsep}{found}' if base.exists() else found}",
+        "-Xlog:cds=off",
+        "-Xlog:cds+dynamic=off",
+    ]
+
+
+def making(java: Java, home: Path) -> tuple[list[str], Path]:
+    """JVM options that write an archive when the JVM ends, and the file they write: rename it when that is done."""
+    made = path_of(java, home)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    part = made.with_suffix(f".{os.getpid()}.part")
+    options = []
+    if not (
+        java.home / "lib" / "server" / "classes.jsa"
+    ).exists():  # jlinked: without the base one nothing can stand on
+        base = _base(made)
+        subprocess.run(
+            [java.command, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120,
+        )  # fmt: skip
+        options.append(f"-XX:SharedArchiveFile={base}")
+    return [*options, f"-XX:ArchiveClassesAtExit={part}"], part
+
+
+def _base(archive: Path) -> Path:
+    return archive.with_suffix(".base.jsa")

@@ -1,0 +1,21 @@
+"""Frozen values that travel to the tasks: with a pickle, which a Frozen by itself has none of."""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Carried(Frozen):
+    """Declared like a Frozen."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return made, (type(self), {f.name: getattr(self, f.name) for f in type(self).__fields__})
+
+
+def made(kind: type[Carried], fields: dict[str, Any]) -> Carried:
+    """The value again."""
+    return kind(**fields)

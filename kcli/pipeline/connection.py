@@ -1,0 +1,108 @@
+"""Which cluster, and how: `context` (a profile) and `kafka.*`, as settings. Resolved once, on the driver, where the
+secrets are; tasks get them sealed. An explicit option goes before the profile."""
+
+from __future__ import annotations
+
+import pickle
+
+from kcli.errors import UsageError
+from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+REFUSED = {
+    "kafka.auto.offset.reset": "use startingOffsets",
+    "kafka.enable.auto.commit": "Spark keeps the offsets; commitGroup shows them to others",
+    "kafka.interceptor.classes": "classes of Java mean nothing here",
+    "kafka.key.deserializer": "use keyFormat",
+    "kafka.value.deserializer": "use valueFormat",
+    "kafka.key.serializer": "keys are strings or binary",
+    "kafka.value.serializer": "values are strings or binary",
+    "kafka.group.id": "no group is needed to read; commitGroup names one that shows where the pipeline is",
+    "kafka.transactional.id": "a task may run twice; it cannot own a transactional id of yours",
+}
+
+
+class Sealed(Frozen):
+    """The settings of a cluster's client. Its repr shows no secret; its pickle has them, as every task needs them."""
+
+    client: ClientSettings = ClientSettings()
+    consumer: ConsumerSettings = ConsumerSettings()
+    producer: ProducerSettings = ProducerSettings()
+
+    def __repr__(self) -> str:
+        return f"<cluster {self.servers}>"
+
+    @property
+    def servers(self) -> str:
+        """Where it is, for messages."""
+        return ",".join(f"{address.host}:{address.port}" for address in self.client.bootstrap)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Sealed], tuple[bytes]]:
+        return _opened, (pickle.dumps(_plain(self)),)
+
+
+def sealed_of(options: Mapping[str, str]) -> Sealed:
+    """The settings that the options of a read or write say; their names are in lower case. Raises UsageError."""
+    from kcli.config.profiles import chosen
+    from kcli.config.properties import Properties
+
+    properties = Properties()
+    named = options.get("context")
+    given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
+    for key in options:
+        if key in REFUSED:
+            raise UsageError(f"option {key} is not supported: {REFUSED[key]}")
+    profile = None if named is None and "bootstrap.servers" in given else chosen(named)
+    if profile is not None:
+        for key, value in profile.properties:
+            properties.put(key, value, profile.where)
+        properties.bootstrap = profile.bootstrap
+    for key, text in given.items():
+        properties.put(key, text, f"option kafka.{key}")
+    if not properties.bootstrap:
+        raise UsageError(
+            "option kafka.bootstrap.servers is missing: name the cluster with it, or a profile with context"
+        )
+    try:
+        servers = parse_bootstrap(properties.bootstrap)
+    except ValueError as problem:
+        raise UsageError(f"option kafka.bootstrap.servers {properties.bootstrap}: {problem}") from problem
+    client = ClientSettings(bootstrap=servers, security=properties.security()).replace(**properties.client)
+    if profile is not None and profile.guard:
+        client = client.replace(guard=profile.guard, profile=profile.name)
+    return Sealed(
+        client=client,
+        # nothing else may decide where reading goes on: an offset that aged out has to be seen
+        consumer=ConsumerSettings().replace(**properties.consumer, reset="none"),
+        producer=ProducerSettings().replace(**properties.producer),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Settings as things that can be pickled: a Secret has none by itself, and a Frozen refuses to be filled."""
+    if isinstance(value, Frozen):
+        return "frozen", type(value), {f.name: _plain(getattr(value, f.name)) for f in type(value).__fields__}
+    if type(value).__name__ == "Secret":
+        return "secret", type(value), value.reveal()
+    if type(value) is tuple:
+        return "tuple", None, [_plain(one) for one in value]
+    return "value", None, value
+
+
+def _filled(what: Any) -> Any:
+    kind, made, value = what
+    if kind == "frozen":
+        return made(**{name: _filled(one) for name, one in value.items()})
+    if kind == "secret":
+        return made(value)
+    return tuple(_filled(one) for one in value) if kind == "tuple" else value
+
+
+def _opened(data: bytes) -> Sealed:
+    made: Sealed = _filled(pickle.loads(data))
+    return made

@@ -1,0 +1,134 @@
+"""A task's work: the batches of a range, exactly up to its end, as columns.
+
+The end is reached by position: markers, aborted and compacted-away records are passed like any other offset, and no
+count of records decides anything. A start below the log's start is the only data loss there is; a log that ends
+before the range does was truncated or made anew, and that is an error whatever failOnDataLoss says.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.consumer.positions import OffsetOutOfRange
+from kcli.errors import DeadlineExceeded, KcliError
+from kcli.pipeline.background import Background
+from kcli.proto.core import Gather
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.delivery import Fetched
+    from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.ranges import Range
+    from kcli.proto.columns import Gathered
+
+    Noted = Callable[[int, int, int], None]
+
+BYTES, ROWS = 2 * 1024 * 1024, 20_000
+"""What is handed to Spark at once, about: 2000 to 20 000 rows and 0.2 to 8 MB are fastest."""
+
+
+QUIET = 5.0
+"""Seconds after which a task that gets nothing looks whether the log has what it waits for."""
+
+
+class DataLoss(KcliError):
+    """Records of the range are no longer in the log."""
+
+
+class LogChanged(KcliError):
+    """The log ends before the range does: the topic was deleted and made anew, or an unclean election cut it."""
+
+
+def gathered(
+    wanted: Range,
+    sealed: Sealed,
+    columns: frozenset[str],
+    *,
+    fail_on_data_loss: bool,
+    poll_timeout: float,
+    noted: Noted,
+) -> Iterator[Gathered]:
+    """The records of `wanted`. `noted(rows, bytes, next offset)` is called for each poll. Raises DataLoss, LogChanged,
+    DeadlineExceeded when nothing came for `poll_timeout` seconds, and what the client raises."""
+    into = Gather("key" in columns, "value" in columns, "headers" in columns)
+    with Background(sealed.client) as kafka:
+        consumer = kafka.client.consumer(sealed.consumer)
+        try:
+            position = wanted.start
+            _begin(kafka, consumer, wanted, position)
+            waited = 0.0
+            while position < wanted.end:
+                polled = kafka.run(consumer.poll(min(QUIET, poll_timeout)))
+                waited = 0.0 if polled else waited + min(QUIET, poll_timeout)
+                if not polled:
+                    _quiet(kafka, wanted, position, waited, poll_timeout)
+                for fetched in polled:
+                    yield from _opened(fetched, into)
+                    noted(
+                        sum(b.count for b in fetched.batches), sum(b.size for b in fetched.batches), fetched.next_offset
+                    )
+                    position = max(position, fetched.next_offset)
+                    if fetched.error is not None:
+                        position = _after(fetched.error, wanted, position, fail_on_data_loss)
+                        if position < wanted.end:
+                            _begin(kafka, consumer, wanted, position)
+            if into.rows:
+                yield into.take()
+        finally:
+            kafka.run(consumer.close())
+
+
+def _begin(kafka: Background, consumer: Consumer, wanted: Range, position: int) -> None:
+    async def begin() -> None:
+        consumer.assign({wanted.at: position})
+        consumer.stop_at({wanted.at: wanted.end})
+
+    kafka.run(begin())
+
+
+def _opened(fetched: Fetched, into: Gather) -> Iterator[Gathered]:
+    for batch in fetched.batches:
+        batch.gather(into)
+        if into.size >= BYTES or into.rows >= ROWS:
+            yield into.take()
+
+
+def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bool) -> int:
+    """Where to go on after an error of the partition, or the error."""
+    if not isinstance(error, OffsetOutOfRange):
+        raise error
+    if error.asked > error.end:
+        raise _changed(wanted, error.end)
+    gone = min(error.start, wanted.end)
+    lost = f"{wanted.topic}[{wanted.partition}]: offsets {position} to {gone} are gone, the log starts"
+    if fail_on_data_loss:
+        raise DataLoss(f"{lost} at {error.start}; failOnDataLoss=false reads what is left")
+    print(f"kcli: {lost} at {error.start}; reading on there (failOnDataLoss=false)", file=sys.stderr)
+    return max(position, min(error.start, wanted.end))
+
+
+def _quiet(kafka: Background, wanted: Range, position: int, waited: float, most: float) -> None:
+    """Nothing came for a while. Raises if nothing will, or if it was too long."""
+    from kcli.consumer.offsets import list_offsets
+    from kcli.pipeline.places import LATEST
+
+    answer = kafka.run(list_offsets(kafka.client.cluster, {wanted.at: LATEST}, deadline=QUIET))[wanted.at]
+    if not isinstance(answer, KcliError) and answer.offset < wanted.end:
+        raise _changed(wanted, answer.offset)
+    if waited >= most:
+        if isinstance(answer, KcliError):
+            raise answer
+        raise DeadlineExceeded(
+            f"{wanted.topic}[{wanted.partition}]: nothing came from offset {position} on for {most:g} s "
+            "(kafkaConsumer.pollTimeoutMs)"
+        )
+
+
+def _changed(wanted: Range, end: int) -> LogChanged:
+    return LogChanged(
+        f"{wanted.topic}[{wanted.partition}] ends at {end}, and offsets up to {wanted.end} were to be read: "
+        "the topic was deleted and made anew, or lost its last records"
+    )

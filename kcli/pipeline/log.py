@@ -1,0 +1,139 @@
+"""What the log says, asked from the driver: which partitions there are, where they begin and end, where a time is."""
+
+from __future__ import annotations
+
+import re
+
+from kcli import codes
+from kcli.consumer.offsets import list_offsets
+from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.model import TopicPartition
+from kcli.pipeline.places import EARLIEST, LATEST
+from kcli.sync import SyncClient
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from kcli.client import Client
+    from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.options import ReadOptions
+    from kcli.pipeline.places import Places
+
+
+class Log:
+    """A client of the cluster for one driver-side process; `with Log(sealed) as log:`, or `close` at the end."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        self.sealed = sealed
+        self.isolation = sealed.consumer.isolation
+        self.kafka = SyncClient(sealed.client).__enter__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kafka.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        """End the connections."""
+        self.kafka.__exit__(None, None, None)
+
+    def partitions(self, options: ReadOptions) -> list[TopicPartition]:
+        """What subscribe, subscribePattern or assign says, in order. Raises BrokerError for a topic that is not there,
+        UsageError for an assigned partition that is not there, or a pattern that matches nothing."""
+
+        async def ask(client: Client) -> list[TopicPartition]:
+            cluster = client.cluster
+            if options.kind == "subscribePattern":
+                await cluster.refresh()
+                every = await cluster.topics()
+                pattern = re.compile(options.what)
+                names = [name for name in every if pattern.fullmatch(name) and not cluster.is_internal(name)]
+                return [TopicPartition(name, one) for name in sorted(names) for one in every[name]]
+            if options.kind == "assign":
+                for topic in dict.fromkeys(topic for topic, _ in options.assigned):
+                    there = await cluster.partitions(topic)
+                    missing = [one for name, one in options.assigned if name == topic and one not in there]
+                    if missing:
+                        raise UsageError(f"option assign: {topic} has no partition {missing[0]}")
+                return sorted({TopicPartition(topic, one) for topic, one in options.assigned})
+            names = sorted({name.strip() for name in options.what.split(",") if name.strip()})
+            await cluster.refresh(names)
+            return [TopicPartition(name, one) for name in names for one in sorted(await cluster.partitions(name))]
+
+        return self.kafka.run(ask)
+
+    def earliest(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where each log starts. Raises the error of the first that has one."""
+        return self._offsets(dict.fromkeys(ats, EARLIEST))
+
+    def latest(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where each log ends; with read_committed its last stable offset. Raises as `earliest`."""
+        return self._offsets(dict.fromkeys(ats, LATEST))
+
+    def at_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
+        """The first offset at or after each time (ms), None where there is none."""
+        found = self._offsets(times)
+        return {at: offset if offset >= 0 else None for at, offset in found.items()}
+
+    def _offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        found: dict[TopicPartition, int] = {}
+        if not wanted:
+            return found
+        answers = self.kafka.run(lambda client: list_offsets(client.cluster, wanted, self.isolation))
+        for at, answer in answers.items():
+            if isinstance(answer, KcliError):
+                raise answer
+            found[at] = answer.offset
+        return found
+
+    def resolve(self, places: Places, ats: list[TopicPartition], option: str) -> dict[TopicPartition, int]:
+        """Every place as an offset. JSON has to name exactly the partitions there are. Raises UsageError."""
+        if places.kind == "earliest":
+            return self.earliest(ats)
+        if places.kind == "latest":
+            return self.latest(ats)
+        if places.kind in ("time", "times"):
+            return self._at_time(places, ats, option)
+        each = dict(places.each)
+        exactly(each, ats, option)
+        made = {at: offset for at, offset in each.items() if offset >= 0}
+        made |= self.earliest(at for at, offset in each.items() if offset == EARLIEST)
+        made |= self.latest(at for at, offset in each.items() if offset == LATEST)
+        return made
+
+    def _at_time(self, places: Places, ats: list[TopicPartition], option: str) -> dict[TopicPartition, int]:
+        times = dict.fromkeys(ats, places.time) if places.kind == "time" else dict(places.each)
+        exactly(times, ats, option)
+        found = self.at_times(times)
+        none = [at for at, offset in found.items() if offset is None]
+        if none and places.strict:
+            at = none[0]
+            raise UsageError(
+                f"{at.topic}[{at.partition}] has no record at or after {times[at]}; "
+                "startingOffsetsByTimestampStrategy=latest starts at its end"
+            )
+        return {at: offset for at, offset in found.items() if offset is not None} | self.latest(none)
+
+
+def exactly(given: Mapping[TopicPartition, int], ats: list[TopicPartition], option: str) -> None:
+    """Raise UsageError unless the partitions named are the partitions there are."""
+    missing = [at for at in ats if at not in given]
+    more = [at for at in given if at not in ats]
+    if missing or more:
+        at = (missing or more)[0]
+        what = "does not name" if missing else "names"
+        where = "which is read" if missing else "which is not read"
+        raise UsageError(
+            f"option {option} {what} {at.topic}[{at.partition}], {where}: it names every partition, each once"
+        )
+
+
+def unknown_topic(error: BaseException) -> bool:
+    """Whether the cluster says that there is no such topic."""
+    return isinstance(error, BrokerError) and error.code is codes.UNKNOWN_TOPIC_OR_PARTITION

@@ -1,0 +1,291 @@
+"""The options of `format("kcli")`: Spark's own Kafka names and defaults, and a few of ours. Names know no case.
+
+Everything is checked before anything is done; a name that nobody knows is refused with the nearest one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kcli.errors import UsageError
+from kcli.nearest import did_you_mean
+from kcli.pipeline.carried import Carried
+from kcli.pipeline.places import Places, places_of, timestamps_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
+TYPES = {
+    "key": "BINARY",
+    "value": "BINARY",
+    "topic": "STRING",
+    "partition": "INT",
+    "offset": "BIGINT",
+    "timestamp": "TIMESTAMP",
+    "timestampType": "INT",
+    "headers": "ARRAY<STRUCT<key: STRING, value: BINARY>>",
+}
+FORMATS = ("binary", "string", "json", "msgpack")
+KNOWN = (
+    "assign", "subscribe", "subscribePattern", "startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets",
+    "startingOffsetsByTimestampStrategy", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets",
+    "failOnDataLoss", "maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay", "maxBytesPerTrigger",
+    "minPartitions", "maxRecordsPerPartition", "groupIdPrefix", "kafkaConsumer.pollTimeoutMs",
+    "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "includeHeaders", "topic", "path", "columns",
+    "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
+    "stopFile", "keepTimestamp",
+)  # fmt: skip
+_DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
+
+
+class ReadOptions(Carried):
+    """What is read, from where to where. `kind` is assign, subscribe or subscribePattern, `what` its value."""
+
+    kind: str = ""
+    what: str = ""
+    assigned: tuple[tuple[str, int], ...] = ()
+    starting: Places = Places()
+    ending: Places = Places()
+    fail_on_data_loss: bool = True
+    max_offsets: int | None = None
+    min_offsets: int | None = None
+    max_bytes: int | None = None
+    max_delay: float = 900.0
+    min_partitions: int = 0
+    max_records: int = 0
+    poll_timeout: float = 120.0
+    columns: tuple[str, ...] = COLUMNS
+    key_format: str = "binary"
+    value_format: str = "binary"
+    key_schema: str = ""
+    value_schema: str = ""
+    commit_group: str = ""
+    pushdown: bool = False
+    progress: str = ""
+    stop_file: str = ""
+
+    def ddl(self) -> str:
+        """The schema of what is read, as Spark writes it."""
+        return ", ".join(f"`{name}` {self._type(name)}" for name in self.columns)
+
+    def _type(self, name: str) -> str:
+        form, inner = {
+            "key": (self.key_format, self.key_schema), "value": (self.value_format, self.value_schema)
+        }.get(name, ("binary", ""))  # fmt: skip
+        if form == "string":
+            return "STRING"
+        return TYPES[name] if form == "binary" else f"STRUCT<{inner}>"
+
+
+class WriteOptions(Carried):
+    """Where rows go. `topic` goes before the topic column."""
+
+    topic: str = ""
+    keep_timestamp: bool = False
+    progress: str = ""
+
+
+def schema_of(options: Mapping[str, str]) -> str:
+    """The schema that the options of a read say, before anybody knows whether it is a batch or a stream."""
+    given = {key.lower(): text for key, text in options.items()}
+    known(given)
+    return _shape(given).ddl()
+
+
+def _shape(given: Mapping[str, str]) -> ReadOptions:
+    """The options that decide the columns."""
+    return ReadOptions(
+        columns=_columns(given, _flag(given, "includeHeaders", False)),
+        key_format=_format(given, "key"),
+        value_format=_format(given, "value"),
+        key_schema=given.get("keyschema", ""),
+        value_schema=given.get("valueschema", ""),
+    )
+
+
+def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+    """The options of a read. Raises UsageError."""
+    given = {key.lower(): text for key, text in options.items()}
+    known(given)
+    kind, what = _subject(given)
+    made = _shape(given).replace(
+        kind=kind,
+        what=what,
+        assigned=_assigned(what) if kind == "assign" else (),
+        starting=_starting(given, streaming),
+        ending=_ending(given, streaming),
+        fail_on_data_loss=_flag(given, "failOnDataLoss", True),
+        max_offsets=_number(given, "maxOffsetsPerTrigger"),
+        min_offsets=_number(given, "minOffsetsPerTrigger"),
+        max_bytes=_size(given, "maxBytesPerTrigger"),
+        max_delay=_duration(given, "maxTriggerDelay", 900.0),
+        min_partitions=_number(given, "minPartitions") or 0,
+        max_records=_number(given, "maxRecordsPerPartition") or 0,
+        poll_timeout=(_number(given, "kafkaConsumer.pollTimeoutMs") or 120_000) / 1000,
+        commit_group=given.get("commitgroup", ""),
+        pushdown=_flag(given, "pushdown", False),
+        progress=_address(given),
+        stop_file=given.get("stopfile", ""),
+    )
+    if made.min_offsets is not None and made.max_offsets is not None and made.min_offsets > made.max_offsets:
+        raise UsageError("option minOffsetsPerTrigger is more than maxOffsetsPerTrigger")
+    return made
+
+
+def write_options(options: Mapping[str, str]) -> WriteOptions:
+    """The options of a write. Raises UsageError."""
+    given = {key.lower(): text for key, text in options.items()}
+    known(given)
+    return WriteOptions(
+        topic=given.get("topic", given.get("path", "")),
+        keep_timestamp=_flag(given, "keepTimestamp", False),
+        progress=_address(given),
+    )
+
+
+def known(given: Mapping[str, str]) -> None:
+    """Raise UsageError for a name that is no option. `kafka.*` is looked at elsewhere, other `kcli.*` is reserved."""
+    names = {name.lower() for name in KNOWN}
+    for key in given:
+        if not key.startswith("kafka.") and key not in names:
+            raise UsageError(f"there is no option {key}{did_you_mean(key, KNOWN)}")
+
+
+def _subject(given: Mapping[str, str]) -> tuple[str, str]:
+    kinds = [kind for kind in ("assign", "subscribe", "subscribePattern") if kind.lower() in given]
+    if not kinds and given.get("path"):
+        return "subscribe", given["path"]  # .load("orders")
+    if len(kinds) != 1:
+        raise UsageError(
+            "exactly one of the options subscribe, subscribePattern and assign says what is read; there "
+            + ("is none" if not kinds else f"are {' and '.join(kinds)}")
+        )
+    kind = kinds[0]
+    what = given[kind.lower()].strip()
+    if not what.strip(","):
+        raise UsageError(f"option {kind} is empty")
+    if kind == "subscribePattern":
+        try:
+            re.compile(what)
+        except re.error as problem:
+            raise UsageError(f"option subscribePattern {what} is no regular expression: {problem}") from None
+    return kind, what
+
+
+def _assigned(text: str) -> tuple[tuple[str, int], ...]:
+    """`{"orders":[0,1]}` as pairs."""
+    import json
+
+    try:
+        return tuple((str(topic), int(one)) for topic, parts in json.loads(text).items() for one in parts)
+    except (ValueError, TypeError, AttributeError):
+        raise UsageError(f'option assign {text}: expected JSON such as {{"orders":[0,1]}}') from None
+
+
+def _starting(given: Mapping[str, str], streaming: bool) -> Places:
+    strategy = given.get("startingoffsetsbytimestampstrategy", "error").lower()
+    if strategy not in ("error", "latest"):
+        raise UsageError("option startingOffsetsByTimestampStrategy is error or latest")
+    if "startingtimestamp" in given:
+        return Places(kind="time", time=_number(given, "startingTimestamp") or 0, strict=strategy == "error")
+    if "startingoffsetsbytimestamp" in given:
+        times = timestamps_of(given["startingoffsetsbytimestamp"], "startingOffsetsByTimestamp")
+        return Places(kind="times", each=times, strict=strategy == "error")
+    text = given.get("startingoffsets", "latest" if streaming else "earliest").strip()
+    if text.lower() == "latest" and not streaming:
+        raise UsageError("option startingOffsets latest: a batch would be empty; name an offset, or earliest")
+    places = places_of(text, "startingOffsets")
+    if not streaming and any(offset == -1 for _, offset in places.each):
+        raise UsageError("option startingOffsets: -1 (latest) is not for a batch")
+    return places
+
+
+def _ending(given: Mapping[str, str], streaming: bool) -> Places:
+    names = [name for name in ("endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets") if name.lower() in given]
+    if names and streaming:
+        raise UsageError(f"option {names[0]} is for batches; a stream has no end")
+    if "endingtimestamp" in given:
+        return Places(kind="time", time=_number(given, "endingTimestamp") or 0)
+    if "endingoffsetsbytimestamp" in given:
+        return Places(kind="times", each=timestamps_of(given["endingoffsetsbytimestamp"], "endingOffsetsByTimestamp"))
+    text = given.get("endingoffsets", "latest").strip()
+    places = places_of(text, "endingOffsets")
+    if places.kind == "earliest" or any(offset == -2 for _, offset in places.each):
+        raise UsageError("option endingOffsets: earliest (-2) is no end")
+    return places
+
+
+def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
+    everything = (*COLUMNS, "headers") if headers else COLUMNS
+    text = given.get("columns", "").strip()
+    if not text:
+        return everything
+    folded = {name.lower(): name for name in TYPES}
+    found = []
+    for name in (part.strip() for part in text.split(",")):
+        if name.lower() not in folded:
+            raise UsageError(f"option columns: there is no column {name}{did_you_mean(name, TYPES)}")
+        found.append(folded[name.lower()])
+    return tuple(dict.fromkeys(found))
+
+
+def _format(given: Mapping[str, str], field: str) -> str:
+    form = given.get(f"{field}format", "binary").lower()
+    if form not in FORMATS:
+        raise UsageError(f"option {field}Format {form}: there are {', '.join(FORMATS)}")
+    if form in ("json", "msgpack") and not given.get(f"{field}schema", "").strip():
+        raise UsageError(
+            f"option {field}Format {form} takes {field}Schema, such as 'id BIGINT, user STRUCT<name: STRING>'"
+        )
+    return form
+
+
+def _flag(given: Mapping[str, str], name: str, usual: bool) -> bool:
+    text = given.get(name.lower(), str(usual)).strip().lower()
+    if text not in ("true", "false"):
+        raise UsageError(f"option {name} is true or false, not {text}")
+    return text == "true"
+
+
+def _number(given: Mapping[str, str], name: str) -> int | None:
+    text = given.get(name.lower())
+    if text is None:
+        return None
+    if not text.strip().isdigit() or not text.isascii():
+        raise UsageError(f"option {name} is a number, not {text}")
+    return int(text)
+
+
+def _size(given: Mapping[str, str], name: str) -> int | None:
+    text = given.get(name.lower())
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)(i?b)?\s*", text.lower())
+    if found is None:
+        raise UsageError(f"option {name} is a size such as 64m, not {text}")
+    scale: int = 1024 ** "_kmgt".index(found[2] or "_")
+    return int(found[1]) * scale
+
+
+def _duration(given: Mapping[str, str], name: str, usual: float) -> float:
+    text = given.get(name.lower())
+    if text is None:
+        return usual
+    found = _DURATION.fullmatch(text.lower())
+    if found is None:
+        raise UsageError(f"option {name} is a duration such as 15m, not {text}")
+    unit = found[2] or "ms"
+    scale = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}.get(unit)
+    if scale is None:
+        scale = {"mil": 0.001, "sec": 1.0, "min": 60.0, "hou": 3600.0, "day": 86400.0}[unit[:3]]
+    return int(found[1]) * scale
+
+
+def _address(given: Mapping[str, str]) -> str:
+    text = given.get("progressaddr", "")
+    host, colon, port = text.rpartition(":")
+    if text and not (host and colon and port.isdigit()):
+        raise UsageError(f"option progressAddr is HOST:PORT, not {text}")
+    return text

@@ -1,0 +1,125 @@
+"""How far the tasks are, while they run: each sends a datagram every 200 ms to `progressAddr`, and one at its end.
+
+Datagrams may be lost, doubled and late: each has totals of its attempt, so the last one that came is right.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+EVERY = 0.2
+
+
+class Report(Value):
+    """One task attempt: `topic` is "" for one that writes; `offset` the next to be read, `end` where its range ends."""
+
+    stage: int = -1
+    partition: int = -1
+    attempt: int = 0
+    topic: str = ""
+    source: int = -1
+    rows: int = 0
+    bytes: int = 0
+    start: int = -1
+    offset: int = -1
+    end: int = -1
+    done: bool = False
+
+
+class Reporter:
+    """The task's side; without an address it does nothing. Never raises: progress is not worth a task."""
+
+    def __init__(self, address: str, topic: str = "", source: int = -1, start: int = -1, end: int = -1) -> None:
+        self.report = Report(topic=topic, source=source, start=start, offset=start, end=end)
+        self._socket: socket.socket | None = None
+        self._next = 0.0
+        if address:
+            host, _, port = address.rpartition(":")
+            self._place()
+            try:
+                self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                self._socket.connect((host, int(port)))
+            except OSError:
+                self._socket = None
+
+    def _place(self) -> None:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        if context is not None:
+            report = self.report
+            report.stage, report.partition = context.stageId(), context.partitionId()
+            report.attempt = context.attemptNumber()
+
+    def noted(self, rows: int, size: int, offset: int) -> None:
+        """So many rows and bytes more; `offset` is the next to be read."""
+        report = self.report
+        report.rows += rows
+        report.bytes += size
+        report.offset = offset
+        if self._socket is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + EVERY
+            self._send()
+
+    def done(self) -> None:
+        """The task's work is finished."""
+        self.report.done = True
+        if self._socket is not None:
+            self._send()
+            self._socket.close()
+
+    def _send(self) -> None:
+        assert self._socket is not None
+        values = {f.name: getattr(self.report, f.name) for f in Report.__fields__}
+        try:
+            self._socket.send(json.dumps(values).encode())
+        except OSError:
+            return  # nobody listens; the work goes on
+
+
+class Listener:
+    """The driver's side: `with Listener() as progress:` and `progress.poll()` from time to time."""
+
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((host, 0))
+        self._socket.setblocking(False)
+        self.address = f"{host}:{self._socket.getsockname()[1]}"
+        self.reports: dict[tuple[int, int, int], Report] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
+
+    def poll(self) -> list[Report]:
+        """Take in what came. The last report of each task, of its last attempt; in order."""
+        while True:
+            try:
+                data = self._socket.recv(65536)
+            except BlockingIOError:
+                break
+            try:
+                report = Report(**json.loads(data))
+            except (ValueError, TypeError):
+                continue  # a stranger's datagram
+            key = report.stage, report.partition, report.attempt
+            known = self.reports.get(key)
+            if known is None or report.rows >= known.rows:
+                self.reports[key] = report
+        last: dict[tuple[int, int], Report] = {}
+        for (stage, partition, _), report in sorted(self.reports.items()):
+            last[stage, partition] = report
+        return list(last.values())

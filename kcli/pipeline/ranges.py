@@ -1,0 +1,61 @@
+"""What a task reads: a range of offsets of one partition. How a range is cut so that the tasks are about equal."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import InputPartition
+
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LEAST = 10_000
+"""minPartitions cuts no smaller than that: a task costs about 55 ms."""
+
+
+class Range(InputPartition):
+    """[start, end) of a partition. `start` -1 is nothing at all: Spark wants one task at least."""
+
+    def __init__(self, topic: str, partition: int, start: int, end: int) -> None:
+        super().__init__((topic, partition, start, end))
+        self.topic, self.partition, self.start, self.end = topic, partition, start, end
+
+    @property
+    def at(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+    def __len__(self) -> int:
+        return max(self.end - self.start, 0)
+
+    def __repr__(self) -> str:
+        return f"{self.topic}[{self.partition}] {self.start}..{self.end}"
+
+
+NOTHING = Range("", -1, -1, -1)
+
+
+def ranges_of(
+    starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], *, least: int = 0, most: int = 0
+) -> list[Range]:
+    """A range for each partition that has anything, cut into at least `least` in all (0: as they are) and into
+    ranges of at most `most` offsets (0: any). Never empty: [NOTHING] then."""
+    found = [Range(*at, starts[at], end) for at, end in sorted(ends.items()) if end > starts[at]]
+    if most:
+        found = [part for whole in found for part in _cut(whole, -(-len(whole) // most))]
+    if least > len(found):
+        total = sum(map(len, found))
+        found = [part for whole in found for part in _cut(whole, _share(len(whole), total, least))]
+    return found or [NOTHING]
+
+
+def _share(size: int, total: int, least: int) -> int:
+    return max(1, min(round(size / total * least), -(-size // LEAST) if size > LEAST else size))
+
+
+def _cut(whole: Range, parts: int) -> Iterable[Range]:
+    size = len(whole)
+    for part in range(parts):
+        yield Range(
+            whole.topic, whole.partition, whole.start + size * part // parts, whole.start + size * (part + 1) // parts
+        )

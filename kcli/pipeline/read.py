@@ -1,0 +1,104 @@
+"""The batch reader: the driver makes ranges, each task reads one. What a task needs travels with the reader."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import DataSourceReader
+
+from kcli.errors import UsageError
+from kcli.pipeline.log import Log
+from kcli.pipeline.options import TYPES
+from kcli.pipeline.ranges import Range, ranges_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql.datasource import InputPartition
+    from pyspark.sql.types import StructType
+
+    from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.options import ReadOptions
+
+
+class Reading:
+    """What batch and stream readers share: the schema, the settings, and a task's work."""
+
+    def __init__(self, options: ReadOptions, sealed: Sealed, schema: StructType) -> None:
+        self.options = options
+        self.sealed = sealed
+        self.schema = schema
+        check_schema(schema, options)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """A range as record batches of exactly the schema."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        from kcli.pipeline.arrow import Frame
+        from kcli.pipeline.fetching import gathered
+        from kcli.pipeline.formats import converter
+        from kcli.pipeline.progress import Reporter
+
+        assert isinstance(partition, Range)
+        if not len(partition):
+            return
+        options = self.options
+        shape = to_arrow_schema(self.schema, timezone="UTC")
+        convert = {}
+        for field in shape:
+            form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")
+            found = converter(form, field.type)
+            if found is not None:
+                convert[field.name] = found
+        frame = Frame(shape, partition.topic, partition.partition, convert)
+        reporter = Reporter(options.progress, partition.topic, partition.partition, partition.start, partition.end)
+        for got in gathered(
+            partition,
+            self.sealed,
+            frozenset(shape.names),
+            fail_on_data_loss=options.fail_on_data_loss,
+            poll_timeout=options.poll_timeout,
+            noted=reporter.noted,
+        ):
+            yield frame.batch(got)
+        reporter.done()
+
+
+class BatchReader(Reading, DataSourceReader):
+    """spark.read: the range is resolved once, when the query is planned."""
+
+    def partitions(self) -> Sequence[Range]:
+        """A task each."""
+        starts, ends = self.bounds()
+        return ranges_of(starts, ends, least=self.options.min_partitions, most=self.options.max_records)
+
+    def bounds(self) -> tuple[dict, dict]:  # type: ignore[type-arg]
+        """Where each partition starts and ends, as offsets."""
+        with Log(self.sealed) as log:
+            return bounds_of(log, self.options)
+
+
+def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ignore[type-arg]
+    """Where reading starts and ends in each partition. Raises UsageError for a start behind its end."""
+    ats = log.partitions(options)
+    starts = log.resolve(options.starting, ats, "startingOffsets")
+    ends = log.resolve(options.ending, ats, "endingOffsets")
+    for at in ats:
+        if starts[at] > ends[at]:
+            if options.starting.kind != "offsets" or options.ending.kind != "offsets":
+                starts[at] = ends[at]  # times, or a log that holds less: nothing is there
+            else:
+                place = f"{at.topic}[{at.partition}]"
+                raise UsageError(f"option startingOffsets {starts[at]} of {place} is behind endingOffsets {ends[at]}")
+    return starts, ends
+
+
+def check_schema(schema: StructType, options: ReadOptions) -> None:
+    """Raise UsageError for a schema that says what no column is."""
+    for field in schema.fields:
+        if field.name not in TYPES:
+            raise UsageError(f"a schema for kcli has columns of {', '.join(TYPES)}; there is no {field.name}")
+        form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")
+        wanted = {"binary": TYPES[field.name], "string": "STRING"}.get(form)
+        if wanted is not None and ":" not in wanted and field.dataType.simpleString().upper() != wanted:
+            raise UsageError(f"column {field.name} is {wanted}, not {field.dataType.simpleString().upper()}")

@@ -1,0 +1,203 @@
+"""A Spark session as pipelines need it: quiet, local unless it is told otherwise, with kcli's source in it.
+
+with Session(SessionSettings()) as spark:
+    spark.read.format("kcli").option("kafka.bootstrap.servers", "localhost:9092").load("orders").count()
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from kcli.errors import UsageError
+from kcli.pipeline import archive, gateway
+from kcli.pipeline.gateway import SparkFailed
+from kcli.pipeline.java import find_java
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from pyspark.sql import SparkSession
+
+    from kcli.pipeline.gateway import Jvm
+
+MASTER = "local[*,3]"
+"""Every core, and a task may fail twice before its job does."""
+REDACTED = "(?i)secret|password|token|jaas|passphrase|credential|access[.]key|ssl.key"
+
+
+class SessionSettings(Frozen):
+    """`conf` goes before everything set here. `quick` compiles with C1 only: right for jobs of a few seconds."""
+
+    master: str = MASTER
+    name: str = "kcli"
+    java_home: str | None = None
+    conf: tuple[tuple[str, str], ...] = ()
+    memory: str = "2g"
+    quick: bool = False
+    log: Path | None = None
+
+
+class Session:
+    """`with Session(settings) as spark:`. `log` is where Spark's own output goes. Raises UsageError where pyspark or
+    Java is missing, SparkFailed when Spark does not start. `options` are the JVM's."""
+
+    def __init__(self, settings: SessionSettings, *, options: tuple[str, ...] = ()) -> None:
+        self.settings = settings
+        self.log = settings.log or log_file()
+        self._options = options
+        self._jvm: Jvm | None = None
+        self._spark: SparkSession | None = None
+
+    def __enter__(self) -> SparkSession:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> SparkSession:
+        """The session; the JVM is started for it."""
+        check_pyspark()
+        settings = self.settings
+        java = find_java(settings.java_home)
+        conf = conf_of(settings)
+        tuned = ["-XX:TieredStopAtLevel=1"] if settings.quick else []
+        jvm = self._jvm = gateway.start(java, conf, self.log, memory=settings.memory, options=[*tuned, *self._options])
+        try:
+            with _environment(
+                PYSPARK_GATEWAY_PORT=str(jvm.port), PYSPARK_GATEWAY_SECRET=jvm.secret,
+                PYSPARK_PYTHON=os.environ.get("PYSPARK_PYTHON", sys.executable),
+            ):  # fmt: skip
+                self._spark = _connected(conf)
+        except Exception as problem:
+            self.stop()
+            raise SparkFailed(
+                f"Spark did not start: {gateway.last_words(self.log)}; the log is {self.log}"
+            ) from problem
+        return self._spark
+
+    def stop(self) -> None:
+        """End the session and the JVM. Again: nothing."""
+        spark, jvm = self._spark, self._jvm
+        self._spark = self._jvm = None
+        if spark is not None:
+            from pyspark import SparkContext
+
+            spark.stop()
+            held = SparkContext._gateway
+            SparkContext._gateway = SparkContext._jvm = None  # the next session has a JVM of its own
+            if held is not None:
+                held.shutdown()
+        if jvm is not None:
+            jvm.stop()
+
+
+def _connected(conf: dict[str, str]) -> SparkSession:
+    """The session of the JVM that the environment names."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+@contextmanager
+def _environment(**given: str) -> Iterator[None]:
+    """These variables for a while."""
+    known = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in known.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def conf_of(settings: SessionSettings) -> dict[str, str]:
+    """Spark's configuration."""
+    local = settings.master.startswith("local")
+    made = {
+        "spark.master": settings.master,
+        "spark.app.name": settings.name,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "WARN",
+        "spark.speculation": "false",  # a task that runs twice writes twice
+        "spark.redaction.regex": REDACTED,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(os.cpu_count() or 2),
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.sql.warehouse.dir": str(archive.folder() / "warehouse"),
+    }
+    if local:
+        made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return made | dict(settings.conf)
+
+
+def check_pyspark() -> None:
+    """Raise UsageError unless a pyspark is installed whose sources can do what ours does."""
+    gateway.spark_home()
+    from pyspark import __version__ as version
+
+    numbers = tuple(int(part) for part in version.split(".")[:2])
+    if not (4, 2) <= numbers < (4, 4):
+        raise UsageError(
+            f'pyspark {version} is installed; kcli\'s source needs 4.2.1 to 4.3: pip install "kcli-kafka[spark]"'
+        )
+
+
+def log_file() -> Path:
+    """A new log in the state folder: XDG_STATE_HOME or ~/.local/state."""
+    root = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return Path(root) / "kcli" / "spark" / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}.log")
+
+
+def warm_up(settings: SessionSettings) -> Path:
+    """Make the class-data archive: run Spark once, about half a minute; where it is. Raises SparkFailed."""
+    home, java = gateway.spark_home(), find_java(settings.java_home)
+    options, part = archive.making(java, home)
+    made = archive.path_of(java, home)
+    made.unlink(missing_ok=True)
+    session = Session(
+        settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2"))), options=tuple(options)
+    )
+    try:
+        with session as spark:
+            _usual_work(spark)
+    finally:
+        if not part.exists():
+            raise SparkFailed(f"the archive was not written; the log is {session.log}")
+    part.chmod(0o444)
+    part.replace(made)
+    return made
+
+
+def _usual_work(spark: SparkSession) -> None:
+    """What most pipelines load classes for."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="kcli-warm-") as folder:
+        table = spark.range(1000).selectExpr("id", "CAST(id AS STRING) AS value", "id % 7 AS part")
+        table.groupBy("part").count().collect()
+        for form in ("parquet", "json", "csv", "orc"):
+            table.write.mode("overwrite").format(form).save(f"{folder}/{form}")
+        spark.read.parquet(f"{folder}/parquet").createOrReplaceTempView("warm")
+        spark.sql("SELECT part, count(*), max(value) FROM warm GROUP BY part ORDER BY 1").collect()
+        query = (
+            spark.readStream.format("rate").load().writeStream.format("noop")
+            .option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start()
+        )  # fmt: skip
+        query.awaitTermination(30)
+        query.stop()

@@ -1,0 +1,75 @@
+"""`format("kcli")`: a topic as a table, and a table into a topic. Found by Spark through `pyspark_kcli`.
+
+Only options are looked at here; whoever reads or writes imports what it needs.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import DataSource
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
+    from pyspark.sql.types import StructType
+
+    from kcli.pipeline.write import BatchWriter, StreamWriter
+
+
+class KcliDataSource(DataSource):
+    """Kafka topics through kcli's own client."""
+
+    options: MutableMapping[str, str]
+
+    @classmethod
+    def name(cls) -> str:
+        """What `format` takes."""
+        return "kcli"
+
+    def schema(self) -> str:
+        """The columns of a read. Raises UsageError."""
+        from kcli.pipeline.options import schema_of
+
+        return schema_of(self.options)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """spark.read. Raises UsageError."""
+        from kcli.pipeline.connection import sealed_of
+        from kcli.pipeline.options import read_options
+
+        options, sealed = read_options(self.options, streaming=False), sealed_of(self.options)
+        if options.pushdown:
+            from kcli.pipeline.pushdown import PushingReader
+
+            return PushingReader(options, sealed, schema)
+        from kcli.pipeline.read import BatchReader
+
+        return BatchReader(options, sealed, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """spark.readStream. Raises UsageError."""
+        from kcli.pipeline.connection import sealed_of
+        from kcli.pipeline.options import read_options
+        from kcli.pipeline.stream import StreamReader
+
+        return StreamReader(read_options(self.options, streaming=True), sealed_of(self.options), schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        """df.write, mode append. Raises UsageError."""
+        from kcli.errors import UsageError
+        from kcli.pipeline.connection import sealed_of
+        from kcli.pipeline.options import write_options
+        from kcli.pipeline.write import BatchWriter
+
+        if overwrite:
+            raise UsageError("a topic cannot be overwritten: use mode append")
+        return BatchWriter(write_options(self.options), sealed_of(self.options), schema)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
+        """df.writeStream. Raises UsageError."""
+        from kcli.pipeline.connection import sealed_of
+        from kcli.pipeline.options import write_options
+        from kcli.pipeline.write import StreamWriter
+
+        return StreamWriter(write_options(self.options), sealed_of(self.options), schema)

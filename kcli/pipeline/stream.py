@@ -1,0 +1,176 @@
+"""The stream reader. One instance lives on the driver for a query's life; tasks get copies that only read.
+
+Offsets are JSON of Spark's Kafka shape, `{"topic": {"0": 123}}`, and land so in the checkpoint. Spark asks
+`initialOffset` twice, never commits the last batch and never calls `stop`: nothing here relies on either.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from pyspark.sql.datasource import DataSourceStreamReader
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadMaxBytes,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+from kcli.errors import KcliError
+from kcli.pipeline.fetching import DataLoss
+from kcli.pipeline.limits import by_bytes, by_rows
+from kcli.pipeline.log import Log
+from kcli.pipeline.places import from_offsets, to_json
+from kcli.pipeline.ranges import Range, ranges_of
+from kcli.pipeline.read import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pyspark.sql.streaming.datasource import ReadLimit
+    from pyspark.sql.types import StructType
+
+    from kcli.model import TopicPartition
+    from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.options import ReadOptions
+
+    Offsets = dict[TopicPartition, int]
+
+FRESH = 0.1
+"""Seconds for which the ends of the logs are believed: with no data Spark asks every 10 ms."""
+
+
+class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """spark.readStream."""
+
+    def __init__(self, options: ReadOptions, sealed: Sealed, schema: StructType) -> None:
+        super().__init__(options, sealed, schema)
+        self._log: Log | None = None
+        self._initial: dict[str, Any] | None = None
+        self._ends: Offsets = {}
+        self._looked = -FRESH
+        self._target: Offsets | None = None
+        self._served = time.monotonic()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"options": self.options, "sealed": self.sealed, "schema": self.schema}
+
+    @property
+    def log(self) -> Log:
+        if self._log is None:
+            self._log = Log(self.sealed)
+        return self._log
+
+    # -- where ------------------------------------------------------------------------------------------------------
+
+    def initialOffset(self) -> dict[str, Any]:
+        """Where a new query starts; a later start comes out of the checkpoint."""
+        if self._initial is None:
+            ats = self.log.partitions(self.options)
+            self._initial = to_json(self.log.resolve(self.options.starting, ats, "startingOffsets"))
+        return self._initial
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """What the options say; those that Spark has no word for are looked at in `latestOffset`."""
+        options = self.options
+        if options.max_offsets is not None:
+            return ReadMaxRows(options.max_offsets)
+        if options.max_bytes is not None:
+            return ReadMaxBytes(options.max_bytes)
+        if options.min_offsets is not None:
+            return ReadMinRows(options.min_offsets)
+        return ReadAllAvailable()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        """How far the next batch goes; `start` when there is none now."""
+        options = self.options
+        if options.stop_file and os.path.exists(options.stop_file):
+            return start
+        known = from_offsets(start)
+        ends = self._known_ends()
+        starts = known | self._new_partitions(known, ends)
+        ends = {at: max(ends.get(at, from_), from_) for at, from_ in starts.items()}
+        if isinstance(limit, ReadAllAvailable):
+            return to_json(ends)
+        if self._too_little(starts, ends):
+            return start
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else options.max_offsets
+        if most is not None:
+            ends = by_rows(starts, ends, most)
+        size = limit.max_bytes if isinstance(limit, ReadMaxBytes) else options.max_bytes
+        if size is not None:
+            ends = by_bytes(self.log, starts, ends, size)
+        if ends != starts:
+            self._served = time.monotonic()
+        return to_json(ends)
+
+    def _too_little(self, starts: Offsets, ends: Offsets) -> bool:
+        """minOffsetsPerTrigger: wait for more, at most maxTriggerDelay. What AvailableNow is to read is read."""
+        least = self.options.min_offsets
+        if least is None or self._target is not None:
+            return False
+        waiting = sum(ends[at] - starts[at] for at in ends)
+        return waiting < least and time.monotonic() - self._served < self.options.max_delay
+
+    def reportLatestOffset(self) -> dict[str, Any]:
+        """The ends of the logs, for the progress: the lag."""
+        return to_json(self._known_ends(target=False))
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """What is there now is what there is."""
+        self._looked = -FRESH
+        self._target = self._known_ends()
+
+    def _known_ends(self, *, target: bool = True) -> Offsets:
+        if target and self._target is not None:
+            return self._target
+        if time.monotonic() - self._looked >= FRESH:
+            self._ends = self.log.latest(self.log.partitions(self.options))
+            self._looked = time.monotonic()
+        return self._ends
+
+    def _new_partitions(self, known: Offsets, ends: Offsets) -> Offsets:
+        """Partitions since the query began: read from where their logs start."""
+        gone = [at for at in known if at not in ends]
+        if gone and self._target is None:
+            at = gone[0]
+            raise KcliError(
+                f"{at.topic}[{at.partition}] was read by this query and is not there any more: its topic was deleted "
+                "or made anew, or the options name other topics; a new query needs a new checkpoint"
+            )
+        new = [at for at in ends if at not in known]
+        firsts = self.log.earliest(new)
+        lost = [at for at, first in firsts.items() if first > 0]
+        if lost and known:
+            at = lost[0]
+            text = f"the new partition {at.topic}[{at.partition}] starts at {firsts[at]}: records before it are gone"
+            if self.options.fail_on_data_loss:
+                raise DataLoss(f"{text}; failOnDataLoss=false reads what is left")
+            print(f"kcli: {text} (failOnDataLoss=false)", file=sys.stderr)
+        return firsts
+
+    # -- what -------------------------------------------------------------------------------------------------------
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Range]:
+        """A task each. A replayed batch has the end it had; a start behind it is nothing to read."""
+        starts, ends = from_offsets(start), from_offsets(end)
+        new = [at for at in ends if at not in starts]
+        starts |= self.log.earliest(new) if new else {}
+        options = self.options
+        return ranges_of(starts, ends, least=options.min_partitions, most=options.max_records)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Spark has what is before `end`: show it to others as a group's positions. A failure is only told: the
+        checkpoint is what counts."""
+        if self.options.commit_group:
+            from kcli.pipeline.groups import commit
+
+            try:
+                commit(self.log, self.options.commit_group, from_offsets(end))
+            except KcliError as problem:
+                print(f"kcli: group {self.options.commit_group}: {problem}", file=sys.stderr)

@@ -1,0 +1,111 @@
+"""The writers: each task has a producer of its own and is done when every row of it is acknowledged. At least once:
+a task that is run again sends its rows again."""
+
+from __future__ import annotations
+
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+
+from kcli.errors import KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    from kcli.pipeline.connection import Sealed
+    from kcli.pipeline.options import WriteOptions
+    from kcli.producer.batch import BatchOutcome
+
+ACCEPTED = {
+    "key": ("binary", "string"),
+    "value": ("binary", "string"),
+    "topic": ("string",),
+    "partition": ("int",),
+    "timestamp": ("timestamp",),
+    "headers": ("array<struct<key:string,value:binary>>",),
+}
+
+
+class Written(WriterCommitMessage):
+    """What a task wrote."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+
+
+class NotWritten(KcliError):
+    """Rows that were not acknowledged, or of which nobody can say whether they are stored."""
+
+
+class Writing:
+    """What batch and stream writers share."""
+
+    def __init__(self, options: WriteOptions, sealed: Sealed, schema: StructType) -> None:
+        self.options = options
+        self.sealed = sealed
+        check_schema(schema, options)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Send every row, and wait until all are acknowledged. Raises NotWritten, and what the client raises."""
+        from kcli.pipeline.background import Background
+        from kcli.pipeline.progress import Reporter
+        from kcli.pipeline.rows import sends_of
+
+        reporter = Reporter(self.options.progress)
+        wrong: list[BatchOutcome] = []
+
+        def settled(outcome: BatchOutcome) -> None:
+            if outcome.error is not None:
+                wrong.append(outcome)
+
+        with Background(self.sealed.client) as kafka:
+            producer = kafka.client.producer(self.sealed.producer.patient(False))
+            producer.on_batch = settled
+            kafka.run(producer.start())
+            try:
+                for batch in iterator:
+                    for send in sends_of(batch, self.options):
+                        kafka.run(send(producer))
+                    reporter.noted(batch.num_rows, batch.nbytes, -1)
+                    if wrong:
+                        break
+                kafka.run(producer.flush())
+            finally:
+                kafka.run(producer.close(0))
+            counts = producer.counts
+        if wrong:
+            first = wrong[0]
+            raise NotWritten(
+                f"{first.topic}[{first.partition}]: {first.error}; of {counts.accepted} rows {counts.acked} are "
+                f"written, {counts.failed} are not, {counts.unknown} may be"
+            )
+        reporter.done()
+        return Written(counts.acked)
+
+
+class BatchWriter(Writing, DataSourceArrowWriter):
+    """df.write.format("kcli")."""
+
+
+class StreamWriter(Writing, DataSourceStreamArrowWriter):
+    """df.writeStream.format("kcli")."""
+
+
+def check_schema(schema: StructType, options: WriteOptions) -> None:
+    """Raise UsageError for columns that cannot be written. Columns of other names are left out, as by Spark's sink."""
+    names = {field.name: field.dataType.simpleString() for field in schema.fields}
+    for name, kinds in ACCEPTED.items():
+        if name in names and names[name] not in kinds and not (name == "timestamp" and not options.keep_timestamp):
+            raise UsageError(f"column {name} has to be {' or '.join(kinds)}, not {names[name]}")
+    if "value" not in names:
+        raise UsageError(f"column value is missing; there are {', '.join(names) or 'none'}")
+    if not options.topic and "topic" not in names:
+        raise UsageError("where to: there is neither the option topic nor a column topic")
+    if options.keep_timestamp and "timestamp" not in names:
+        raise UsageError("option keepTimestamp takes a column timestamp")
