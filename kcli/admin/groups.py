@@ -79,9 +79,7 @@ class GroupInUse(KcliError):
     """A group with members cannot be deleted (E43)."""
 
     def __init__(self, group: str, members: list[str]) -> None:
-        some = ", ".join(members[:5]) + (f" and {len(members) - 5} more" if len(members) > 5 else "")
-        who = f"{len(members)} member{'s' if len(members) != 1 else ''} ({some})" if members else "members"
-        super().__init__(f"{group}: the group has {who}: stop them first")
+        super().__init__(f"{group}: the group has {counted(members)}: stop them first")
         self.group = group
         self.members = members
 
@@ -287,3 +285,15 @@ async def delete_groups(
 def who(member: Member) -> str:
     """A member as people name it: its client and where that runs."""
     return f"{member.instance_id or member.client_id or member.member_id}@{member.host}"
+
+
+def some_members(members: list[Member]) -> str:
+    """`2 members (app@10.0.0.1, app@10.0.0.2)`: who is in a group, five of them by name."""
+    return counted([who(member) for member in members])
+
+
+def counted(members: list[str]) -> str:
+    if not members:
+        return "members"
+    some = ", ".join(members[:5]) + (f" and {len(members) - 5} more" if len(members) > 5 else "")
+    return f"{len(members)} member{'s' if len(members) != 1 else ''} ({some})"

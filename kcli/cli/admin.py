@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from kcli.settings import ClientSettings
 
     Work = Callable[[Cluster, Document], Awaitable[int | None]]
+    Print = Callable[[Document, str], None]
 
 
 SENTENCES = 10
 """How many errors are said on stderr; the document has all."""
 
 
-def answer(values: Values, name: str, work: Work) -> int:
-    """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion."""
+def answer(values: Values, name: str, work: Work, printed: Print = write) -> int:
+    """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
+    a command with a format of its own."""
     document = Document(shape=shape(name))
     code: int | None = None
     try:
@@ -45,7 +47,7 @@ def answer(values: Values, name: str, work: Work) -> int:
     if code is None:
         code = 1 if document.errors else 0
     if format_of(values) != "table" or document.rows:
-        write(document, format_of(values))
+        printed(document, format_of(values))
     for problem in document.errors[:SENTENCES]:
         complain(problem["message"])
     if len(document.errors) > SENTENCES:

@@ -7,49 +7,22 @@ pays neither.
 from __future__ import annotations
 
 from kcli.cli.app import ALIASES
-from kcli.cli.connection import CONNECTION
+from kcli.cli.groups_options import GROUPS, PAYLOAD_TIME
 from kcli.cli.option import Command, Option
 from kcli.cli.quick import HELP
+from kcli.cli.shared_options import (
+    DRY_RUN,
+    EXECUTE,
+    IF_EXISTS,
+    INTERNAL,
+    ISOLATION,
+    NO_WAIT,
+    OUTPUT,
+    STATE,
+    TIMEOUT,
+    WAIT,
+)
 from kcli.errors import UsageError
-
-FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
-
-FORMAT = Option(name="format", flags=("--format",), choices=FORMATS, help="Default table; plain is values only.")
-JSON = Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json.")
-OUTPUT = (FORMAT, JSON, *CONNECTION)
-
-INTERNAL = Option(name="internal", flags=("--internal",), kind="flag", help="Kafka's own topics too.")
-EXECUTE = Option(
-    name="execute",
-    flags=("--execute",),
-    kind="flag",
-    help="Do it. Without, the plan is shown, and on a terminal you are asked.",
-)
-DRY_RUN = Option(name="dry_run", flags=("--dry-run",), kind="flag", help="Only show what would be done.")
-IF_EXISTS = Option(name="if_exists", flags=("--if-exists",), kind="flag", help="What does not exist is no failure.")
-WAIT = Option(name="wait", flags=("--wait",), kind="flag", help="Wait until every broker knows (default).")
-NO_WAIT = Option(name="no_wait", flags=("--no-wait",), kind="flag", help="Do not wait until every broker knows.")
-TIMEOUT = Option(
-    name="timeout",
-    flags=("--timeout",),
-    kind="int",
-    least=0,
-    metavar="SECONDS",
-    help="How long --wait waits, then exit 4 (default 30).",
-)
-ISOLATION = Option(
-    name="isolation",
-    flags=("--isolation",),
-    choices=("read_uncommitted", "read_committed"),
-    help="Which end lag is measured to: high watermark (default), or last stable offset.",
-)
-STATE = Option(
-    name="states",
-    flags=("--state",),
-    multiple=True,
-    metavar="STATE",
-    help="Only groups in this state: Stable, Empty, …",
-)
 
 TOPICS: dict[str, Command] = {
     "list": Command(
@@ -151,69 +124,6 @@ Examples:
     ),
 }
 
-GROUPS: dict[str, Command] = {
-    "list": Command(
-        name="list",
-        run="kcli.cli.groups:list_all",
-        help="List groups of all types.",
-        description="""List groups of all types: classic, consumer (KIP-848), share, streams.
-
-\b
-Examples:
-  kcli groups list
-  kcli groups list --state Empty --format plain | cut -f1""",
-        options=(
-            Option(
-                name="types",
-                flags=("--type",),
-                multiple=True,
-                metavar="TYPE",
-                help="Only this type: classic, consumer, share, streams.",
-            ),
-            STATE,
-            *OUTPUT,
-        ),
-    ),
-    "describe": Command(
-        name="describe",
-        run="kcli.cli.groups:describe",
-        help="Partitions, lag and owners of groups.",
-        description="""Print each partition of groups with committed, end, lag, member and host; and the groups.
-
-\b
-Examples:
-  kcli groups describe billing
-  kcli groups describe billing -J | jq .members""",
-        words="GROUP",
-        options=(ISOLATION, *OUTPUT),
-    ),
-    "members": Command(
-        name="members",
-        run="kcli.cli.groups:members",
-        help="Members of groups and what they own.",
-        description="""Print the members of groups, where they run and what they own.
-
-\b
-Example:
-  kcli groups members billing""",
-        words="GROUP",
-        options=OUTPUT,
-    ),
-    "delete": Command(
-        name="delete",
-        run="kcli.cli.groups:delete",
-        help="Delete groups without members.",
-        description="""Delete groups that have no members, and their committed offsets.
-
-\b
-Examples:
-  kcli groups delete billing --dry-run     what would happen
-  kcli groups delete billing --execute""",
-        words="GROUP",
-        options=(EXECUTE, DRY_RUN, IF_EXISTS, *OUTPUT),
-    ),
-}
-
 LAG = Command(
     name="lag",
     run="kcli.cli.lag:run",
@@ -299,6 +209,7 @@ OFFSETS = Command(
 Examples:
   kcli offsets orders
   kcli offsets orders --at -1h            the offset an hour ago
+  kcli offsets orders --at -1h --time-field event.ts    by a time in the values
   kcli offsets orders -g billing -J       with the group's commits and lag""",
     words="TOPIC",
     options=(
@@ -308,6 +219,7 @@ Examples:
             metavar="TIME",
             help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.",
         ),
+        *PAYLOAD_TIME,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Also what this group committed."),
         ISOLATION,
         *OUTPUT,

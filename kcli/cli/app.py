@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),
     "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
     "topics": ("kcli.cli.admin_options:TOPICS", "Topics: list, describe, create, delete."),
-    "groups": ("kcli.cli.admin_options:GROUPS", "Consumer groups: list, describe, members, delete."),
+    "groups": ("kcli.cli.admin_options:GROUPS", "Consumer groups: describe, reset, export, clone, delete."),
     "lag": ("kcli.cli.admin_options:LAG", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.admin_options:OFFSETS", "Where logs start and end, by time too."),
     "tui": ("kcli.cli.tui_options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),

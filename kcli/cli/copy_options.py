@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.cli.admin_options import FORMAT, JSON
 from kcli.cli.connection import CONNECTION
 from kcli.cli.option import Command, Option
 from kcli.cli.options import COUNT, FILTERS, ISOLATION, OFFSET, PARTITIONS, SKIP_CORRUPT
+from kcli.cli.shared_options import FORMAT, JSON
 
 RATE = Option(name="rate", flags=("--rate",), metavar="N", help="At most N records a second, or bytes: 500, 10MB.")
 EXACTLY_ONCE = Option(

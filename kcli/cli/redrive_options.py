@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kcli.cli.admin_options import DRY_RUN, FORMAT, JSON
 from kcli.cli.connection import CONNECTION
 from kcli.cli.copy_options import EXACTLY_ONCE, NO_RESUME, RATE, RESTART, TRANSACTIONAL_ID
 from kcli.cli.option import Command, Option
 from kcli.cli.options import COUNT, FILTERS, ISOLATION, OFFSET, PARTITIONS, SKIP_CORRUPT
+from kcli.cli.shared_options import DRY_RUN, FORMAT, JSON
 
 REDRIVE = Command(
     name="redrive",

@@ -197,6 +197,24 @@ _PLAN_GROUP = (
     _c("partitions", "integer", "Partitions with a committed offset that goes with it.", null=True),
     ERROR,
 )
+_RESET = (
+    GROUP,
+    TOPIC,
+    PARTITION,
+    _c("old", "integer", "Committed offset before; null when nothing was committed.", null=True),
+    _c("new", "integer", "Committed offset after; null for none.", null=True),
+    _c("delta", "integer", "new minus old; null where one of them is none.", null=True),
+    LAG.replace(about="Offsets behind at the new offset; null without one.", table=False),
+    _c(
+        "result",
+        "string",
+        "would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.",
+    ),
+    NOTE,
+    _c("start", "integer", "Log start offset.", null=True, table=False),
+    _c("end", "integer", "High watermark.", null=True, table=False),
+    ERROR.replace(about="Why it was not done; null when it was, or will be."),
+)
 _OFFSETS = (
     TOPIC,
     PARTITION,
@@ -320,6 +338,46 @@ SHAPES: tuple[Shape, ...] = (
         name="groups.delete",
         about="What was deleted, or would be.",
         sections=(Section(name="groups", columns=_PLAN_GROUP),),
+    ),
+    Shape(
+        name="groups.reset",
+        about="Committed offsets that were changed, or would be: old, new and delta.",
+        sections=(Section(name="partitions", columns=_RESET),),
+    ),
+    Shape(
+        name="groups.delete-offsets",
+        about="Committed offsets that were deleted, or would be.",
+        sections=(Section(name="partitions", columns=_RESET),),
+    ),
+    Shape(
+        name="groups.clone",
+        about="Committed offsets that a group got from another, or would get.",
+        sections=(Section(name="partitions", columns=_RESET),),
+    ),
+    Shape(
+        name="groups.export",
+        about="Committed offsets, as `groups reset --from-file` reads them; an undo file is such a document.",
+        sections=(
+            Section(
+                name="taken",
+                table=False,
+                columns=(
+                    _c("time", "string", "When they were read, UTC."),
+                    _c("cluster_id", "string", "Cluster they are of; null when it does not say.", null=True),
+                ),
+            ),
+            Section(
+                name="offsets",
+                columns=(
+                    GROUP,
+                    TOPIC,
+                    PARTITION,
+                    _c("offset", "integer", "Committed offset; null (undo files only): nothing committed.", null=True),
+                    _c("leader_epoch", "integer", "Leader epoch committed with it.", null=True, sparse=True),
+                    _c("metadata", "string", "Text committed with it.", null=True, sparse=True),
+                ),
+            ),
+        ),
     ),
     Shape(
         name="lag",

@@ -50,7 +50,11 @@ def _one(
         if refused is not None:
             raise refused
         committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
-        call.sandbox.groups.commit(group, name_of(call, topic.name, topic.topic_id), asked.partition_index, committed)
+        name = name_of(call, topic.name, topic.topic_id)
+        scripted = call.sandbox.faults.code(8, call.broker.node_id, name, asked.partition_index)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        call.sandbox.groups.commit(group, name, asked.partition_index, committed)
     except BrokerError as wrong:
         code = wrong.code.number
     return OffsetCommitResponsePartition(partition_index=asked.partition_index, error_code=code)

@@ -1,0 +1,144 @@
+"""A group's commits, made and taken back from outside: generation -1, which passes where no member is (E43).
+
+Every partition has its own outcome. A commit says the same however often it is sent, so it is sent again while that may
+help; when no answer came to the last word, the outcome is unknown, and that is what is said (D22).
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.gather import PATIENCE, gather
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UnknownOutcome
+from kcli.model import TopicPartition
+from kcli.proto.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from kcli.admin.coordinators import Coordinators
+    from kcli.admin.offsets import Committed
+    from kcli.model import Broker
+    from kcli.proto.messages.offset_commit import OffsetCommitResponse
+    from kcli.proto.messages.offset_delete import OffsetDeleteResponse
+
+    Outcome = dict[TopicPartition, bool | KcliError]
+    Ask = Callable[[Broker, list[TopicPartition]], Awaitable[Outcome]]
+
+BY_NAME = 9  # from version 10 on it is topic ids only
+MOST = 10_000
+"""Partitions of a request."""
+
+
+async def write_commits(
+    coordinators: Coordinators,
+    group: str,
+    commits: Mapping[TopicPartition, Committed],
+    *,
+    patience: float = PATIENCE,
+) -> Outcome:
+    """Commit these positions; a group that does not exist comes about by it. True where it is done; UNKNOWN_MEMBER_ID
+    (or a member epoch's error) where the group has members now; UnknownOutcome where nobody can say. `patience` is in
+    seconds."""
+
+    async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
+        topics: dict[str, OffsetCommitRequestTopic] = {}
+        for at in some:
+            topic = topics.get(at.topic) or topics.setdefault(at.topic, OffsetCommitRequestTopic(name=at.topic))
+            to = commits[at]
+            topic.partitions.append(
+                OffsetCommitRequestPartition(
+                    partition_index=at.partition,
+                    committed_offset=to.offset,
+                    committed_leader_epoch=to.leader_epoch,
+                    committed_metadata=to.metadata,
+                )
+            )
+        request = OffsetCommitRequest(
+            group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=list(topics.values())
+        )
+        return _read(group, await broker.ask(request, max_version=BY_NAME))
+
+    return await _each(coordinators, group, sorted(commits), ask, patience)
+
+
+async def delete_commits(
+    coordinators: Coordinators, group: str, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
+) -> Outcome:
+    """Take back what the group committed. GROUP_SUBSCRIBED_TO_TOPIC where a member reads the topic (KIP-496); what was
+    not committed is gone as well. Otherwise as write_commits."""
+    from kcli.proto.messages.offset_delete import (
+        OffsetDeleteRequest,
+        OffsetDeleteRequestPartition,
+        OffsetDeleteRequestTopic,
+    )
+
+    async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
+        topics: dict[str, OffsetDeleteRequestTopic] = {}
+        for at in some:
+            topic = topics.get(at.topic) or topics.setdefault(at.topic, OffsetDeleteRequestTopic(name=at.topic))
+            topic.partitions.append(OffsetDeleteRequestPartition(partition_index=at.partition))
+        answer = await broker.ask(OffsetDeleteRequest(group_id=group, topics=list(topics.values())))
+        if answer.error_code:
+            raise BrokerError(codes.of(answer.error_code), group)
+        return _read(group, answer)
+
+    return await _each(coordinators, group, sorted(partitions), ask, patience)
+
+
+def _read(group: str, answer: OffsetCommitResponse | OffsetDeleteResponse) -> Outcome:
+    return {
+        TopicPartition(topic.name, part.partition_index): BrokerError(
+            codes.of(part.error_code), f"{group}: {topic.name} [{part.partition_index}]"
+        )
+        if part.error_code
+        else True
+        for topic in answer.topics
+        for part in topic.partitions
+    }
+
+
+async def _each(
+    coordinators: Coordinators, group: str, partitions: list[TopicPartition], ask: Ask, patience: float
+) -> Outcome:
+    unsure: set[TopicPartition] = set()
+
+    async def locate(
+        some: list[TopicPartition],
+    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        places, lost = await coordinators.locate([group])
+        if lost:
+            return [], dict.fromkeys(some, lost[group])
+        return [(broker, some) for broker, _ in places], {}
+
+    async def careful(broker: Broker, some: list[TopicPartition]) -> Outcome:
+        try:
+            answers = await ask(broker, some)
+        except (ConnectError, DeadlineExceeded) as error:
+            if error.sent:
+                unsure.update(some)
+            raise
+        except DecodeError:
+            unsure.update(some)
+            raise
+        unsure.update(at for at, answer in answers.items() if _in_doubt(answer))
+        return answers
+
+    done = await gather(partitions, locate, careful, lambda _: coordinators.forget(group), patience=patience, most=MOST)
+    return {at: _unknown(group, at, one) if at in unsure and one is not True else one for at, one in done.items()}
+
+
+def _in_doubt(answer: object) -> bool:
+    """The coordinator wrote it and does not know whether that lasts."""
+    return isinstance(answer, BrokerError) and answer.code is codes.REQUEST_TIMED_OUT
+
+
+def _unknown(group: str, at: TopicPartition, error: object) -> UnknownOutcome:
+    return UnknownOutcome(
+        f"{group}: {at.topic} [{at.partition}]: it is unknown whether the offset was changed ({error}); "
+        f"`kcli groups describe {group}` shows what is committed"
+    )

@@ -1,0 +1,144 @@
+"""Offsets of groups as text: our JSON, which keeps epoch, metadata and "nothing was committed", and the CSV of Kafka's
+kafka-consumer-groups --export, which has TOPIC,PARTITION,OFFSET, with the group in front when there are several.
+
+Both are read back (`groups reset --from-file`), Kafka's tool reads the CSV. An undo file is the JSON.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.offsets import Committed
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+SCHEMA = "kcli.groups.export/1"
+_LARGEST, _INT = 2**63 - 1, 2**31 - 1
+
+
+class Saved(Value):
+    """What a file says: for each group, or for "" where it names none, a commit or None (no commit) by partition.
+    `plain`: there is nothing about epoch and metadata."""
+
+    groups: dict[str, dict[TopicPartition, Committed | None]] = field(factory=dict)
+    plain: bool = True
+    cluster_id: str | None = None
+
+
+def row(group: str, at: TopicPartition, commit: Committed | None) -> dict[str, Any]:
+    """One partition, as JSON has it."""
+    return {
+        "group": group,
+        "topic": at.topic,
+        "partition": at.partition,
+        "offset": None if commit is None else commit.offset,
+        "leader_epoch": None if commit is None or commit.leader_epoch < 0 else commit.leader_epoch,
+        "metadata": None if commit is None else commit.metadata or None,
+    }
+
+
+def csv_text(rows: Iterable[dict[str, Any]], *, with_group: bool) -> str:
+    """The lines of Kafka's --export."""
+    import csv
+    from io import StringIO
+
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for one in rows:
+        if one["offset"] is not None:
+            values = [one["topic"], one["partition"], one["offset"]]
+            writer.writerow([one["group"], *values] if with_group else values)
+    return out.getvalue()
+
+
+def read(text: str, name: str) -> Saved:
+    """What a file called `name` says. Raises UsageError with the place of what is wrong in it."""
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return _read_json(text.lstrip("\ufeff"), name)
+    return _read_csv(text.lstrip("\ufeff"), name)
+
+
+def _read_json(text: str, name: str) -> Saved:
+    from json import loads
+
+    try:
+        whole = loads(text)
+    except ValueError as error:
+        raise UsageError(f"{name}: no offsets can be read from it, it is no JSON: {error}") from None
+    if whole.get("schema") != SCHEMA or not isinstance(whole.get("offsets"), list):
+        raise UsageError(f"{name}: expected offsets as `kcli groups export -J` or an undo file has them ({SCHEMA})")
+    saved = Saved(plain=False)
+    for one in whole.get("taken") or []:
+        saved.cluster_id = one.get("cluster_id")
+    for number, one in enumerate(whole["offsets"], 1):
+        where = f"{name}: offsets[{number - 1}]"
+        try:
+            at = TopicPartition(one["topic"], one["partition"])
+            offset, epoch, metadata = one["offset"], one.get("leader_epoch"), one.get("metadata")
+            group = one.get("group") or ""
+        except (TypeError, KeyError) as error:
+            raise UsageError(f"{where}: expected topic, partition and offset; {error} is wrong") from None
+        if not (isinstance(at.topic, str) and isinstance(group, str) and _whole(at.partition, _INT)):
+            raise UsageError(f"{where}: expected a topic and the number of a partition")
+        if not (epoch is None or _whole(epoch, _INT)) or not (metadata is None or isinstance(metadata, str)):
+            raise UsageError(f"{where}: expected leader_epoch to be a number and metadata to be text, or null")
+        if offset is not None and not _whole(offset):
+            raise UsageError(f"{where}: {offset!r} is no offset")
+        commit = None
+        if offset is not None:
+            commit = Committed(offset=offset, leader_epoch=-1 if epoch is None else epoch, metadata=metadata or "")
+        _put(saved, group, at, commit, where)
+    return _checked(saved, name)
+
+
+def _read_csv(text: str, name: str) -> Saved:
+    import csv
+    from io import StringIO
+
+    saved = Saved()
+    width = 0
+    for number, words in enumerate(csv.reader(StringIO(text)), 1):
+        cells = [word.strip() for word in words]
+        if not any(cells) or (number == 1 and cells[-3:] == ["topic", "partition", "offset"]):
+            continue
+        where = f"{name}: line {number}"
+        if len(cells) not in (3, 4) or (width and len(cells) != width):
+            raise UsageError(f"{where}: expected {_expected(width)}")
+        width = len(cells)
+        group = cells[0] if width == 4 else ""
+        topic, partition, offset = cells[-3:]
+        if not topic or not _digits(partition, _INT) or not _digits(offset):
+            raise UsageError(f"{where}: expected {_expected(width)}; partition and offset are whole numbers")
+        _put(saved, group, TopicPartition(topic, int(partition)), Committed(offset=int(offset)), where)
+    return _checked(saved, name)
+
+
+def _expected(width: int) -> str:
+    return {3: "TOPIC,PARTITION,OFFSET", 4: "GROUP,TOPIC,PARTITION,OFFSET"}.get(
+        width, "TOPIC,PARTITION,OFFSET or GROUP,TOPIC,PARTITION,OFFSET, or JSON of `kcli groups export -J`"
+    )
+
+
+def _put(saved: Saved, group: str, at: TopicPartition, commit: Committed | None, where: str) -> None:
+    offsets = saved.groups.setdefault(group, {})
+    if at in offsets:
+        raise UsageError(f"{where}: the offset of {at.topic} [{at.partition}] stands there twice")
+    offsets[at] = commit
+
+
+def _checked(saved: Saved, name: str) -> Saved:
+    if not saved.groups:
+        raise UsageError(f"{name}: there are no offsets in it")
+    return saved
+
+
+def _whole(value: object, most: int = _LARGEST) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _digits(text: str, most: int = _LARGEST) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most
