@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
     "topics": ("kcli.cli.admin_options:TOPICS", "Topics: list, describe, create, delete."),
     "groups": ("kcli.cli.admin_options:GROUPS", "Consumer groups: describe, reset, export, clone, delete."),
+    "rollback": ("kcli.cli.rollback_options:ROLLBACK", "Put a group back to a time inside the values."),
     "lag": ("kcli.cli.admin_options:LAG", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.admin_options:OFFSETS", "Where logs start and end, by time too."),
     "tui": ("kcli.cli.tui_options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),

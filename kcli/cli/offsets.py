@@ -15,6 +15,8 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from kcli.admin.offsets import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
     Answers = dict[TopicPartition, LogOffset | KcliError]
+    Payload = Callable[[Cluster, dict[TopicPartition, tuple[int, int]], int], Awaitable[Answers]]
 
 
 def run(values: Values) -> int:
@@ -29,12 +32,13 @@ def run(values: Values) -> int:
     topics, group = words_of(values, "TOPIC"), values["group"]
     isolation = values["isolation"] or "read_uncommitted"
     moment = _moment(values["at"])
+    payload = _payload(values)
 
     async def work(cluster: Cluster, document: Document) -> None:
         found = await describe_topics(cluster, topics)
         await fail_all(document, bad(found), TopicMissing, lambda: describe_topics(cluster, internal=False))
         committed = await _committed(cluster, group, document)
-        document.rows["partitions"] = await rows(cluster, good(found), moment, committed, isolation)
+        document.rows["partitions"] = await rows(cluster, good(found), moment, committed, isolation, payload)
         for row in document.rows["partitions"]:
             if row["error"]:
                 document.fail(KcliError(row["error"]), f"{row['topic']} [{row['partition']}]")
@@ -48,8 +52,10 @@ async def rows(
     moment: int | None,
     committed: dict[TopicPartition, Committed | KcliError] | None,
     isolation: str,
+    payload: Payload | None = None,
 ) -> list[Row]:
-    """A row for each partition; commits were read before, so lag is not negative by construction."""
+    """A row for each partition; commits were read before, so lag is not negative by construction. `payload` says where
+    in values the time `moment` is looked for."""
     leaders = {TopicPartition(t.topic, p.partition): p.leader for t in topics.values() for p in t.partitions}
     parts = list(leaders)
     await cluster.refresh(list(topics))
@@ -58,7 +64,16 @@ async def rows(
         list_offsets(cluster, LATEST, parts, isolation="read_committed"),
         list_offsets(cluster, EARLIEST, parts),
     )
-    timed: Answers = await list_offsets(cluster, moment, parts) if moment is not None else {}
+    timed: Answers = {}
+    if moment is not None and payload is not None:
+        ranges = {
+            at: (first.offset, last.offset)
+            for at, first, last in zip(parts, start.values(), end.values(), strict=True)
+            if isinstance(first, LogOffset) and isinstance(last, LogOffset)
+        }
+        timed = await payload(cluster, ranges, moment)
+    elif moment is not None:
+        timed = await list_offsets(cluster, moment, parts)
     made = []
     for at in parts:
         first, limit, last = _offset(start[at]), _offset(stable[at]), _offset(end[at])
@@ -86,6 +101,30 @@ async def rows(
             }
         )
     return made
+
+
+def _payload(values: Values) -> Payload | None:
+    """Looks for times in a field of the values, if the line says so. Raises UsageError."""
+    if values["time_field"] is values["jitter"] is values["value_format"] is None:
+        return None
+    from kcli.cli.payload_search import firsts
+    from kcli.cli.payload_time import field_of, jitter_of, refuse_without_field
+
+    refuse_without_field(values)
+    if values["at"] is None:
+        raise UsageError("--time-field says where times are; say which with --at")
+    field, jitter, quiet = field_of(values), jitter_of(values["jitter"]), bool(values.get("quiet"))
+
+    async def look(cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]], moment: int) -> Answers:
+        found = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
+        return {
+            at: one if isinstance(one, KcliError)
+            else LogOffset() if one.time is None
+            else LogOffset(offset=one.offset, timestamp=one.time)
+            for at, one in found.items()
+        }  # fmt: skip
+
+    return look
 
 
 def _offset(answer: LogOffset | KcliError) -> int | None:
