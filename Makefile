@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
 
-.PHONY: demo test test-pure asan check schedules chaos soak bench clean format
+.PHONY: demo test test-pure asan check schedules chaos storm soak bench clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -46,6 +46,9 @@ schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules of faul
 
 chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat
 	$(BIN)/python -m tests.kafka.chaos
+
+storm: $(VENV)/.made-dev  ## members join and leave groups of a real Kafka every second for STORM_SECONDS (60) a protocol, STORM_SEED to repeat
+	$(BIN)/python -m tests.kafka.storm
 
 soak: $(VENV)/.made-dev  ## outages of SOAK_OUTAGE (60) seconds at full input speed for SOAK_SECONDS (60): memory over time, nothing lost
 	$(BIN)/python -m tests.kafka.soak

@@ -42,7 +42,10 @@ class UnsupportedVersion(KcliError):
 
 
 class BrokerError(KcliError):
-    """The broker answered with an error code. `about` names what it was about (a topic, a group, a partition)."""
+    """The broker answered with an error code. `about` names what it was about (a topic, a group, a partition). `sent`
+    is True when an earlier try of the same was not answered, so that it may have been done all the same."""
+
+    sent = False
 
     def __init__(self, code: ErrorCode, about: str = "", message: str | None = None) -> None:
         self.code = code

@@ -12,7 +12,7 @@ from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.coordinator import transient
 from kcli.consumer.membership import FIND, PROCEED, RETRY
-from kcli.errors import BrokerError, DeadlineExceeded, KcliError
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_commit import (
     OffsetCommitRequest,
@@ -112,27 +112,35 @@ class Offsets:
         check: Callable[[Iterable[TopicPartition]], None] | None = None,
     ) -> None:  # fmt: skip
         """Commit, with retries until `deadline` (of the loop's clock); `check` may refuse before each try. Raises
-        BrokerError with the first code that retrying cannot mend, else what went wrong last."""
+        BrokerError with the first code that retrying cannot mend, else what went wrong last; its `sent` is True when a
+        try was not answered, and may have been written."""
         left = dict(offsets)
-        problem: KcliError | None = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to commit")
+        problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to commit")
+        unsure = asking = False
         try:
             async with asyncio.timeout_at(deadline), self._turn:
                 for attempt in range(1 << 30):
-                    if check is not None:
-                        check(left)
                     try:
+                        if check is not None:
+                            check(left)
+                        asking = True
                         left, trouble = await self._write_once(left)
-                    except KcliError as error:
-                        if isinstance(error, BrokerError) or not transient(error):
+                    except BrokerError as error:
+                        raise _doubtful(error) if unsure else error from None
+                    except (ConnectError, DeadlineExceeded) as error:
+                        if not transient(error):
                             raise
                         trouble = error
+                    asking = False
                     if not left:
                         self.written.update(offsets)
                         return
                     problem = trouble or problem
+                    unsure |= _may_be_done(problem)
                     await self._coordinator.pause(attempt)
         except TimeoutError:
-            assert problem is not None
+            if isinstance(problem, ConnectError | DeadlineExceeded | BrokerError):
+                problem.sent = unsure or asking
             raise problem from None
 
     async def _write_once(
@@ -260,6 +268,22 @@ class Offsets:
         unknown = sorted({at.topic for at in partitions if self._cluster.topic_id(at.topic) == NO_ID})
         if unknown:
             await self._cluster.refresh(unknown)
+
+
+def _may_be_done(trouble: KcliError) -> bool:
+    """Whether a commit that came to this may have been written: the answer was lost, or given before its replicas had
+    it, or while the coordinator moved."""
+    if isinstance(trouble, BrokerError):
+        return trouble.code in (codes.REQUEST_TIMED_OUT, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+    return isinstance(trouble, ConnectError | DeadlineExceeded) and trouble.sent
+
+
+def _doubtful(refused: BrokerError) -> BrokerError:
+    """A refusal after a try that nobody answered is not the whole truth."""
+    about = "an earlier try was not answered, and it may have been committed"
+    made = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
+    made.sent = True
+    return made
 
 
 def _fetched(

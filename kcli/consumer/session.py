@@ -153,7 +153,7 @@ class Session(ABC):
     async def commit(self, offsets: Mapping[TopicPartition, OffsetAndEpoch], *, timeout: float | None = None) -> None:
         """Commit the next offsets to read; returns when the coordinator has them. `timeout` None is the rebalance
         timeout. Raises BrokerError (ILLEGAL_GENERATION for a partition that is not ours now, REBALANCE_IN_PROGRESS:
-        try again after the rebalance), DeadlineExceeded, ConnectError."""
+        try again after the rebalance), DeadlineExceeded, ConnectError; `sent` of each: it may have been written."""
         self.check()
         if not offsets:
             return

@@ -11,7 +11,7 @@ import pytest
 from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.group import GroupSession
-from kcli.errors import BrokerError, Closed, DeadlineExceeded, DecodeError
+from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.model import TopicPartition as TP
 from tests.group.fakes import FakeKafka, Reader
 from tests.group.test_group import COOPERATIVE, FAST, member, until
@@ -118,6 +118,38 @@ async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_fo
         await until(lambda: kafka.generation == 2 and reader.owned == ALL)
         committing.cancel()
         await asyncio.wait({committing})
+
+
+@pytest.mark.parametrize(
+    ("first", "unsure"),
+    [
+        (ConnectError("the connection broke", sent=True), True),
+        (ConnectError("nobody is there", sent=False), False),
+        (codes.COORDINATOR_NOT_AVAILABLE, True),  # what it says too when the replicas were too slow
+        (codes.COORDINATOR_LOAD_IN_PROGRESS, False),
+    ],
+)
+async def test_E40_a_refusal_after_a_try_that_was_not_answered_does_not_say_that_nothing_was_committed(
+    first: Any, unsure: bool
+) -> None:
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        kafka.errors["OffsetCommit"] = deque([first, codes.ILLEGAL_GENERATION])
+        with pytest.raises(BrokerError, match="ILLEGAL_GENERATION") as refused:
+            await session.commit({TP("t", 0): OffsetAndEpoch(9)})
+        assert refused.value.sent is unsure
+        assert ("it may have been committed" in str(refused.value)) is unsure
+
+
+async def test_E40_a_commit_whose_time_ends_before_its_answer_may_have_been_made() -> None:
+    kafka = FakeKafka()
+    async with member(kafka) as (session, reader):
+        await until(lambda: reader.owned == ALL)
+        kafka.errors["OffsetCommit"] = deque([asyncio.Event()])
+        with pytest.raises(DeadlineExceeded) as late:
+            await session.commit({TP("t", 0): OffsetAndEpoch(9)}, timeout=0.1)
+        assert late.value.sent
 
 
 @pytest.mark.parametrize("apis", [("OffsetCommit",), ("LeaveGroup",), ("OffsetCommit", "LeaveGroup", "Heartbeat")])

@@ -5,6 +5,7 @@ Read from `__consumer_offsets` with librdkafka, a stranger to kcli. Times are se
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple, TypeVar
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, TopicPartition
@@ -146,15 +147,17 @@ def _messages(bootstrap: str) -> list[Kept]:
     found: list[Kept] = []
     try:
         for number in consumer.list_topics(OFFSETS, timeout=10).topics[OFFSETS].partitions:
-            at = TopicPartition(OFFSETS, number, 0)
-            _, end = consumer.get_watermark_offsets(at, timeout=10)
-            consumer.assign([at])
-            while consumer.position([at])[0].offset < end:
-                for message in consumer.consume(1000, 5.0):
+            place = TopicPartition(OFFSETS, number, 0)
+            first, end = consumer.get_watermark_offsets(place, timeout=10)
+            if first == end:
+                continue
+            consumer.assign([place])
+            deadline = time.monotonic() + 30
+            while consumer.position([place])[0].offset < end:
+                assert time.monotonic() < deadline, f"{OFFSETS}[{number}] could not be read to its end, {end}"
+                for message in consumer.consume(1000, 0.1):
                     assert message.error() is None, message.error()
                     found.append(message)
-                if end == 0:
-                    break
             consumer.unassign()
     finally:
         consumer.close()

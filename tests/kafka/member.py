@@ -93,7 +93,7 @@ async def _commit(consumer: Consumer, life: str, got: list[Fetched]) -> None:
     try:
         await consumer.commit(offsets)
     except BrokerError as problem:
-        how = "refused"
+        how = "unknown" if problem.sent else "refused"
         print(f"{life}: {places}: {problem}", file=sys.stderr, flush=True)
     except KcliError as problem:
         how = "unknown"
