@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kcli.cli.consume_commits import Commits
     from kcli.cli.consume_reading import Reading
     from kcli.cli.option import Values
+    from kcli.cli.topic_pattern import TopicPattern
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.model import TopicPartition
@@ -45,6 +46,11 @@ class Plan(Selection):
                 raise UsageError("--from-beginning and -o both say where to start; take one")
             self.range.start = EARLIEST
         self.group = self._group(values["group"])
+        self.order: str | None = values["order"]
+        if self.order is not None and self.group is not None:
+            raise UsageError("--order reads all partitions at once; a --group gives them to whom it likes")
+        if self.order == "offset" and self.end is None:
+            raise UsageError("--order offset reads one partition after another, so it needs an end: add -e, or -o :END")
 
     def _group(self, name: str | None) -> GroupSettings | None:
         changes = self.connection.properties.member()
@@ -55,6 +61,8 @@ class Plan(Selection):
         if self.partitions is not None:
             raise UsageError("--group gives out the partitions itself; -p does not go with it")
         start = self.range.start
+        if self.payload is not None:
+            raise UsageError("--group starts at its committed offsets; `kcli groups reset` moves them to a time")
         if self.range.stop is not None or (start is not None and start.kind not in ("earliest", "latest", "stored")):
             raise UsageError("--group starts at its committed offsets; only -o beginning or -o end (without any) fit")
         if start is not None and start.kind != "stored":
@@ -63,7 +71,13 @@ class Plan(Selection):
 
     @property
     def bounded(self) -> bool:
-        return self.to_end or self.limit >= 0 or self.range.stop is not None
+        return self.limit >= 0 or self.end is not None
+
+    @property
+    def end(self) -> Bound | None:
+        """Where to stop; None is to follow. A range of payload times that ends is searched in the log as it is now."""
+        ends = self.to_end or (self.payload is not None and self.payload.end is not None)
+        return self.range.stop or (LATEST if ends else None)
 
 
 def run(values: Values) -> int:
@@ -79,9 +93,11 @@ async def _consume(plan: Plan, stop: Stop) -> int:
     sink = Sink(stop=stop)
     try:
         async with Client(plan.connection.client()) as client:
+            if plan.order is not None:
+                await _make_room(plan, client)
             consumer = plan.consumer(client, plan.group)
             commits = _commits(plan, consumer)
-            reading = Reading(plan, consumer, sink, commits)
+            reading = _ordered(plan, consumer, sink) if plan.order else Reading(plan, consumer, sink, commits)
             async with consumer:
                 await stop.unless(_begin(plan, client, reading))
                 try:
@@ -94,6 +110,20 @@ async def _consume(plan: Plan, stop: Stop) -> int:
     finally:
         sink.close()
     return _verdict(plan, reading, stop)
+
+
+async def _make_room(plan: Plan, client: Client) -> None:
+    """Many partitions are read a little at a time, so that what waits for its turn is bounded."""
+    from kcli.cli.consume_ordered import room_of_each
+
+    room = room_of_each(len(await plan.places(client.cluster)))
+    plan.settings = plan.settings.replace(partition_max_bytes=min(room, plan.settings.partition_max_bytes))
+
+
+def _ordered(plan: Plan, consumer: Consumer, sink: Sink) -> Reading:
+    from kcli.cli.consume_ordered import OrderedReading
+
+    return OrderedReading(plan, consumer, sink)
 
 
 def _commits(plan: Plan, consumer: Consumer) -> Commits | None:
@@ -109,16 +139,19 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
     if reading.commits is not None:
         await _join(plan, client, reading, reading.commits)
         return
-    places = await plan.places(client.cluster)
+    end = plan.end
+    places = await (plan.places if end is None else plan.some_places)(client.cluster)
+    if end is None:
+        reading.follow(client.cluster, places)
     start = plan.range.start or EARLIEST
-    end = plan.range.stop or (LATEST if plan.to_end else None)
-    if end is None and start.kind != "offset":
+    if end is None and start.kind != "offset" and plan.payload is None and plan.order is None:
         reading.consumer.assign(dict.fromkeys(places, start))
         return
     logs = await plan.log_ends(client.cluster, places) if end is LATEST else {}
     span = await plan.span(client.cluster, places, start, end or LATEST)
     _explain(logs, {at: stop for at, (_, stop) in span.items()})
     reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
+    reading.expect(span)
     if end is not None:
         reading.consumer.stop_at({at: stop for at, (_, stop) in span.items()})
         if reading.total is None:
@@ -139,9 +172,21 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
 
     for topic in plan.topics:
         await partitions(client.cluster, topic)
-    await reading.consumer.subscribe(
-        plan.topics, on_assigned=assigned, on_revoked=commits.revoked, on_lost=commits.lost
-    )
+    wanted: list[str] | str = plan.topics
+    if plan.pattern is not None:
+        await _look_for_any(plan, client, plan.pattern)
+        wanted = plan.pattern.text
+    await reading.consumer.subscribe(wanted, on_assigned=assigned, on_revoked=commits.revoked, on_lost=commits.lost)
+
+
+async def _look_for_any(plan: Plan, client: Client, pattern: TopicPattern) -> None:
+    """A member that reads to the end must find something to read. The pattern of a KIP-848 member is its
+    coordinator's to understand, and to refuse (E62)."""
+    assert plan.group is not None
+    if plan.group.protocol == "consumer":
+        return
+    if not await plan.names(client.cluster) and plan.to_end:
+        raise pattern.no_match()
 
 
 def _explain(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:

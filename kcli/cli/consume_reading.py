@@ -7,21 +7,25 @@ from time import monotonic
 
 from kcli.cli.printer import Printer
 from kcli.cli.progress import Progress
-from kcli.cli.reading import finished
+from kcli.cli.reading import EARLIEST, finished
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import DeadlineExceeded, DecodeError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.arrivals import Arrivals
     from kcli.cli.consume import Plan
     from kcli.cli.consume_commits import Commits
     from kcli.cli.loop import Stop
     from kcli.cli.sink import Sink
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.delivery import Fetched
+    from kcli.model import Cluster
     from kcli.proto.batch import Batch
 
+LONG = 1e9
+GIVEN_NOTHING = 6.0  # seconds; Kafka's members tell and hear every 5 s
 LOOK_UP = 5.0  # seconds: how often a member that waits looks up
 
 
@@ -39,7 +43,21 @@ class Reading:
         self.passed = 0  # records that the filters looked at
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self.joined = False
+        self._arrivals: Arrivals | None = None
         self._heard_at = monotonic()
+
+    def follow(self, cluster: Cluster, places: list[TopicPartition]) -> None:
+        """Also read what appears while we read: new partitions, new topics of a pattern."""
+        from kcli.cli.arrivals import Arrivals
+
+        self._arrivals = Arrivals(self.plan, cluster, places)
+        if not places and not self.plan.connection.quiet and self.plan.pattern is not None:
+            from kcli.cli.main import complain
+
+            complain(f"{', '.join(self.plan.pattern.patterns)}: no topic's name begins so yet; waiting for one")
+
+    def expect(self, span: dict[TopicPartition, tuple[int, int]]) -> None:
+        """What will be read, where that is known: [start, stop) of each partition."""
 
     async def everything(self, stop: Stop) -> None:
         """Print until the bound, the stop, or the reader is gone."""
@@ -56,15 +74,26 @@ class Reading:
                 self._heard_at = monotonic()
                 for fetched in got:
                     await self._print(fetched)
-                if self.commits is not None:
-                    await self.commits.in_time()
+                await self._now_and_then()
                 progress.at(self.written if self.plan.keep is None else self.passed)
         finally:
             progress.close()
 
-    async def _idle(self) -> None:
+    async def _now_and_then(self) -> None:
         if self.commits is not None:
             await self.commits.in_time()
+        if self._arrivals is not None:
+            new = await self._arrivals.look()
+            if new:
+                self._arrived(new)
+
+    def _arrived(self, new: set[TopicPartition]) -> None:
+        start = self.plan.range.start
+        begin = start if start is not None and start.kind == "time" else EARLIEST
+        self.consumer.incremental_assign(dict.fromkeys(new, begin))
+
+    async def _idle(self) -> None:
+        await self._now_and_then()
         if not self.consumer.assignment:
             await asyncio.sleep(0.02)  # between two assignments of the group
         if self.plan.timeout is not None and monotonic() - self._heard_at >= self.plan.timeout:
@@ -75,10 +104,24 @@ class Reading:
         """All is read up to the ends; a member that was given nothing has nothing to read."""
         if self.commits is None:
             return self.consumer.finished
-        return self.plan.to_end and self.joined and (not self.consumer.assignment or self.consumer.finished)
+        if not self.plan.to_end or (not self.joined and not self._left_out):
+            return False
+        return not self.consumer.assignment or self.consumer.finished
+
+    @property
+    def _left_out(self) -> bool:
+        """A KIP-848 group says what it gives, never that it gives nothing: others may have to let go first, or a
+        pattern may not be resolved yet. After a while of membership it is taken for its answer."""
+        if self.plan.group is None or self.plan.group.protocol != "consumer":
+            return False
+        if self.consumer.group_metadata().generation <= 0:
+            self._heard_at = monotonic()
+        return monotonic() - self._heard_at >= GIVEN_NOTHING
 
     def _patience(self) -> float | None:
         """How long a poll may wait. A member looks up now and then: what it owns may have changed."""
+        if self._arrivals is not None:
+            return min(self._arrivals.wait, LONG if self.plan.timeout is None else self.plan.timeout)
         if self.commits is None:
             return self.plan.timeout
         return min(0.2 if self.plan.to_end else LOOK_UP, self.plan.timeout or LOOK_UP)
@@ -91,10 +134,7 @@ class Reading:
                 self.commits.unread(at, fetched.batches[0].first)
             return
         position = fetched.next_offset
-        if self.plan.settings.include_control:
-            from kcli.serde.markers import readable
-
-            fetched.batches = [readable(batch) for batch in fetched.batches]
+        fetched.batches = self._readable(fetched.batches)
         for left_out in fetched.skipped:
             self.plan.leave_out(left_out, at)
         done = 0
@@ -125,6 +165,14 @@ class Reading:
             self.commits.written(at, OffsetAndEpoch(position, epoch))
         if fetched.error is not None:
             raise finished(fetched.error, at, position)
+
+    def _readable(self, batches: list[Batch]) -> list[Batch]:
+        """The same, where control records are asked for with those in words."""
+        if not self.plan.settings.include_control:
+            return batches
+        from kcli.serde.markers import readable
+
+        return [readable(batch) for batch in batches]
 
     async def _kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
         """A batch of the records that the filters keep, None where there are none. The group commits all it read."""

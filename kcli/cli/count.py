@@ -52,7 +52,7 @@ async def _count(plan: Plan, stop: Stop) -> int:
 
 
 async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
-    places = await plan.places(client.cluster)
+    places = await plan.some_places(client.cluster)
     span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     counts = dict.fromkeys(places, 0)
     keep = plan.keep
@@ -86,10 +86,10 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
     import sys
 
     if plan.format is None:
-        if len(plan.topics) == 1:
+        if len(plan.topics) == 1 and plan.pattern is None:
             sys.stdout.write(f"{sum(counts.values())}\n")
         else:
-            for topic in plan.topics:
+            for topic in dict.fromkeys(at.topic for at in counts):
                 sys.stdout.write(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")
     else:
         from kcli.cli.render import Document, write

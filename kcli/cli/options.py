@@ -34,6 +34,12 @@ FORMAT = Option(
     help="%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {hex} {base64} {iso} …",
 )
 JSON = Option(name="json", flags=("-J", "--json"), kind="flag", help="One JSON envelope a line; produce reads it back.")
+ORDER = Option(
+    name="order",
+    flags=("--order",),
+    choices=("offset", "time"),
+    help="time: merged by time over partitions and topics; offset: one partition after another. Else as it comes.",
+)
 DELIMITER = Option(
     name="delimiter", flags=("-D",), metavar="DELIM", help=r"Between records: \n (default), \0, \t, \xNN, or text."
 )
@@ -104,7 +110,7 @@ TIMES = (
         name="time_field",
         flags=("--time-field",),
         metavar="NAME",
-        help="--start and --end are of this field in the value, such as ts or event.ts.",
+        help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.",
     ),
     Option(
         name="jitter",
@@ -199,12 +205,16 @@ CONSUME = Command(
     run="kcli.cli.consume:run",
     help="Print records; follow unless bounded.",
     description="""Print values from the beginning and follow until Ctrl-C, unless -e, -c or the end of an -o range
-stops it. With --group, join the group and commit what was written.
+stops it. With --group, join the group and commit what was written. ^RE for a TOPIC is a pattern: all topics whose
+names begin so, also those that appear later; end it with $ for whole names.
 
-A --where condition sees value (what its JSON says, else text), key (text, or JSON in braces), headers (last of a name,
-as text), topic, partition, offset and timestamp (ms). It has a.b, a["b"], a[0], == != < <= > >=, in, and, or, not,
-+ - * / // %, startswith endswith contains matches lower upper len number. A field that is missing is null; < and > with
-null, or between a number and a text, are false. -n counts the records that are kept.
+With --time-field, --start and --end are of a time inside the value (JSON, msgpack or a query): the offsets are searched
+for it, --jitter more on both sides, and the records are filtered exactly. Numbers are s, ms, us or ns by their size.
+
+A --where condition sees value (what its JSON or msgpack map says, else text), key (text, or JSON in braces), headers
+(last of a name, as text), topic, partition, offset and timestamp (ms). It has a.b, a["b"], a[0], == != < <= > >=, in,
+and, or, not, + - * / // %, startswith endswith contains matches lower upper len number. A field that is missing is
+null; < and > with null, or between a number and a text, are false. -n counts the records that are kept.
 
 \b
 Examples:
@@ -217,6 +227,7 @@ Examples:
   kcli consume orders -e --grep 'timeout|refused'     values that match
   kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'
   kcli consume orders -e --key user-42 --header trace-id --fail-if-none
+  kcli consume '^orders-' -e --order time             all topics of a pattern, merged by time
   kcli consume orders -g billing                      as a member of a group
   kcli consume orders -g b -X group.protocol=consumer of one by KIP-848""",
     words="TOPIC...",
@@ -228,6 +239,7 @@ Examples:
         Option(name="beginning", flags=("--from-beginning",), kind="flag", help="The same as -o beginning."),
         END,
         COUNT,
+        ORDER,
         *PRINTING,
         *TIMES,
         *FILTERS,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kcli.cli.option import Values
+    from kcli.cli.payload_time import PayloadTime
+    from kcli.cli.topic_pattern import TopicPattern
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.model import Cluster
@@ -29,8 +31,14 @@ if TYPE_CHECKING:
 SENTENCES = 10
 """How many corrupt batches are named one by one."""
 
-FILTERING = ("grep", "only_keys", "key_grep", "only_headers", "where")
+FILTERING = ("grep", "only_keys", "key_grep", "only_headers", "where", "value_format")
 """The options that leave records out."""
+
+TIMES = ("start", "end", "time_field", "jitter")
+"""The options that make a range of times."""
+
+BY_PATTERN = ("consume", "tail", "count")
+"""The commands that take ^RE for a topic."""
 
 EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
@@ -42,9 +50,13 @@ class Selection:
         from time import time
 
         self.connection = Connection(values)
-        self.topics: list[str] = list(dict.fromkeys([*values["topics"], *(values["words"] or [])]))
-        if not self.topics:
+        given = list(dict.fromkeys([*values["topics"], *(values["words"] or [])]))
+        if not given:
             raise UsageError(f"{command} which topic? kcli {command} TOPIC")
+        self.topics: list[str] = [name for name in given if not name.startswith("^")]
+        self.pattern: TopicPattern | None = None
+        if len(self.topics) < len(given):
+            self.pattern = self._pattern([name for name in given if name.startswith("^")], command)
         self.partitions = text.partitions(values["partitions"])
         self.range = parse_range(values["offset"], int(time() * 1000))
         self.settings = ConsumerSettings(**self.connection.properties.consumer)
@@ -53,11 +65,27 @@ class Selection:
         if values["skip_corrupt"]:
             self.settings = self.settings.replace(skip_corrupt=True)
         self.skipped = 0
+        self.payload = self._times(values)
         self.keep: Filter | None = None
-        if any(values[name] for name in FILTERING):
+        if self.payload is not None or any(values[name] for name in FILTERING):
             from kcli.cli.filtering import filter_of
 
-            self.keep = filter_of(values)
+            self.keep = filter_of(values, None if self.payload is None else self.payload.within)
+
+    def _times(self, values: Values) -> PayloadTime | None:
+        """The range of payload times, if one is asked for; --start and --end alone are of the records' timestamps."""
+        if all(values.get(name) is None for name in TIMES):
+            return None
+        from kcli.cli.payload_time import window
+
+        return window(values, self.range)
+
+    def _pattern(self, patterns: list[str], command: str) -> TopicPattern:
+        if command not in BY_PATTERN:
+            raise UsageError(f"{patterns[0]}: {command} takes names of topics, and no pattern")
+        from kcli.cli.topic_pattern import TopicPattern
+
+        return TopicPattern(patterns, self.topics)
 
     def consumer(self, client: Client, group: GroupSettings | None = None) -> Consumer:
         """A consumer that says resets and truncations on stderr (E20), unless -q."""
@@ -90,21 +118,39 @@ class Selection:
             complain(f"{sentence}; skipped")
 
     def say_skipped(self) -> None:
-        """How many corrupt batches were left out, at the end."""
+        """How many corrupt batches were left out, at the end; and records without a time in a range of times."""
         from kcli.cli.main import complain
 
+        if self.payload is not None and not self.connection.quiet:
+            for sentence in self.payload.said():
+                complain(sentence)
         if self.skipped:
             complain(f"skipped {self.skipped} corrupt batch{'' if self.skipped == 1 else 'es'}")
 
+    async def names(self, cluster: Cluster) -> list[str]:
+        """The topics there are now: those named, then those that match a pattern."""
+        if self.pattern is None:
+            return self.topics
+        self.pattern.check()
+        return list(dict.fromkeys([*self.topics, *await self.pattern.topics(cluster)]))
+
     async def places(self, cluster: Cluster) -> list[TopicPartition]:
-        """The partitions there are. Raises KcliError for an unknown topic, UsageError for an unknown partition."""
+        """The partitions there are. Raises KcliError for an unknown topic, UsageError for an unknown partition; a
+        topic that was found by a pattern need not have those of -p."""
         found = []
-        for topic in self.topics:
+        for topic in await self.names(cluster):
             there = sorted(await partitions(cluster, topic))
             missing = sorted(set(self.partitions or ()) - set(there))
-            if missing:
+            if missing and topic in self.topics:
                 raise UsageError(f"-p: {topic} has no partition {missing[0]}: its partitions are 0-{there[-1]}")
             found += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
+        return found
+
+    async def some_places(self, cluster: Cluster) -> list[TopicPartition]:
+        """The same for a read that ends: it must find something to read."""
+        found = await self.places(cluster)
+        if not found and self.pattern is not None:
+            raise self.pattern.no_match()
         return found
 
     async def offsets(self, cluster: Cluster, bounds: dict[TopicPartition, Bound]) -> dict[TopicPartition, int]:
@@ -131,7 +177,8 @@ class Selection:
     async def span(
         self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
     ) -> dict[TopicPartition, tuple[int, int]]:
-        """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2)."""
+        """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
+        which the range of payload times is."""
         wanted = {start: start, stop: stop}
         if "offset" in (start.kind, stop.kind):
             # The broker does not check an offset that somebody typed: out of range would mean a reset (E20).
@@ -145,6 +192,8 @@ class Selection:
                 low, high = answers[EARLIEST][at], answers[LATEST][at]
                 begin, end = min(max(begin, low), high), min(max(end, low), high)
             made[at] = (begin, max(begin, end))
+        if self.payload is not None:
+            return await self.payload.narrow(cluster, made, quiet=self.connection.quiet)
         return made
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from heapq import heappushpop
+from time import monotonic
 
+from kcli.cli.arrivals import Arrivals
 from kcli.cli.loop import Stop
 from kcli.cli.loop import run as run_loop
+from kcli.cli.merge import WINDOW, Merge
 from kcli.cli.printer import Printer
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
 from kcli.cli.sink import Sink
@@ -17,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.client import Client
+    from kcli.consumer.delivery import Fetched
     from kcli.proto.batch import Batch
 
     Last = list[tuple[int, int, str, int, int, Batch]]
@@ -66,7 +70,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
 
 async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
     """Print the last N by time; returns where each partition's following goes on."""
-    places = await plan.places(client.cluster)
+    places = await (plan.places if plan.follow else plan.some_places)(client.cluster)
     span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     ends = {at: stop for at, (_, stop) in span.items()}
     held: Last = []
@@ -130,26 +134,38 @@ async def _collect(
 async def _follow(
     plan: Plan, client: Client, printer: Printer, sink: Sink, stop: Stop, ends: dict[TopicPartition, int]
 ) -> None:
-    """What comes after the last N, in the order of time within one answer."""
+    """What comes after the last N, in the order of time as far as it comes together (see `consume --order time`)."""
+    arrivals, merge = Arrivals(plan, client.cluster, ends), Merge(plan.leave_out)
+    merge.add(ends, caught_up=True)
     async with plan.consumer(client) as consumer:
         consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
         while sink.open and not stop.asked:
-            got = await stop.unless(consumer.poll(None))
-            batches = [
-                (batch.base_timestamp, one.topic, one.partition, batch) for one in got or () for batch in one.batches
-            ]
-            for _, topic, partition, batch in sorted(batches, key=lambda entry: entry[:3]):
-                try:
-                    shown = plan.kept(batch, TopicPartition(topic, partition))
-                    if shown is not None:
-                        printer.put(sink.buffer, shown, topic, partition)
-                except DecodeError as broken:
-                    await sink.flush()
-                    plan.leave_out(broken, TopicPartition(topic, partition))
+            patience = WINDOW if merge.waiting else arrivals.wait
+            got = await stop.unless(consumer.poll(patience)) or ()
+            for one in got:
+                _take(plan, one, merge)
+            for at, batch in merge.late(monotonic() - WINDOW):
+                printer.put(sink.buffer, batch, at.topic, at.partition)
             if sink.buffer:
                 await sink.flush()
-            for one in got or ():
-                for left_out in one.skipped:
-                    plan.leave_out(left_out, TopicPartition(one.topic, one.partition))
+            new = await arrivals.look()
+            consumer.incremental_assign(dict.fromkeys(new, EARLIEST))
+            merge.add(sorted(new), caught_up=True)
+            for one in got:
                 if one.error is not None:
                     raise finished(one.error, TopicPartition(one.topic, one.partition), one.next_offset)
+
+
+def _take(plan: Plan, one: Fetched, merge: Merge) -> None:
+    """What was fetched waits for its turn."""
+    at, now = TopicPartition(one.topic, one.partition), monotonic()
+    for left_out in one.skipped:
+        plan.leave_out(left_out, at)
+    for batch in one.batches:
+        try:
+            shown = plan.kept(batch, at)
+        except DecodeError as broken:
+            plan.leave_out(broken, at)
+            continue
+        if shown is not None:
+            merge.streams[at].give(shown, now)
