@@ -58,14 +58,15 @@ class Node:
         self.client_port, self.internal_port, self.controller_port = ports
         self.process: subprocess.Popen[bytes] | None = None
         self.starts = 0
+        self.options: list[str] = []  # of the virtual machine, besides JVM
 
     def start(self) -> None:
         """Start the process; `Kafka.wait_ready` tells when it is of use."""
         self.starts += 1
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [*java(), f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}", "-cp", f"{libs()}/*",
-                 "kafka.Kafka", str(self.folder / "server.properties")],
+                [*java(), *self.options, f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}", "-cp",
+                 f"{libs()}/*", "kafka.Kafka", str(self.folder / "server.properties")],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
             )  # fmt: skip
 
@@ -107,6 +108,8 @@ class Kafka:
         ]
         self.settings = settings or {}
         self.features = features or {}
+        self.options: list[str] = []  # of the virtual machines
+        self.format_words: list[str] = []  # for StorageTool format
 
     @property
     def bootstrap(self) -> str:
@@ -119,6 +122,7 @@ class Kafka:
             (node.folder / "log4j2.properties").write_text(LOG4J)
             (node.folder / "server.properties").write_text(self._properties(node))
             self._format(node)
+            node.options = self.options
         for node in self.nodes:
             node.start()
         self.wait_ready()
@@ -172,8 +176,9 @@ class Kafka:
         done = subprocess.run(
             [*java(), "-cp", f"{libs()}/*", "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID,
              "-c", str(node.folder / "server.properties"),
+             *self.format_words,
              *(word for name, level in self.features.items() for word in ("--feature", f"{name}={level}"))],
-            capture_output=True, timeout=START_LIMIT, text=True,
+            capture_output=True, timeout=START_LIMIT, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"},
         )  # fmt: skip
         if done.returncode:
             raise RuntimeError(f"formatting node {node.id} failed: {done.stdout}{done.stderr}")
