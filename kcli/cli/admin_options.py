@@ -9,7 +9,6 @@ from __future__ import annotations
 from kcli.cli.app import ALIASES
 from kcli.cli.groups_options import GROUPS, PAYLOAD_TIME
 from kcli.cli.option import Command, Option
-from kcli.cli.quick import HELP
 from kcli.cli.shared_options import (
     DRY_RUN,
     EXECUTE,
@@ -22,7 +21,7 @@ from kcli.cli.shared_options import (
     TIMEOUT,
     WAIT,
 )
-from kcli.errors import UsageError
+from kcli.cli.verbs import choose
 
 TOPICS: dict[str, Command] = {
     "list": Command(
@@ -236,16 +235,4 @@ def find(words: list[str]) -> tuple[Command, list[str], str] | None:
     name = ALIASES.get(words[0], words[0])
     if name in ALONE:
         return ALONE[name], words[1:], name
-    verbs = WITH_VERBS[name]
-    verb = words[1] if len(words) > 1 else ""
-    if verb in HELP:
-        return None
-    if not verb or verb.startswith("-"):
-        return verbs["list"], words[1:], f"{name} list"
-    command = verbs.get(ALIASES.get(verb, verb))
-    if command is None:
-        from kcli.nearest import did_you_mean
-
-        near = did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
-        raise UsageError(f"{name}: there is no command {verb!r}{near}")
-    return command, words[2:], f"{name} {command.name}"
+    return choose(name, WITH_VERBS[name], words)

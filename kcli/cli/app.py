@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lag": ("kcli.cli.admin_options:LAG", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.admin_options:OFFSETS", "Where logs start and end, by time too."),
     "tui": ("kcli.cli.tui_options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
+    "config": ("kcli.cli.config_options:CONFIG", "Profiles: list, show, check, import, path."),
+    "doctor": ("kcli.cli.doctor_options:DOCTOR", "Why can't I connect: every step, and what mends it."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }

@@ -71,7 +71,7 @@ CONNECTION = (BOOTSTRAP, PROFILE, PROPERTY, CONFIG_FILE, BROKER_MAP, CONFIRM, TR
 class Connection:
     """What the connection options of one command line say."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, *, looking: bool = True) -> None:
         self.bootstrap: str | None = values.get("bootstrap")
         self.quiet: bool = bool(values.get("quiet"))
         self.verbose: bool = bool(values.get("verbose"))
@@ -80,7 +80,7 @@ class Connection:
         self.trace: str = values.get("trace_file") or ("-" if values.get("trace") else "")
         self._mapped: list[str] = values.get("broker_map") or []
         self.profile = self._profile(values)
-        self.properties = self._properties(values)
+        self.properties = self._properties(values, looking)
 
     def _profile(self, values: Values) -> Profile | None:
         if not self._named and not os.environ.get("KCLI_PROFILE"):
@@ -92,7 +92,7 @@ class Connection:
 
         return chosen(values.get("profile"))
 
-    def _properties(self, values: Values) -> Properties:
+    def _properties(self, values: Values, looking: bool) -> Properties:
         path, given = values.get("config_file"), values.get("properties") or []
         environment = None
         if any(name.startswith("KCLI_") for name in os.environ):
@@ -103,7 +103,7 @@ class Connection:
 
         if path is None and not given and self.profile is None and not environment:
             return Properties()
-        return read_properties(path, given, self.profile, environment, named=self._named)
+        return read_properties(path, given, self.profile, environment, named=self._named, looking=looking)
 
     def client(self) -> ClientSettings:
         """Settings to make a Client with; secrets are looked up. Says what is to be said about the configuration, once.
@@ -116,7 +116,10 @@ class Connection:
         except ValueError as problem:
             raise UsageError(f"{where} {text}: {problem}") from problem
         made = ClientSettings(bootstrap=addresses, trace=self.trace).replace(**self.properties.client)
-        made = made.replace(security=self.properties.security(), broker_map=self._broker_map())
+        security = self.properties.security()
+        if security is not None:
+            self.properties.warnings.extend(security.warnings())
+        made = made.replace(security=security, broker_map=tuple((one, to) for one, to, _ in self.mapping()))
         self._say()
         if self.profile is None or not self.profile.guard:
             return made
@@ -128,17 +131,22 @@ class Connection:
             made = made.replace(auto_create_topics=False)
         return made.replace(guard=guard, profile=name)
 
-    def _broker_map(self) -> tuple[tuple[str, str], ...]:
-        """The first that fits counts: the command line's, the environment's, the profile's."""
+    @property
+    def profile_from(self) -> str:
+        """Who named the profile."""
+        return "--profile" if self._named else "KCLI_PROFILE" if os.environ.get("KCLI_PROFILE") else "default_profile"
+
+    def mapping(self) -> list[tuple[str, str, str]]:
+        """(FROM, TO, who said so); the first that fits counts: the command line's, the environment's, the profile's."""
         named = os.environ.get("KCLI_BROKER_MAP")
         profile = [(item, self.profile.where) for item in self.profile.broker_map] if self.profile is not None else []
         items = [(item, "--broker-map") for item in self._mapped]
         items += [(item, "KCLI_BROKER_MAP") for item in (named or "").split(",") if item.strip()] + profile
         if not items:
-            return ()
+            return []
         from kcli.config.mapping import pair
 
-        return tuple(pair(item, where) for item, where in items)
+        return [(*pair(item, where), where) for item, where in items]
 
     def _say(self) -> None:
         warnings, self.properties.warnings = self.properties.warnings, []

@@ -107,7 +107,12 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
         raise no_such_command(words)
     where, _ = COMMANDS[words[0]]
     if "_options:" in where:  # declared as our own parser reads it
-        return _named(where), words[1:], words[0]
+        table = _named(where)
+        if isinstance(table, dict):
+            from kcli.cli.verbs import choose
+
+            return choose(words[0], table, words)
+        return table, words[1:], words[0]
     return None
 
 

@@ -509,6 +509,72 @@ SHAPES: tuple[Shape, ...] = (
             ),
         ),
     ),
+    Shape(
+        name="doctor",
+        about="Every step from the configuration to what one may do, in order.",
+        sections=(
+            Section(
+                name="steps",
+                columns=(
+                    _c("step", "string", "config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights."),
+                    _c("address", "string", "Address it is about.", null=True),
+                    _c("broker", "integer", "Broker that advertises the address.", null=True, sparse=True),
+                    _c("status", "string", "ok, warning, failed, or skipped behind a failed one."),
+                    _c("time_ms", "number", "How long it took, in milliseconds.", null=True),
+                    _c("result", "string", "What was found, or what is wrong."),
+                    _c("fault", "string", "Name of what is wrong, for programs.", null=True, table=False),
+                    _c("mend", "string", "What mends it.", null=True, table=False),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="config.list",
+        about="Profiles, of the project and of the user.",
+        sections=(
+            Section(
+                name="profiles",
+                columns=(
+                    _c("profile", "string", "Name of the profile."),
+                    _c("bootstrap", "string", "Where the cluster listens.", null=True),
+                    _c("protocol", "string", "security.protocol."),
+                    _c("protected", "string", "read_only, protected, or null.", null=True),
+                    _c("default", "boolean", "True when it is used without --profile."),
+                    _c("config_file", "string", "File it stands in."),
+                    NOTE,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="config.show",
+        about="What is in effect, and where each value comes from.",
+        sections=(
+            Section(
+                name="settings",
+                columns=(
+                    _c("property", "string", "Name of the property."),
+                    _c("value", "string", "Its value; secrets are ***, sources are named.", null=True),
+                    _c("from", "string", "Option, variable, file:line, or default."),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="config.check",
+        about="Whether profiles make sense.",
+        sections=(
+            Section(
+                name="profiles",
+                columns=(
+                    _c("profile", "string", "Name of the profile."),
+                    _c("config_file", "string", "File it stands in."),
+                    _c("result", "string", "ok, warning or failed."),
+                    NOTE,
+                ),
+            ),
+        ),
+    ),
 )
 """Every shape, by the words of its command."""
 

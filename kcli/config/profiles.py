@@ -95,7 +95,7 @@ def _find(name: str, documents: list[tuple[str, dict[str, Any]]], about: str) ->
     for path, read in documents:
         found = read.get("profiles", {}).get(name)
         if found is not None:
-            return _check_trust(profile_of(name, found, path))
+            return check_trust(profile_of(name, found, path))
     names = [one for _, read in documents for one in read.get("profiles", {})]
     hint = _nearest(name, names) or (f"; there are {', '.join(dict.fromkeys(names))}" if names else "")
     where = "" if names else f": none is defined in {user_file()} or {PROJECT}"
@@ -132,7 +132,7 @@ def document(path: str) -> dict[str, Any]:
     return read
 
 
-def _check_trust(profile: Profile) -> Profile:
+def check_trust(profile: Profile) -> Profile:
     """Raises UsageError for a project's profile that takes something from elsewhere and is not trusted."""
     own = user_file()
     if not profile.taken or os.path.realpath(profile.path) == os.path.realpath(own):

@@ -54,7 +54,7 @@ class Properties:
             return None
         from kcli.config.secured import security_of
 
-        return security_of(self.given, self.warnings.append, self.notes.append)
+        return security_of(self.given, self.warnings.append, self.notes.append, looking=self._looking)
 
     def put(self, key: str, value: Given, where: str) -> None:
         """Understand one property; a later one wins. `where` opens the UsageError."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kcli.config.names import AWS, KERBEROS, OAUTH, SASL, TLS
 from kcli.config.tls_words import ciphers, versions
 from kcli.errors import UsageError
-from kcli.secret import Secret
+from kcli.secret import HIDDEN, Secret
 from kcli.security import MECHANISMS, Aws, Kerberos, OAuth, Sasl, Security, Tls
 
 TYPE_CHECKING = False
@@ -36,9 +36,14 @@ INSTEAD = {  # a field: those it replaces
 
 
 def security_of(
-    given: dict[str, tuple[Given, str]], warn: Callable[[str], None], note: Callable[[str], None]
+    given: dict[str, tuple[Given, str]],
+    warn: Callable[[str], None],
+    note: Callable[[str], None],
+    *,
+    looking: bool = True,
 ) -> Security | None:
-    """What the properties say of TLS and SASL; None is PLAINTEXT. Looks secrets up. Raises UsageError."""
+    """What the properties say of TLS and SASL; None is PLAINTEXT. Looks secrets up, or has *** for them when it is not
+    `looking`. Raises UsageError."""
     protocol = _protocol(given, warn)
     ours = [key for key in given if key in TLS or key in SASL or key in OAUTH or key in KERBEROS or key in AWS]
     if protocol is None:
@@ -51,7 +56,7 @@ def security_of(
     unused = [key for key in ours if (key in TLS and not tls) or (key not in TLS and not sasl)]
     for key in unused:
         (warn if key in TELLING else note)(f"{given[key][1]}: {key} is not used with security.protocol={protocol}")
-    asked = Asked(given, warn, note)
+    asked = Asked(given, warn, looking)
     return Security(tls=asked.tls() if tls else None, sasl=asked.sasl() if sasl else None) if tls or sasl else None
 
 
@@ -71,18 +76,18 @@ def _protocol(given: dict[str, tuple[Given, str]], warn: Callable[[str], None]) 
 class Asked:
     """The properties while they become settings."""
 
-    def __init__(
-        self, given: dict[str, tuple[Given, str]], warn: Callable[[str], None], note: Callable[[str], None]
-    ) -> None:
+    def __init__(self, given: dict[str, tuple[Given, str]], warn: Callable[[str], None], looking: bool) -> None:
         self._given = given
         self._warn = warn
-        self._note = note
+        self._looking = looking
 
     def _texts(self, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:
         """(property, its text, where it stands) in the order they were said."""
         for key, (value, where) in self._given.items():
             if key in names:
-                yield key, value if isinstance(value, str) else value.resolve(f"{where}: {key}", self._warn), where
+                if not isinstance(value, str):
+                    value = value.resolve(f"{where}: {key}", self._warn) if self._looking else HIDDEN
+                yield key, value, where
 
     def tls(self) -> Tls:
         """Raises UsageError."""

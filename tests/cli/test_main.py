@@ -14,10 +14,12 @@ from kcli.cli import main as entry
 from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
 from kcli.cli.completion import script
+from kcli.cli.config_options import CONFIG
 from kcli.cli.options import HOT
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
+VERBS = {**WITH_VERBS, "config": CONFIG}
 
 
 def kcli(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -63,11 +65,11 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     assert err == ""
     assert entry.main(["help", name]) == 0
     assert capsys.readouterr().out == out
-    if name not in WITH_VERBS:
+    if name not in VERBS:
         assert "Example" in out
 
 
-@pytest.mark.parametrize(("name", "verb"), [(name, verb) for name in WITH_VERBS for verb in WITH_VERBS[name]])
+@pytest.mark.parametrize(("name", "verb"), [(name, verb) for name in VERBS for verb in VERBS[name]])
 def test_every_verb_has_help_with_examples(name: str, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.main([name, verb, "--help"]) == 0
     out = capsys.readouterr().out
@@ -122,7 +124,7 @@ def test_completion_of_another_shell_is_a_usage_error(capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(
     ("line", "some"),
-    [("kcli con", ["consume"]), ("kcli consume --iso", ["--isolation"]), ("kcli produce t --inp", ["--input"])],
+    [("kcli cons", ["consume"]), ("kcli consume --iso", ["--isolation"]), ("kcli produce t --inp", ["--input"])],
 )
 def test_commands_and_options_complete(line: str, some: list[str]) -> None:
     words = line.split(" ")

@@ -1,0 +1,92 @@
+"""`kcli config import`: other tools' clusters as profiles, shown as TOML, written only where one asks for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from kcli.cli.config_foreign import PLACES, guess, place, read
+from kcli.cli.config_readers import Found
+from kcli.cli.config_toml import secrets_of, text_of, write
+from kcli.cli.main import complain
+from kcli.config.profiles import user_file
+from kcli.config.properties import Properties
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+
+
+def run(values: Values) -> int:
+    """`kcli config import FROM [FILE]`."""
+    kind, path = _source(values["words"])
+    name = values["name"] or (os.path.splitext(os.path.basename(path))[0] if kind == "properties" else kind)
+    found = read(kind, path, name)
+    wanted = values["only"]
+    if wanted:
+        _known(wanted, found, path)
+        found = [one for one in found if one.name in wanted]
+    if values["name"]:
+        if len(found) > 1:
+            raise UsageError(f"--name {name}: {path} has {len(found)} clusters; name one of them with --only")
+        found[0].name = name
+    for one in found:
+        _remark(one, kind, quiet=values["quiet"])
+    if values["write"]:
+        target = values["to"] or user_file()
+        replaced = write(target, found, force=values["force"])
+        if not values["quiet"]:
+            names = ", ".join(one.name for one in found)
+            complain(f"{names} written to {target}{f'; what was there before is in {target}~' if replaced else ''}")
+        return 0
+    sys.stdout.write("\n".join(text_of(one, reveal=values["reveal"]) for one in found))
+    sys.stdout.flush()
+    hidden = sum(len(secrets_of(one)) for one in found)
+    if hidden and not values["reveal"] and not values["quiet"]:
+        complain(
+            f"{hidden} secret{'s are' if hidden > 1 else ' is'} hidden: --reveal shows, --write keeps what stands there"
+        )
+    return 0
+
+
+def _source(words: list[str]) -> tuple[str, str]:
+    """(tool, file)."""
+    kinds = ", ".join(PLACES)
+    if not words or len(words) > 2:
+        raise UsageError(f"name whose configuration it is, and its file if it is elsewhere: {kinds}")
+    if len(words) == 1 and words[0] not in PLACES and os.path.isfile(words[0]):
+        return guess(words[0]), words[0]
+    kind = words[0]
+    if kind not in PLACES:
+        from kcli.nearest import did_you_mean
+
+        raise UsageError(f"nothing is imported from {kind}{did_you_mean(kind, PLACES) or f'; there are {kinds}'}")
+    return kind, words[1] if len(words) == 2 else place(kind)
+
+
+def _known(wanted: list[str], found: list[Found], path: str) -> None:
+    names = [one.name for one in found]
+    for name in wanted:
+        if name not in names:
+            from kcli.nearest import did_you_mean
+
+            raise UsageError(f"--only {name}: {path} has {', '.join(names)}{did_you_mean(name, names)}")
+
+
+def _remark(one: Found, kind: str, *, quiet: bool) -> None:
+    """What could not be taken over, and what would not work as it is."""
+    remarks = [f"{one.name}: left out: {', '.join(one.left_out)}"] if one.left_out else []
+    if not one.bootstrap:
+        remarks.append(f"{one.name}: no servers are named")
+    try:
+        made = Properties(looking=False)
+        for key, text in one.properties.items():
+            made.put(key, text, one.name)
+        made.security()
+    except UsageError as problem:
+        remarks.append(str(problem))
+    if one.current:
+        remarks.append(f'it is what {kind} uses now: --profile {one.name}, or default_profile = "{one.name}"')
+    for remark in [] if quiet else remarks:
+        complain(remark)

@@ -1,0 +1,152 @@
+"""The clusters of a parsed configuration of kaf, kafkactl, kcl or rpk, in the words of librdkafka."""
+
+from __future__ import annotations
+
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MECHANISMS = {
+    "plaintext": "PLAIN", "plain": "PLAIN", "scram-sha256": "SCRAM-SHA-256", "scram-sha512": "SCRAM-SHA-512",
+    "scram-sha-256": "SCRAM-SHA-256", "scram-sha-512": "SCRAM-SHA-512", "oauth": "OAUTHBEARER",
+    "oauthbearer": "OAUTHBEARER", "aws_msk_iam": "AWS_MSK_IAM", "aws-msk-iam": "AWS_MSK_IAM", "gssapi": "GSSAPI",
+}  # fmt: skip
+
+
+class Found(Value):
+    """One cluster of a foreign file: its name there, properties as -X has them, and what could not be taken over."""
+
+    name: str = ""
+    bootstrap: str = ""
+    properties: dict[str, str] = field(factory=dict)
+    left_out: list[str] = field(factory=list)
+    current: bool = False
+
+    def put(self, key: str, value: Any) -> None:
+        """A property, unless the file says nothing there."""
+        if value is None or value in ("", []):
+            return
+        self.properties[key] = "true" if value is True else "false" if value is False else str(value)
+
+
+def _protocol(found: Found, tls: bool, sasl: bool) -> None:
+    protocol = {(True, True): "SASL_SSL", (True, False): "SSL", (False, True): "SASL_PLAINTEXT"}.get((tls, sasl))
+    if protocol:
+        found.properties = {"security.protocol": protocol, **found.properties}
+
+
+def _mechanism(found: Found, text: Any, default: str) -> str:
+    mechanism = MECHANISMS.get(str(text or default).lower(), str(text or default).upper())
+    found.put("sasl.mechanism", mechanism)
+    return mechanism
+
+
+def _tls(found: Found, tls: dict[str, Any], ca: str, certificate: str, key: str, insecure: str) -> None:
+    found.put("ssl.ca.location", tls.get(ca))
+    found.put("ssl.certificate.location", tls.get(certificate))
+    found.put("ssl.key.location", tls.get(key))
+    if tls.get(insecure) is True:
+        found.put("enable.ssl.certificate.verification", False)
+
+
+def kaf(file: Any) -> list[Found]:
+    """The clusters of ~/.kaf/config."""
+    made = []
+    for cluster in file.get("clusters") or []:
+        found = Found(name=str(cluster["name"]), bootstrap=",".join(cluster.get("brokers") or ()))
+        found.current = cluster["name"] == file.get("current-cluster")
+        sasl, tls = cluster.get("SASL") or cluster.get("sasl"), cluster.get("TLS") or cluster.get("tls")
+        found.put("security.protocol", cluster.get("security-protocol"))
+        if sasl:
+            _mechanism(found, sasl.get("mechanism"), "PLAIN")
+            found.put("sasl.username", sasl.get("username"))
+            found.put("sasl.password", sasl.get("password"))
+            found.put("sasl.oauthbearer.client.id", sasl.get("clientID") or sasl.get("clientid"))
+            found.put("sasl.oauthbearer.client.secret", sasl.get("clientSecret") or sasl.get("clientsecret"))
+            found.put("sasl.oauthbearer.token.endpoint.url", sasl.get("tokenURL") or sasl.get("tokenurl"))
+            found.put("sasl.oauthbearer.token", sasl.get("token"))
+            found.put("sasl.oauthbearer.scope", " ".join(sasl.get("scopes") or ()))
+        if tls:
+            _tls(found, tls, "cafile", "clientfile", "clientkeyfile", "insecure")
+        if "security.protocol" not in found.properties:
+            _protocol(found, tls is not None, bool(sasl))
+        found.left_out += [key for key in cluster if key.startswith("schema-registry") and cluster[key]]
+        made.append(found)
+    return made
+
+
+def kafkactl(file: Any) -> list[Found]:
+    """kafkactl's contexts."""
+    made = []
+    for name, context in (file.get("contexts") or {}).items():
+        brokers = context.get("brokers") or ()
+        found = Found(name=name, bootstrap=",".join(brokers.split() if isinstance(brokers, str) else brokers))
+        found.current = name == file.get("current-context")
+        tls, sasl = context.get("tls") or {}, context.get("sasl") or {}
+        if sasl.get("enabled"):
+            mechanism = _mechanism(found, sasl.get("mechanism"), "PLAIN")
+            found.put("sasl.username", sasl.get("username"))
+            found.put("sasl.password", sasl.get("password"))
+            if mechanism == "OAUTHBEARER":
+                found.left_out.append("sasl.tokenprovider (say sasl.oauthbearer.token.command instead)")
+        if tls.get("enabled"):
+            _tls(found, tls, "ca", "cert", "certKey", "insecure")
+        _protocol(found, bool(tls.get("enabled")), bool(sasl.get("enabled")))
+        found.put("client.id", context.get("clientID"))
+        acks = {"WaitForAll": "all", "WaitForLocal": "1", "NoResponse": "0"}
+        found.put("acks", acks.get(str((context.get("producer") or {}).get("requiredAcks"))))
+        levels = {"ReadCommitted": "read_committed", "ReadUncommitted": "read_uncommitted"}
+        found.put("isolation.level", levels.get(str((context.get("consumer") or {}).get("isolationLevel"))))
+        found.left_out += [key for key in ("kubernetes", "avro", "schemaRegistry", "protobuf") if context.get(key)]
+        made.append(found)
+    return made
+
+
+def kcl(file: Any) -> list[Found]:
+    """kcl's profiles, or the one cluster of a file without any."""
+    current = file.get("current_profile")
+    tables = dict(file.get("profiles") or {}) or {"": file}
+    made = []
+    for name, table in tables.items():
+        found = Found(
+            name=name, bootstrap=",".join(table.get("seed_brokers") or ()), current=bool(name) and name == current
+        )
+        tls, sasl = table.get("tls"), table.get("sasl") or {}
+        if sasl.get("method"):
+            _mechanism(found, sasl["method"], "PLAIN")
+            found.put("sasl.username", sasl.get("user"))
+            found.put("sasl.password", sasl.get("pass"))
+            if sasl.get("is_token"):
+                found.put("sasl.delegation.token", True)
+            found.left_out += ["sasl.zid"] if sasl.get("zid") else []
+        if tls is not None:
+            _tls(found, tls, "ca_cert_path", "client_cert_path", "client_key_path", "insecure")
+            found.put("ssl.server.name", tls.get("server_name"))
+        _protocol(found, tls is not None, bool(sasl.get("method")))
+        found.left_out += [key for key in ("schema_registry",) if table.get(key)]
+        made.append(found)
+    return made
+
+
+def rpk(file: Any) -> list[Found]:
+    """rpk's profiles."""
+    made = []
+    for profile in file.get("profiles") or []:
+        api = profile.get("kafka_api") or {}
+        found = Found(name=str(profile["name"]), bootstrap=",".join(api.get("brokers") or ()))
+        found.current = profile["name"] == file.get("current_profile")
+        tls, sasl = api.get("tls"), api.get("sasl") or {}
+        if sasl.get("user") or sasl.get("mechanism") or sasl.get("type"):
+            _mechanism(found, sasl.get("mechanism") or sasl.get("type"), "SCRAM-SHA-256")
+            found.put("sasl.username", sasl.get("user"))
+            found.put("sasl.password", sasl.get("password"))
+        secured = "tls" in api and (tls or {}).get("enabled") is not False
+        if secured:
+            _tls(found, {"ca_file": (tls or {}).get("truststore_file"), **(tls or {})}, "ca_file", "cert_file",
+                 "key_file", "insecure_skip_verify")  # fmt: skip
+        _protocol(found, secured, "sasl.mechanism" in found.properties)
+        found.left_out += [key for key in ("admin_api", "schema_registry", "cloud_cluster") if profile.get(key)]
+        made.append(found)
+    return made
