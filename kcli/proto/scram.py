@@ -167,16 +167,17 @@ def _hash(kind: str, data: bytes) -> bytes:
 
 
 def _attributes(message: bytes) -> dict[str, str]:
-    """`a=…,b=…` by letter. Raises AuthError for anything else."""
+    """`a=…,b=…` by name. Raises AuthError for anything else."""
     try:
         parts = message.decode().split(",")
     except UnicodeDecodeError:
         raise AuthError("the SCRAM message is not text") from None
-    if any(part[1:2] != "=" for part in parts):
+    if any(part.find("=") < 1 for part in parts):
         raise AuthError(f"this is no SCRAM message: {printable(message.decode())}")
     if parts[0].startswith("m="):
         raise AuthError("the SCRAM message wants an extension that is not known")
-    return {part[0]: printable(part[2:]) for part in parts}
+    pairs = (part.split("=", 1) for part in parts)
+    return {name: printable(value) if name == "e" else value for name, value in pairs}
 
 
 def _bytes(text: str) -> bytes:
