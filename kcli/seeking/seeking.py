@@ -78,7 +78,8 @@ class _Job:
     def __init__(self, cluster: Cluster, field: TimeField, jitter: int, tell: Tell | None) -> None:
         self.cluster, self.field, self.jitter, self.tell = cluster, field, jitter, tell
         self.failed: dict[TopicPartition, KcliError] = {}
-        self.known: dict[TopicPartition, list[tuple[int, int]]] = {}
+        self.known: dict[TopicPartition, list[tuple[int, int]]] = {}  # offset and time of witnesses
+        self.seen: dict[TopicPartition, list[tuple[int, int]]] = {}  # and of all that was looked at
 
     async def spans(
         self, ranges: dict[TopicPartition, tuple[int, int]], start: int | None, end: int | None
@@ -87,23 +88,23 @@ class _Job:
         highs = {at: high for at, (_, high) in ranges.items()}
         if start is not None:
             least = start - self.jitter
-            lows |= await self._search(ranges, lambda time: time < least)
+            lows |= {at: low for at, (low, _) in (await self._search(ranges, lambda time: time < least)).items()}
         if end is not None:
             most = end + self.jitter
             left = {at: (lows[at], highs[at]) for at in ranges if at not in self.failed}
-            highs |= await self._search(left, lambda time: time < most)
+            highs |= {at: high for at, (_, high) in (await self._search(left, lambda time: time < most)).items()}
         return {at: self.failed.get(at) or self._span(at, ranges[at], lows[at], highs[at]) for at in ranges}
 
     def _span(self, at: TopicPartition, given: tuple[int, int], low: int, high: int) -> Span:
-        seen = self.known.get(at, ())
-        if given[0] < given[1] and at in self.known and not seen:
+        seen = self.seen.get(at, [])
+        if given[0] < given[1] and at in self.seen and not seen:
             return Span(given[1], given[1], 0, False)
         return Span(low, max(low, high), back(seen))
 
     async def _search(
         self, ranges: dict[TopicPartition, tuple[int, int]], before: Callable[[int], bool]
-    ) -> dict[TopicPartition, int]:
-        """Where each range parts."""
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """Between which offsets each range parts."""
         searches = {at: Search(low, high, before) for at, (low, high) in ranges.items()}
         for at, search in searches.items():
             search.recall(self.known.setdefault(at, []))
@@ -116,15 +117,16 @@ class _Job:
                     self.failed[at] = answer
                     continue
                 search = left[at]
-                seen = len(search.witnesses)
+                seen = len(search.seen)
                 search.learn(answer.offsets, self._timer(answer), _after(answer, search.probe, search.high))
                 # Long stretches without a time are walked through, and in bigger steps.
-                sizes[at] = LITTLE if len(search.witnesses) > seen else min(sizes[at] * 4, MUCH)
+                sizes[at] = LITTLE if len(search.seen) > seen else min(sizes[at] * 4, MUCH)
             if self.tell is not None:
                 self.tell(total - sum(search.bits for search in searches.values()), total)
         for at, search in searches.items():
             self.known[at] += search.witnesses
-        return {at: search.low for at, search in searches.items()}
+            self.seen.setdefault(at, []).extend(search.seen)
+        return {at: (search.low, search.high) for at, search in searches.items()}
 
     def _timer(self, stretch: Stretch) -> Callable[[int], int | None]:
         read, value = self.field.time, stretch.value
@@ -135,8 +137,8 @@ class _Job:
     ) -> dict[TopicPartition, First | KcliError]:
         least = time - self.jitter
         lows = await self._search(ranges, lambda seen: seen < least)
-        found = {at: self._none(at, ranges[at]) for at in ranges if not self.known[at]}
-        left = {at: (low, LITTLE) for at, low in lows.items()}
+        found = {at: self._none(at, ranges[at]) for at in ranges if not self.seen[at]}
+        left = {at: (low, LITTLE) for at, (low, _) in lows.items()}
         while left := {at: place for at, place in left.items() if at not in found and at not in self.failed}:
             for at, (low, _) in left.items():
                 if low >= ranges[at][1]:
@@ -162,13 +164,13 @@ class _Job:
                 break
             seen = self.field.time(stretch.value(index))
             if seen is not None:
-                self.known[at].append((offset, seen))
+                self.seen[at].append((offset, seen))
                 if seen >= time:
-                    return First(offset, seen, back(self.known[at]))
+                    return First(offset, seen, back(self.seen[at]))
         return None
 
     def _none(self, at: TopicPartition, given: tuple[int, int]) -> First:
-        seen = self.known[at]
+        seen = self.seen[at]
         return First(given[1], None, back(seen), bool(seen) or given[0] >= given[1])
 
 
