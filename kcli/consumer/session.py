@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 STALE = frozenset({
     "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH",
 })  # fmt: skip
+OVERDUE = 1.0
+"""Seconds that a heartbeat may be late before it is clear that the whole process stood still (E46)."""
 
 
 class Session(ABC):
@@ -53,6 +55,8 @@ class Session(ABC):
         self._timers = asyncio.Event()  # for the heartbeat task
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
+        self._beating = False
+        self._asleep = False  # a heartbeat was not even sent in time: others may own all by now
         self.failed: BaseException | None = None
         self.on_failed: Callable[[BaseException], None] | None = None
 
@@ -87,11 +91,14 @@ class Session(ABC):
                 pass  # a deadline of the membership came
             due = self._member.tick(self._loop.time())
             if due == "heartbeat":
+                self._beating = True
                 await self._beat()
+                self._beating = False
             elif due == "away":
                 self._wake()
                 await self._leave("no poll within max.poll.interval")
             if due is not None:
+                self._asleep = False
                 self._wake()
 
     # -- what is ---
@@ -112,8 +119,11 @@ class Session(ABC):
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
-        """What may be read now; partitions about to be revoked are not in it any more (E52)."""
-        return frozenset() if self.failed is not None else self._share.owned
+        """What may be read now; partitions about to be revoked are not in it any more (E52), nor any that were lost
+        and nobody has been told yet (E53). A process that was stopped hears its coordinator first."""
+        if self.failed is not None or self._asleep or self._member.generation < 0:
+            return frozenset()
+        return self._share.owned
 
     @property
     def commit_error(self) -> KcliError | None:
@@ -146,7 +156,10 @@ class Session(ABC):
         """The user is alive (E47): to be called whenever records are asked for. Raises what ended the session."""
         self.check()
         away = self._member.state == AWAY
-        self._member.polled(self._loop.time())
+        now, due = self._loop.time(), self._member.deadline()
+        if due is not None and now - due > OVERDUE and not self._beating:
+            self._asleep = True
+        self._member.polled(now)
         if away:
             self._wake()
 

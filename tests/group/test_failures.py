@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from typing import Any
 
@@ -118,6 +119,21 @@ async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_fo
         await until(lambda: kafka.generation == 2 and reader.owned == ALL)
         committing.cancel()
         await asyncio.wait({committing})
+
+
+@pytest.mark.parametrize(("session_timeout", "lost"), [(10.0, False), (0.1, True)])
+async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_heard_its_coordinator(
+    monkeypatch: pytest.MonkeyPatch, session_timeout: float, lost: bool
+) -> None:
+    monkeypatch.setattr("kcli.consumer.session.OVERDUE", 0.05)
+    kafka = FakeKafka()
+    async with member(kafka, FAST.replace(session_timeout=session_timeout)) as (session, reader):
+        await until(lambda: session.assignment == ALL)
+        time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
+        session.polled()
+        assert session.assignment == frozenset()
+        await until(lambda: session.assignment == reader.owned == ALL)
+        assert ("lost" in kafka.log) is lost
 
 
 @pytest.mark.parametrize(

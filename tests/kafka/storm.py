@@ -179,6 +179,7 @@ class Feed:
         self._words = [*KCLI, "produce", topic, "-b", kafka.bootstrap, "-K", "\t", "-X", "linger.ms=5"]
         self._path, self._rate = kafka.root / f"{topic}.feed", rate
         self._stop = threading.Event()
+        self.open = True  # set to False, nothing is sent for a while
         self.sent = 0
 
     def __enter__(self) -> Self:
@@ -198,6 +199,8 @@ class Feed:
         stdin, begun = self._kcli.process.stdin, time.monotonic()
         assert stdin is not None
         while not self._stop.wait(0.05):
+            if not self.open:
+                continue
             due = int((time.monotonic() - begun) * self._rate)
             stdin.write(b"".join(b"k%d\t%d\n" % (n % 997, n) for n in range(self.sent, due)))
             stdin.flush()
