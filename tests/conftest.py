@@ -31,6 +31,14 @@ def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def leaves_no_undo_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What kcli keeps for its user is not kept for a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []

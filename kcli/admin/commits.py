@@ -41,7 +41,7 @@ async def write_commits(
     *,
     patience: float = PATIENCE,
 ) -> Outcome:
-    """Commit these positions; a group that does not exist comes about by it. True where it is done; UNKNOWN_MEMBER_ID
+    """Commit these positions; a group that does not exist is made by it. True where it is done; UNKNOWN_MEMBER_ID
     (or a member epoch's error) where the group has members now; UnknownOutcome where nobody can say. `patience` is in
     seconds."""
 

@@ -1,4 +1,4 @@
-"""`kcli groups`: list, describe, members, delete."""
+"""`kcli groups`: list, describe, members."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
 from kcli.admin.groups import (
     Described,
-    GroupInUse,
     GroupMissing,
     Member,
-    delete_groups,
     find_groups,
     group_names,
     list_groups,
     who,
 )
-from kcli.admin.offsets import committed_offsets
 from kcli.admin.snapshot import take
-from kcli.cli.admin import answer, confirm, excluding, fail_all, missing, plural, say, words_of
+from kcli.cli.admin import answer, fail_all, plural, say, words_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.admin.offsets import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes import Row
-    from kcli.model import Cluster
+    from kcli.model import Cluster, TopicPartition
+
+    Commits = dict[TopicPartition, Committed | KcliError]
 
 
 def list_all(values: Values) -> int:
@@ -110,68 +110,6 @@ def members(values: Values) -> int:
                 say(values, f"{group.group}: no members ({group.state})")
 
     return answer(values, "groups.members", work)
-
-
-def delete(values: Values) -> int:
-    """`kcli groups delete GROUP...`."""
-    groups, if_exists = words_of(values, "GROUP"), values["if_exists"]
-    excluding(values)
-
-    async def work(cluster: Cluster, document: Document) -> int | None:
-        coordinators = Coordinators(cluster)
-        rows = document.rows["groups"] = await _plan(cluster, coordinators, groups, if_exists, document)
-        ready = [row["group"] for row in rows if row["result"] == "would delete"]
-        if values["dry_run"] or not ready:
-            return None
-        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
-        if not confirm(values, document, phrase):
-            document.rows.clear()
-            return 1
-        done = await delete_groups(coordinators, ready)
-        for row in rows:
-            result = done.get(row["group"])
-            if result is True:
-                row["result"] = "deleted"
-            elif isinstance(result, GroupMissing) and if_exists:
-                row["result"] = "absent"
-            elif isinstance(result, KcliError):
-                _failed(row, result, document)
-        return None
-
-    return answer(values, "groups.delete", work)
-
-
-async def _plan(
-    cluster: Cluster, coordinators: Coordinators, groups: list[str], if_exists: bool, document: Document
-) -> list[Row]:
-    """A row per group: whether it can go, and what goes with it."""
-    found, _ = await find_groups(coordinators, groups)
-    commits = await committed_offsets(coordinators, good(found))
-    rows: list[Row] = []
-    for name in dict.fromkeys(groups):
-        group, offsets = found[name], commits.get(name)
-        row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
-        row["error"] = None
-        rows.append(row)
-        if isinstance(group, GroupMissing) and if_exists:
-            row["result"] = "absent"
-        elif isinstance(group, KcliError):
-            _failed(row, group, document)
-            if isinstance(group, GroupMissing):
-                document.errors.pop()
-                missing(document, name, group, await group_names(cluster))
-        else:
-            row["state"], row["members"] = group.state or None, len(group.members)
-            row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
-            if group.members:
-                _failed(row, GroupInUse(name, [who(member) for member in group.members]), document)
-    return rows
-
-
-def _failed(row: Row, error: KcliError, document: Document) -> None:
-    row["result"] = "refused" if isinstance(error, GroupInUse) else "failed"
-    row["error"] = str(error)
-    document.fail(error, row["group"])
 
 
 async def _found(cluster: Cluster, groups: list[str], document: Document) -> dict[str, Described]:

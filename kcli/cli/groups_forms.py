@@ -35,6 +35,8 @@ def chosen(values: Values) -> str:
         raise UsageError(f"reset to what? one of {names}")
     if len(found) > 1:
         raise UsageError(f"{' and '.join(option.flags[0] for option in found)} exclude each other")
+    if found[0].name in COMMITS and values["time_field"] is not None:
+        raise UsageError(f"{found[0].flags[0]} has no time for --time-field to look for")
     return found[0].name
 
 

@@ -117,16 +117,16 @@ Example:
     ),
     "delete": Command(
         name="delete",
-        run="kcli.cli.groups:delete",
+        run="kcli.cli.groups_delete:delete",
         help="Delete groups without members.",
-        description="""Delete groups that have no members, and their committed offsets.
+        description="""Delete groups that have no members, and their committed offsets, which an undo file keeps.
 
 \b
 Examples:
   kcli groups delete billing --dry-run     what would happen
   kcli groups delete billing --execute""",
         words="GROUP",
-        options=(EXECUTE, DRY_RUN, IF_EXISTS, *OUTPUT),
+        options=(EXECUTE, DRY_RUN, IF_EXISTS, UNDO_FILE, NO_UNDO, *OUTPUT),
     ),
     "reset": Command(
         name="reset",
@@ -136,7 +136,7 @@ Examples:
 delta of each partition; --execute does it, and on a terminal you may type the group's name instead.
 
 What was committed before is kept in an undo file, which `--from-file` takes back, also where nothing was committed.
-Offsets are clamped to the log, and the row says so. A group that does not exist comes about.
+Offsets are clamped to the log, and the row says so. A group that does not exist is made.
 
 \b
 Examples:

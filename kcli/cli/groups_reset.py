@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from kcli.admin import reset_forms
-from kcli.admin.cluster import describe_cluster
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.groups import GroupMissing, group_names
 from kcli.admin.reset import Change
 from kcli.admin.reset_deletion import plan_deletion
-from kcli.admin.reset_plan import GroupLive, Target, execute, plan, targets
-from kcli.cli import groups_undo
+from kcli.admin.reset_plan import execute, targets
+from kcli.cli import groups_plans, groups_undo
 from kcli.cli.admin import answer, confirm, excluding, missing, say, words_of
 from kcli.cli.groups_forms import chosen, form_of, now_ms
 from kcli.cli.groups_scope import Scope
-from kcli.errors import KcliError, UsageError
+from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
 
-    from kcli.admin.offsets import Committed
-    from kcli.admin.reset import Form
-    from kcli.admin.saved import Saved
-    from kcli.cli.groups_forms import Prepare
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes import Row
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster
 
-    Commits = dict[TopicPartition, Committed | None]
-    Wants = list[tuple[Target, list[TopicPartition], Form]]
     Planned = Callable[[Coordinators, Document], Awaitable[list[Change]]]
 
 
@@ -38,17 +30,21 @@ def reset(values: Values) -> int:
     scope, name = _checked(values), chosen(values)
     if name == "from_file":
         saved, groups = groups_undo.saved_offsets(values)
-        return _run(values, "groups.reset", lambda at, document: _from_file(values, at, saved, groups, scope))
+        return _run(
+            values, "groups.reset", lambda at, document: groups_plans.from_file(values, at, saved, groups, scope)
+        )
     groups = words_of(values, "GROUP")
     if name == "from_group":
         source = values["from_group"]
-        return _run(values, "groups.reset", lambda at, doc: _from_group(values, at, source, groups, scope, doc))
+        return _run(
+            values, "groups.reset", lambda at, doc: groups_plans.from_group(values, at, source, groups, scope, doc)
+        )
     if scope.empty:
         raise UsageError("of which topics? --topic TOPIC, or --all-topics for all that the group has committed")
     prepare, moment = form_of(name, values, now_ms())
     if moment is not None:
         _say_moment(values, moment)
-    return _run(values, "groups.reset", lambda at, document: _by_form(values, at, groups, scope, prepare))
+    return _run(values, "groups.reset", lambda at, document: groups_plans.by_form(values, at, groups, scope, prepare))
 
 
 def clone(values: Values) -> int:
@@ -59,7 +55,9 @@ def clone(values: Values) -> int:
     source, target = words
     if source == target:
         raise UsageError(f"{source} is the same group: name another TARGET")
-    return _run(values, "groups.clone", lambda at, doc: _from_group(values, at, source, [target], scope, doc))
+    return _run(
+        values, "groups.clone", lambda at, doc: groups_plans.from_group(values, at, source, [target], scope, doc)
+    )
 
 
 def delete_offsets(values: Values) -> int:
@@ -97,70 +95,6 @@ def _say_moment(values: Values, moment: int) -> None:
     say(values, f"to {datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec='milliseconds')}")
 
 
-# -- plans ------------------------------------------------------------------------------------------------------------
-
-
-async def _by_form(
-    values: Values, coordinators: Coordinators, groups: list[str], scope: Scope, prepare: Prepare
-) -> list[Change]:
-    found = await _targets(values, coordinators, groups)
-    wants: Wants = []
-    for target in found.values():
-        partitions = await scope.partitions(coordinators.cluster, target.committed)
-        if not partitions:
-            raise KcliError(f"{target.group}: the group has committed no offsets: name topics with --topic")
-        wants.append((target, partitions, await prepare(coordinators.cluster, partitions)))
-    return await plan(coordinators.cluster, wants)
-
-
-async def _from_file(
-    values: Values, coordinators: Coordinators, saved: Saved, groups: list[str], scope: Scope
-) -> list[Change]:
-    if saved.cluster_id is not None:
-        here = (await describe_cluster(coordinators.cluster)).cluster_id
-        if here is not None and here != saved.cluster_id:
-            say(values, f"{values['from_file']} is of another cluster, {saved.cluster_id}: this is {here}")
-    wanted = {group: {at: one for at, one in saved.groups[group].items() if scope.has(at)} for group in groups}
-    return await _given(values, coordinators, wanted, plain=saved.plain)
-
-
-async def _from_group(
-    values: Values, coordinators: Coordinators, source: str, groups: list[str], scope: Scope, document: Document
-) -> list[Change]:
-    found = (await targets(coordinators, [source]))[source]
-    if found.described is None and found.refusal is None:
-        missing(document, source, GroupMissing(source), await group_names(coordinators.cluster))
-        return []
-    if found.refusal is not None and not isinstance(found.refusal, GroupLive):
-        raise found.refusal  # a group at work may be copied from
-    commits: Commits = {at: one for at, one in found.committed.items() if scope.has(at)}
-    if not commits:
-        raise KcliError(f"{source}: the group has committed no offsets{' there' if scope.topics else ''}")
-    return await _given(values, coordinators, dict.fromkeys(groups, commits), plain=False)
-
-
-async def _given(
-    values: Values, coordinators: Coordinators, wanted: dict[str, Commits], *, plain: bool
-) -> list[Change]:
-    if not any(wanted.values()):
-        raise UsageError("--topic leaves nothing of what is in the file")
-    found = await _targets(values, coordinators, wanted)
-    wants = [(found[name], sorted(some), reset_forms.given(some, plain=plain)) for name, some in wanted.items()]
-    return await plan(coordinators.cluster, wants)
-
-
-async def _targets(values: Values, coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
-    """The groups; of one that comes about by the reset it is said, for it may be a slip of the keyboard."""
-    from kcli.nearest import did_you_mean
-
-    found = await targets(coordinators, groups)
-    fresh = [name for name, target in found.items() if target.described is None and target.refusal is None]
-    names = await group_names(coordinators.cluster) if fresh else []
-    for name in fresh:
-        say(values, f"{name}: this group does not exist yet{did_you_mean(name, names)}")
-    return found
-
-
 # -- the way from a plan to what became of it -------------------------------------------------------------------------
 
 
@@ -180,7 +114,7 @@ def _run(values: Values, name: str, planned: Planned) -> int:
         if not confirm(values, document, groups[0] if len(groups) == 1 else f"change {len(groups)} groups"):
             document.rows.clear()
             return 1
-        await _keep(values, cluster, ready)
+        await groups_undo.keep(values, cluster, [(one.group, one.at, one.old) for one in ready])
         await execute(coordinators, ready)
         document.errors.clear()
         _show(changes, document)
@@ -188,15 +122,6 @@ def _run(values: Values, name: str, planned: Planned) -> int:
         return None
 
     return answer(values, name, work)
-
-
-async def _keep(values: Values, cluster: Cluster, ready: list[Change]) -> None:
-    if values["no_undo"]:
-        return
-    from shlex import quote
-
-    path = groups_undo.keep(values, ready, (await describe_cluster(cluster)).cluster_id)
-    say(values, f"to take this back: kcli groups reset --from-file {quote(path)} --execute")
 
 
 def _summary(values: Values, changes: list[Change]) -> None:

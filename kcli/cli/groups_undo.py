@@ -8,16 +8,20 @@ from __future__ import annotations
 import os
 import time
 
+from kcli.admin.cluster import describe_cluster
 from kcli.admin.saved import SCHEMA, Saved, read, row
-from kcli.cli.admin import words_of
+from kcli.cli.admin import say, words_of
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from kcli.admin.reset import Change
+    from kcli.admin.offsets import Committed
     from kcli.cli.option import Values
+    from kcli.model import Cluster, TopicPartition
+
+    Before = Sequence[tuple[str, TopicPartition, Committed | None]]
 
 
 class NoUndo(KcliError):
@@ -34,17 +38,26 @@ def check(values: Values) -> None:
         raise UsageError(f"--undo-file {values['undo_file']}: there is a file already; name a new one")
 
 
-def keep(values: Values, changes: Iterable[Change], cluster_id: str | None) -> str:
-    """Write what the open changes will replace; the path. Raises NoUndo."""
+async def keep(values: Values, cluster: Cluster, before: Before) -> None:
+    """Write what is committed before a change, and say how to take the change back. Raises NoUndo."""
+    if values["no_undo"] or not before:
+        return
+    from shlex import quote
+
+    path = _write(values, before, (await describe_cluster(cluster)).cluster_id)
+    say(values, f"to take this back: kcli groups reset --from-file {quote(path)} --execute")
+
+
+def _write(values: Values, before: Before, cluster_id: str | None) -> str:
+    """The path of the new file."""
     from json import dumps
 
-    some = [change for change in changes if change.open]
-    path = values["undo_file"] or _path("-".join(sorted({change.group for change in some})))
+    path: str = values["undo_file"] or _path("-".join(sorted({group for group, _, _ in before})))
     document = {
         "schema": SCHEMA,
         "ok": True,
         "taken": [{"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cluster_id": cluster_id}],
-        "offsets": [row(change.group, change.at, change.old) for change in some],
+        "offsets": [row(*one) for one in before],
         "errors": [],
     }
     try:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from tests.admin.tiny import member
 from tests.cli.admin_fixture import Line, line
 
@@ -85,3 +90,25 @@ def test_E43_a_group_in_use_is_refused_and_the_empty_one_is_deleted(line: Line) 
 
 def test_execute_and_dry_run_exclude_each_other(line: Line) -> None:
     assert line("groups", "delete", "idle", "--dry-run", "--execute").code == 2
+
+
+def test_what_a_deleted_group_had_committed_is_in_an_undo_file(
+    line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    ran = line("groups", "delete", "idle", "--execute")
+    (undo,) = tmp_path.glob("kcli/undo/idle-*.json")
+    assert f"kcli groups reset --from-file {undo} --execute" in ran.err
+    (kept,) = json.loads(undo.read_text())["offsets"]
+    assert (kept["group"], kept["topic"], kept["offset"]) == ("idle", "mail", 7)
+    line.tiny.group("again", state="Empty", mail=[7])
+    assert line("groups", "delete", "again", "--execute", "--no-undo").err == ""
+
+
+@pytest.mark.parametrize(("type", "says"), [("share", "a share group has no committed"), ("streams", "is Stable")])
+def test_E43_the_offsets_of_other_kinds_of_groups_are_not_touched(line: Line, type: str, says: str) -> None:
+    line.tiny.group("other", type=type, mail=[7])
+    ran = line("groups", "reset", "other", "-t", "mail", "--to-earliest", "--execute", "-J")
+    assert (ran.code, [row["result"] for row in ran.json["partitions"]]) == (1, ["refused"])
+    assert f"other: {'the group ' if type == 'streams' else ''}{says}" in ran.err
+    assert line.tiny.count()["OffsetCommit"] == 0

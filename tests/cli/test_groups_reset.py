@@ -391,6 +391,8 @@ def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
         (("--by-duration", "P1Y", "-t", "orders"), "expected a duration such as PT1H30M"),
         (("--to-datetime", "yesterday", "-t", "orders"), "expected ISO 8601"),
         (("--from-file", "/nowhere"), "--from-file /nowhere: No such file"),
+        (("--from-group", "other", "--time-field", "ts"), "--from-group has no time for --time-field"),
+        (("--to-earliest", "-t", "orders", "--time-field", "ts"), "--time-field goes with a time"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(
@@ -434,10 +436,10 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
 
 
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli import groups_reset
+    from kcli.cli import groups_undo
 
     members: list[Background] = []
-    keep: Callable[..., Any] = groups_reset._keep
+    keep: Callable[..., Any] = groups_undo.keep
 
     async def slow(*args: Any) -> None:
         await keep(*args)
@@ -448,7 +450,7 @@ def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatc
                 return
             await asyncio.sleep(0.02)
 
-    monkeypatch.setattr(groups_reset, "_keep", slow)
+    monkeypatch.setattr(groups_undo, "keep", slow)
     try:
         ran = shell(*RESET, "-t", "orders", "--to-latest", "--execute", "-J")
     finally:
