@@ -91,7 +91,7 @@ class PayloadTime:
         self._back = 0
 
     async def narrow(
-        self, cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]], *, quiet: bool
+        self, cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]], *, quiet: bool, verbose: bool
     ) -> dict[TopicPartition, tuple[int, int]]:
         """The part of each range of offsets in which all wanted records are. Raises KcliError where a partition could
         not be searched, or no record has a time."""
@@ -114,7 +114,17 @@ class PayloadTime:
             made[at] = answer
         refuse_timeless(self.field, {at: one for at, one in made.items() if ranges[at][0] < ranges[at][1]}, quiet=quiet)
         self._back = max((one.back for one in made.values()), default=0)
+        if verbose:
+            self._told(
+                sum(one.stop - one.start for one in made.values()), sum(high - low for low, high in ranges.values())
+            )
         return {at: (one.start, one.stop) for at, one in made.items()}
+
+    def _told(self, part: int, whole: int) -> None:
+        from kcli.cli.main import complain
+
+        format = self.field.likely if self.field.format == "auto" else self.field.format
+        complain(f"values are {format}; {part:,} of {whole:,} offsets are read for {self.field.field}")
 
     def said(self) -> list[str]:
         """What is to be told at the end."""

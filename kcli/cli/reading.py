@@ -193,7 +193,9 @@ class Selection:
                 begin, end = min(max(begin, low), high), min(max(end, low), high)
             made[at] = (begin, max(begin, end))
         if self.payload is not None:
-            return await self.payload.narrow(cluster, made, quiet=self.connection.quiet)
+            return await self.payload.narrow(
+                cluster, made, quiet=self.connection.quiet, verbose=self.connection.verbose
+            )
         return made
 
 

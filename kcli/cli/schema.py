@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+SAME = {"rollback": "groups.reset"}
+"""Commands that print what another one prints."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -45,6 +47,7 @@ def run(words: list[str]) -> int:
 def find(words: list[str]) -> Shape:
     """The shape of a command line's words. Raises UsageError that names the nearest."""
     name = ".".join(word for given in words for word in given.split("."))
+    name = SAME.get(name, name)
     for one in SHAPES:
         if one.name == name:
             return one

@@ -74,6 +74,9 @@ def test_consume_and_count_find_a_range_of_payload_times(kcli: Shell, format: st
         assert numbers(kcli.ok("consume", topic, "-J", *words)) == expected
         assert numbers(kcli.ok("consume", topic, "-J", "-u", *words, "--value-format", format)) == expected
         assert int(kcli.ok("count", topic, *words)) == len(expected)
+    told = kcli("count", topic, "-v", "--time-field", "event.ts", "--start", iso(BASE + 1190)).stderr.decode()
+    assert told.startswith(f"kcli: values are {format}; ")
+    assert "of 1,200 offsets are read for event.ts" in told
     after = [row["n"] for row in rows if row["ts"] >= BASE + 1100]
     words = ["--time-field", "event.ts", "--start", iso(BASE + 1100)]
     assert numbers(kcli.ok("consume", topic, "-e", "-J", *words)) == after

@@ -107,3 +107,7 @@ def test_offsets_at_a_payload_time(kcli: Shell, billing) -> None:
         done = kcli("offsets", topic, *words)
         assert done.returncode == 2
         assert sentence in done.stderr.decode()
+
+
+def test_the_schema_of_rollback_is_that_of_a_reset(kcli: Shell) -> None:
+    assert kcli.ok("schema", "rollback") == kcli.ok("schema", "groups", "reset")
