@@ -35,7 +35,7 @@ KNOWN = (
     "minPartitions", "maxRecordsPerPartition", "groupIdPrefix", "kafkaConsumer.pollTimeoutMs",
     "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "includeHeaders", "topic", "path", "columns",
     "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
-    "stopFile", "keepTimestamp",
+    "stopFile", "checkpointLocation", "keepTimestamp",
 )  # fmt: skip
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
 

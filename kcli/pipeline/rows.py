@@ -88,7 +88,7 @@ def spans_of(column: pa.Array) -> tuple[memoryview, array[int], array[int]]:
     lengths = np.diff(places)
     if column.null_count:
         lengths = np.where(column.is_valid().to_numpy(zero_copy_only=False), lengths, np.int32(-1))
-    text = memoryview(data)[first:last] if data is not None else memoryview(b"")
+    text = memoryview(data).cast("B")[first:last] if data is not None else memoryview(b"")
     return text, _array(places[:-1] - np.int32(first)), _array(lengths)
 
 
