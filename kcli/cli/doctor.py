@@ -121,7 +121,7 @@ async def _cluster(ladder: Ladder, steps: list[Step], values: Values) -> None:
     sasl = ladder.access.sasl if ladder.access is not None else None
     user = (sasl.username if sasl is not None else "") or "ANONYMOUS"
     rungs: list[Callable[[], Awaitable[str | Fault]]] = [lambda: cluster_rights(ladder)]
-    rungs.append(lambda: topic_rights(ladder, user))
+    rungs.append(lambda: topic_rights(ladder))
     rungs += [lambda name=name: one_topic(ladder, name, user) for name in values.get("topics") or ()]  # type: ignore[misc]
     rungs += [lambda name=name: one_group(ladder, name, user) for name in values.get("groups") or ()]  # type: ignore[misc]
     for rung in rungs:

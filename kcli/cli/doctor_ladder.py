@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcli.model import Address
     from kcli.settings import ClientSettings
 
-SOON = 14  # days in which a certificate should be renewed
+LOOKS = 4  # times of a step for it and the second looks behind it
 
 
 class Ladder(Way):
@@ -68,7 +68,7 @@ class Ladder(Way):
         step = Step(step=name, address=self.name, broker=self.broker)
         self.steps.append(step)
         try:
-            async with asyncio.timeout(self.seconds):
+            async with asyncio.timeout(self.seconds * LOOKS):
                 found = await rung()
             step.status, step.result = OK, str(found)
             if isinstance(found, Fault):
@@ -89,7 +89,10 @@ class Ladder(Way):
     async def _resolve(self) -> str:
         host = self.there.host
         try:
-            self._found = await resolve(host, self.there.port)
+            async with asyncio.timeout(self.seconds):
+                self._found = await resolve(host, self.there.port)
+        except TimeoutError:
+            raise Fault("name", f"{host} is not resolved within {self.seconds:g} s", host=host) from None
         except OSError as problem:
             raise Fault("name", f"{host} does not resolve: {problem.strerror or problem}", host=host) from None
         way = f" by way of {shown(self.there)}" if self.there != self.address else ""

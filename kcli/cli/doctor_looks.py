@@ -48,6 +48,11 @@ def lacking(versions: Ranges) -> str:
     return ""
 
 
+def quick(ladder: Ladder) -> float:
+    """Seconds for a second look."""
+    return min(QUICK, ladder.seconds)
+
+
 async def hung_up(ladder: Ladder, problem: KcliError) -> Fault:
     """What the peer is, which did not answer ApiVersions."""
     text = trimmed(ladder, problem)
@@ -73,7 +78,11 @@ def _certificate_refused(ladder: Ladder) -> str:
     if not isinstance(ladder.connection, SecuredConnection):
         return ""
     found = ladder.access.fault(ladder.connection, ladder.address.host)
-    return "" if found is None else trimmed(ladder, found)
+    if found is not None:
+        return trimmed(ladder, found)
+    tls = ladder.access.tls
+    shown = tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore)
+    return "" if shown else "it closed the connection behind the TLS handshake, and we showed no certificate"
 
 
 async def speaks_tls(ladder: Ladder) -> bool:
@@ -86,7 +95,7 @@ async def speaks_tls(ladder: Ladder) -> bool:
     context.verify_mode = ssl.CERT_NONE
     where = ladder.reached[1]
     try:
-        async with asyncio.timeout(QUICK):
+        async with asyncio.timeout(quick(ladder)):
             _, writer = await asyncio.open_connection(where[0], where[1], ssl=context)
     except ssl.SSLError as problem:
         return "ALERT" in str(problem.reason or "")  # it wants a client certificate, say: TLS all the same
@@ -100,9 +109,9 @@ async def speaks_plaintext(ladder: Ladder) -> str:
     """ "kafka", "http", or "" for neither, of a port that does not speak TLS."""
     connection = None
     try:
-        async with asyncio.timeout(QUICK):
+        async with asyncio.timeout(quick(ladder)):
             connection = await ladder.open(Connection)
-            await agree_on_versions(connection, QUICK)
+            await agree_on_versions(connection, quick(ladder))
         return "kafka"
     except KcliError as problem:
         return "http" if "HTTP" in str(problem) else ""
@@ -119,10 +128,10 @@ async def speaks_old_kafka(ladder: Ladder) -> bool:
 
     connection = None
     try:
-        async with asyncio.timeout(QUICK):
+        async with asyncio.timeout(quick(ladder)):
             connection = await ladder.open(Connection)
             nothing = MetadataRequest(topics=[MetadataRequestTopic(name="kcli.doctor")])
-            await (await connection.ask(nothing, 0, QUICK))
+            await (await connection.ask(nothing, 0, quick(ladder)))
         return True
     except (KcliError, TimeoutError):
         return False
@@ -137,10 +146,12 @@ async def offered(ladder: Ladder) -> list[str]:
 
     connection = None
     try:
-        async with asyncio.timeout(QUICK):
+        async with asyncio.timeout(quick(ladder)):
             connection = await ladder.dial()
-            await agree_on_versions(connection, QUICK)
-            answer: SaslHandshakeResponse = await (await connection.ask(SaslHandshakeRequest(mechanism="?"), 1, QUICK))
+            await agree_on_versions(connection, quick(ladder))
+            answer: SaslHandshakeResponse = await (
+                await connection.ask(SaslHandshakeRequest(mechanism="?"), 1, quick(ladder))
+            )
         return list(answer.mechanisms)
     except (KcliError, TimeoutError):
         return []

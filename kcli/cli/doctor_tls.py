@@ -17,7 +17,7 @@ from kcli.broker.tls_faults import (
     WRONG_NAME,
 )
 from kcli.cli.certificate import Certificate, read
-from kcli.cli.doctor_looks import QUICK, speaks_plaintext, trimmed
+from kcli.cli.doctor_looks import quick, speaks_plaintext, trimmed
 from kcli.cli.doctor_steps import Fault
 
 TYPE_CHECKING = False
@@ -106,7 +106,7 @@ async def shown_certificate(ladder: Ladder) -> Certificate | None:
     name = ladder.access.server_name(ladder.address.host).rstrip(".")
     where = ladder.reached[1]
     try:
-        async with asyncio.timeout(QUICK):
+        async with asyncio.timeout(quick(ladder)):
             _, writer = await asyncio.open_connection(where[0], where[1], ssl=context, server_hostname=name)
     except OSError:  # TLS errors and timeouts are such too
         return None
