@@ -81,6 +81,7 @@ SECURITY = ("security.protocol", *TLS, *SASL, *OAUTH, *KERBEROS, *AWS)
 # What would make a connection less safe, or another one, if it were passed over: name, or the beginning of some.
 REFUSED = {
     "ssl.crl.location": "revocation lists are not read: a broker whose certificate was revoked would be trusted",
+    "ssl.engine.factory.class": "Java classes cannot be run here",
     "ssl.engine.": "keys of an OpenSSL engine cannot be used; name PEM files",
     "ssl.certificate.verify_cb": "a callback cannot be named in a configuration",
     "sasl.login.class": "Java classes cannot be run here",
@@ -90,7 +91,6 @@ REFUSED = {
     "sasl.oauthbearer.metadata.": "cloud metadata is not asked; let sasl.oauthbearer.token.command print a token",
     "transaction.two.phase.commit.enable": "two-phase commit (KIP-939) is not supported",
 }  # fmt: skip
-REFUSED["ssl.engine.factory.class"] = "Java classes cannot be run here"
 
 # Known to Java's or librdkafka's clients, and about nothing that kcli does, or does otherwise.
 _ELSEWHERE = """

@@ -50,12 +50,17 @@ def security_of(
         telling = next((key for key in TELLING if key in given), None)
         if telling is not None:
             choices = "SASL_SSL or SASL_PLAINTEXT" if telling.startswith("sasl") else "SSL or SASL_SSL"
-            raise UsageError(f"{given[telling][1]}: {telling} takes security.protocol={choices}")
+            where = given[telling][1]
+            raise UsageError(
+                f"{where if telling in where else f'{where}: {telling}'} takes security.protocol={choices}"
+            )
         return None
     tls, sasl = "SSL" in protocol.split("_"), protocol.startswith("SASL")
     unused = [key for key in ours if (key in TLS and not tls) or (key not in TLS and not sasl)]
     for key in unused:
-        (warn if key in TELLING else note)(f"{given[key][1]}: {key} is not used with security.protocol={protocol}")
+        where = given[key][1]
+        about = where if key in where else f"{where}: {key}"
+        (warn if key in TELLING else note)(f"{about} is not used with security.protocol={protocol}")
     asked = Asked(given, warn, looking)
     return Security(tls=asked.tls() if tls else None, sasl=asked.sasl() if sasl else None) if tls or sasl else None
 

@@ -1,0 +1,110 @@
+"""sasl.jaas.config is read and never executed; property files as Java and librdkafka read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kcli.config.files import lines_of
+from kcli.config.jaas import parse
+from kcli.config.login import jaas_fields
+from kcli.errors import UsageError
+from kcli.secret import Secret
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+
+
+def test_the_login_modules_of_kafka_are_known() -> None:
+    assert jaas_fields(f'{PLAIN} required username="me" password="a;b=c \\"d\\"";', "x") == {
+        "sasl": {"username": "me", "password": Secret('a;b=c "d"')}
+    }
+    scram = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+    token = jaas_fields(f"{scram} username='id' password='hmac' tokenauth='true';", "x")
+    assert token["sasl"]["delegation_token"] is True
+    oauth = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+    fields = jaas_fields(f'{oauth} clientId="a" clientSecret="b" scope="c" extension_x="y";', "x")["oauth"]
+    assert fields == {"client_id": "a", "client_secret": Secret("b"), "scope": "c", "extensions": (("x", "y"),)}
+    kerberos = 'com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true keyTab="/k" principal="p@R";'
+    assert jaas_fields(kerberos, "x") == {"kerberos": {"principal": "p@R", "keytab": "/k"}}
+    aws = 'software.amazon.msk.auth.iam.IAMLoginModule required awsProfileName="dev";'
+    assert jaas_fields(aws, "x") == {"aws": {"profile": "dev"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('com.sun.security.auth.module.JndiLoginModule required user.provider.url="ldap://evil";', "is not known"),
+        ("org.apache.kafka.common.security.ssl.X required;", "is not known"),
+        (f'{PLAIN} required password="hunter2"', "semicolon"),
+        (f'{PLAIN} required password="hunter2;', "a quotation mark is not closed"),
+        (f'{PLAIN} password="hunter2";', "stands one of required"),
+        (f'{PLAIN} required password "hunter2";', 'expected name="value"'),
+        (f"{PLAIN} required password=;", "password has no value"),
+        (f'{PLAIN} required password="hunter2"; {PLAIN} required;', "nothing behind"),
+        ("", "expected LoginModule"),
+        ('"x" required;', "expected LoginModule"),
+    ],
+)
+def test_what_is_no_login_module_of_kafka_is_refused_and_no_value_is_told(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as told:
+        jaas_fields(text, "here")
+    assert says in str(told.value)
+    assert "hunter2" not in str(told.value)
+    assert "ldap" not in str(told.value)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_module_or_a_sentence(text: str) -> None:
+    try:
+        module, options = parse(text, "x")
+    except UsageError as problem:
+        assert str(problem).startswith("x: ")
+    else:
+        assert module or options == {}
+
+
+@given(st.text(alphabet=st.characters(blacklist_categories=("Cs",)), max_size=30))
+def test_any_password_survives_its_quotation_marks(password: str) -> None:
+    quoted = password.replace("\\", "\\\\").replace('"', '\\"')
+    assert parse(f'{PLAIN} required password="{quoted}";', "x") == ("PlainLoginModule", {"password": password})
+
+
+def read(path: Path, data: bytes) -> list[tuple[int, str, str]]:
+    path.write_bytes(data)
+    return list(lines_of(str(path)))
+
+
+def test_a_properties_file_has_javas_escapes_and_separators(tmp_path: Path) -> None:
+    data = (
+        b"# comment\n! comment\n\na=1\nb : 2\nc 3\n  d\t=\t4\ne=a\\\n   b\\\n c\nf=\\u00e9\\t\\\\x\\=\n"
+        b"sp\\ ace=5\ng=tr\\u0061iling\\ \nh=\\ud83d\\ude00\ni==x\nj=a\\\\\nk=\xc3\xa9\n"
+    )
+    assert [(key, value) for _, key, value in read(tmp_path / "x.properties", data)] == [
+        ("a", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("e", "abc"), ("f", "é\t\\x="), ("sp ace", "5"),
+        ("g", "trailing "), ("h", "😀"), ("i", "=x"), ("j", "a\\"), ("k", "é"),
+    ]  # fmt: skip
+
+
+def test_a_properties_file_may_be_latin_1(tmp_path: Path) -> None:
+    assert read(tmp_path / "x.properties", b"a=\xe9\n") == [(1, "a", "é")]
+
+
+def test_another_file_is_librdkafkas_where_a_backslash_is_one(tmp_path: Path) -> None:
+    assert read(tmp_path / "kcat.conf", b"sasl.password=a\\tb\\\\\nx=1\n") == [
+        (1, "sasl.password", "a\\tb\\\\"),
+        (2, "x", "1"),
+    ]
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
+        read(tmp_path / "kcat.conf", b"a=\xe9\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [(b"a=1\nb\n", ":2: expected KEY=VALUE"), (b"a=\\u12\n", "four hexadecimal"), (b"=x", ":1: expected")],
+)
+def test_a_line_that_is_none_is_named(tmp_path: Path, data: bytes, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        read(tmp_path / "x.properties", data)

@@ -1,0 +1,179 @@
+"""Secrets that are kept elsewhere: environment, files, keyring, commands; and what must not be taken from there."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from kcli.config.sources import Source, from_table, is_source, written
+from kcli.errors import UsageError
+from kcli.secret import Secret, secretive
+
+
+def resolve(source: Source | None) -> tuple[str, list[str]]:
+    """The value and the warnings."""
+    assert source is not None
+    warnings: list[str] = []
+    return source.resolve("here", warnings.append), warnings
+
+
+def refused(source: Source | None) -> str:
+    with pytest.raises(UsageError) as told:
+        resolve(source)
+    return str(told.value)
+
+
+def test_a_secret_shows_itself_to_nobody_who_does_not_ask() -> None:
+    secret = Secret("hunter2")
+    assert f"{secret} {secret!r} {secret!s:>5} {[secret]}".replace("*", "").strip() == "[]"
+    assert secret.reveal() == "hunter2"
+    assert (secret == Secret("hunter2"), secret == "hunter2", bool(Secret(""))) == (True, False, False)
+    with pytest.raises(TypeError):
+        pickle.dumps(secret)
+
+
+def test_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_PASSWORD", "a b\tü")
+    assert resolve(written("${env:MY_PASSWORD}", "x")) == ("a b\tü", [])
+    assert refused(written("${env:NO_SUCH}", "x")) == "here: there is no environment variable NO_SUCH"
+    monkeypatch.setenv("MY_PASSWORD", "")
+    assert refused(written("${env:MY_PASSWORD}", "x")) == "here: {env: MY_PASSWORD} is empty"
+
+
+def test_from_a_file_without_its_last_line_end(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_bytes(b"p w\n\r\n")
+    file.chmod(0o600)
+    assert resolve(from_table({"file": "secret"}, "x", str(tmp_path))) == ("p w\n", [])
+
+
+@pytest.mark.parametrize(("mode", "says"), [(0o644, "warn"), (0o640, "warn"), (0o660, "refuse"), (0o606, "refuse")])
+def test_a_file_that_others_can_read_is_warned_about_and_one_they_can_write_refused(
+    tmp_path: Path, mode: int, says: str
+) -> None:
+    file = tmp_path / "secret"
+    file.write_text("pw")
+    file.chmod(mode)
+    source = written(f"${{file:{file}}}", "x")
+    if says == "refuse":
+        assert "can be written by others" in refused(source)
+    else:
+        text, warnings = resolve(source)
+        assert text == "pw"
+        assert warnings == [f"here: {file} holds a secret and can be read by others: chmod 600 it"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("pw")
+    file.chmod(0o600)
+    os.chown(file, 12345, -1)
+    assert "belongs to another user" in refused(written(f"${{file:{file}}}", "x"))
+
+
+def test_a_file_that_cannot_be_a_secret_is_refused(tmp_path: Path) -> None:
+    large, binary = tmp_path / "large", tmp_path / "binary"
+    large.write_bytes(b"x" * 70_000)
+    binary.write_bytes(b"\xff\xfe")
+    for path in (large, binary):
+        path.chmod(0o600)
+    assert "more than 64 KiB is no secret" in refused(written(f"${{file:{large}}}", "x"))
+    assert "is not UTF-8 text" in refused(written(f"${{file:{binary}}}", "x"))
+    assert "No such file" in refused(written(f"${{file:{tmp_path}/absent}}", "x"))
+
+
+def test_from_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets neither our secrets nor our stdin."""
+    monkeypatch.setenv("KCLI_SASL_PASSWORD", "ours")
+    monkeypatch.setenv("KCLI_PROFILE", "prod")
+    script = "import os, sys; print(os.environ.get('KCLI_SASL_PASSWORD'), os.environ['KCLI_PROFILE'], sys.stdin.read())"
+    assert resolve(from_table({"command": [sys.executable, "-c", script]}, "x", "/")) == ("None prod ", [])
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("import time; time.sleep(30)", "did not end within 0.2 s"),
+        ("import sys; sys.exit('no such entry')", "ended with exit code 1: no such entry"),
+        ("pass", "is empty"),
+    ],
+)
+def test_a_command_that_fails_says_how(script: str, says: str) -> None:
+    assert says in refused(from_table({"command": [sys.executable, "-c", script], "timeout": 0.2}, "x", "/"))
+
+
+def test_a_command_that_is_not_there() -> None:
+    assert refused(written("${command:no-such-program a}", "x")) == "here: no-such-program: No such file or directory"
+
+
+def test_from_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = types.ModuleType("keyring.errors")
+    errors.KeyringError = type("KeyringError", (Exception,), {})  # type: ignore[attr-defined]
+    ring = types.ModuleType("keyring")
+    ring.errors = errors  # type: ignore[attr-defined]
+    ring.get_password = lambda service, user: "pw" if (service, user) == ("kafka/prod", "me") else None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    assert resolve(written("${keyring:kafka/prod/me}", "x")) == ("pw", [])
+    assert "keyring set kafka you" in refused(written("${keyring:kafka/you}", "x"))
+    assert "SERVICE/USER" in refused(written("${keyring:kafka}", "x"))
+
+    def fail(service: str, user: str) -> None:
+        raise errors.KeyringError("locked")
+
+    ring.get_password = fail  # type: ignore[attr-defined]
+    assert refused(written("${keyring:a/b}", "x")) == "here: the keyring does not answer: locked"
+
+
+def test_without_the_keyring_package_one_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert "pip install 'kcli-kafka[keyring]'" in refused(written("${keyring:a/b}", "x"))
+
+
+@pytest.mark.parametrize("text", ["plain", "$x", "${", "a${env:X}", "${env:X}b"])
+def test_other_texts_are_texts(text: str) -> None:
+    assert written(text, "x") is None
+
+
+@pytest.mark.parametrize("text", ["${env}", "${vault:x}", "${env: }", "${}"])
+def test_a_source_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is one of"):
+        written(text, "x")
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"env": 3}, "env is a text"),
+        ({"env": "A", "file": "b"}, None),
+        ({"command": []}, "command is a list of words"),
+        ({"command": ["a", 1]}, "command is a list of words"),
+        ({"timeout": 3}, "name one of"),
+        ({"command": ["a"], "timeout": "soon"}, "timeout is a number"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused(table: dict[str, object], says: str | None) -> None:
+    assert is_source(table)
+    with pytest.raises(UsageError, match=says or "name one of"):
+        from_table(table, "x", "/")
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("sasl.password", True), ("KCLI_SASL_PASSWORD", True), ("ssl.key.password", True), ("ssl.key.pem", True),
+        ("ssl.keystore.key", True), ("sasl.jaas.config", True), ("sasl.oauthbearer.client.secret", True),
+        ("sasl.oauthbearer.client.credentials.client.secret", True), ("sasl.oauthbearer.token", True),
+        ("sasl.aws.secret.access.key", True), ("sasl.aws.session.token", True), ("schema.registry.basic.auth.credentials.source", True),
+        ("sasl.username", False), ("sasl.oauthbearer.token.endpoint.url", False), ("sasl.oauthbearer.token.file", False),
+        ("sasl.oauthbearer.client.id", False), ("ssl.key.location", False), ("key.serializer", False), ("linger.ms", False),
+    ],
+)  # fmt: skip
+def test_what_is_a_secret_is_known_by_its_name(name: str, hidden: bool) -> None:
+    assert secretive(name) is hidden
