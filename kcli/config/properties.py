@@ -87,7 +87,7 @@ class Properties:
         if key in SECURITY:
             self._secured = True
         elif (why := refusal(key)) is not None:
-            raise UsageError(f"{where if key in where else f'{where}: {key}'}: {why}")
+            raise UsageError(f"{where}: {why}" if key in where else f"{where}: {key}: {why}")
         elif elsewhere(key):
             self.notes.append(f"{where}: {key} means nothing to kcli and is passed over")
         else:

@@ -45,7 +45,8 @@ def test_tls_in_both_dialects() -> None:
     java = security(
         "security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=/ca.pem", "ssl.keystore.type=PEM",
         "ssl.keystore.location=/me.pem", "ssl.key.password=pw", "ssl.endpoint.identification.algorithm=",
-        "ssl.enabled.protocols=TLSv1.3", "ssl.cipher.suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256",
+        "ssl.enabled.protocols=TLSv1.3",
+        "ssl.cipher.suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256",
     )  # fmt: skip
     assert java == Security(
         tls=Tls(
@@ -55,7 +56,8 @@ def test_tls_in_both_dialects() -> None:
         )
     )  # fmt: skip
     theirs = security(
-        "security.protocol=ssl", "ssl.ca.location=/ca.pem", "ssl.certificate.location=/me.pem", "ssl.key.location=/me.key",
+        "security.protocol=ssl", "ssl.ca.location=/ca.pem", "ssl.certificate.location=/me.pem",
+        "ssl.key.location=/me.key",
         "ssl.key.password=pw", "enable.ssl.certificate.verification=false",
     )  # fmt: skip
     assert theirs == Security(
@@ -90,7 +92,8 @@ def test_tokens_in_both_dialects() -> None:
     expected = OAuth(token_endpoint="https://idp/token", client_id="id", client_secret=Secret("s"), scope="a b")
     java = security(
         *common, url, "sasl.login.callback.handler.class=org.apache.kafka.x.OAuthBearerLoginCallbackHandler",
-        f'sasl.jaas.config={LOGIN}.oauthbearer.OAuthBearerLoginModule required clientId="id" clientSecret="s" scope="a b";',
+        f"sasl.jaas.config={LOGIN}.oauthbearer.OAuthBearerLoginModule required "
+        'clientId="id" clientSecret="s" scope="a b";',
     )  # fmt: skip
     newer = security(*common, url, "sasl.oauthbearer.client.credentials.client.id=id", "sasl.oauthbearer.scope=a b",
                      "sasl.oauthbearer.client.credentials.client.secret=s")  # fmt: skip
@@ -177,10 +180,8 @@ def test_what_makes_no_sense_is_refused_and_says_what_to_do(given: list[str], sa
 def test_who_one_is_said_to_be_without_being_asked_is_a_warning() -> None:
     found = read_properties(None, ["security.protocol=SSL", "sasl.mechanism=PLAIN", "sasl.kerberos.service.name=kafka"])
     assert found.security() == Security(tls=Tls())
-    assert found.warnings == ["-X sasl.mechanism: sasl.mechanism is not used with security.protocol=SSL"]
-    assert found.notes == [
-        "-X sasl.kerberos.service.name: sasl.kerberos.service.name is not used with security.protocol=SSL"
-    ]
+    assert found.warnings == ["-X sasl.mechanism is not used with security.protocol=SSL"]
+    assert found.notes == ["-X sasl.kerberos.service.name is not used with security.protocol=SSL"]
 
 
 def test_a_password_on_the_command_line_is_warned_about() -> None:
@@ -210,6 +211,6 @@ NAMES = (Path(__file__).parent / "client_properties.txt").read_text().split()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_property_of_javas_and_librdkafkas_clients_is_known(name: str) -> None:
-    """Either it is a setting here, or it is about security, or it means nothing to kcli, or it is refused with a reason."""
+    """It is a setting here, or about security, or means nothing to kcli, or is refused with a reason."""
     places = [name in KNOWN or name in SERVERS, name in SECURITY, elsewhere(name), refusal(name) is not None]
     assert sum(places) == 1

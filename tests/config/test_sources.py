@@ -170,9 +170,12 @@ def test_a_table_that_makes_no_sense_is_refused(table: dict[str, object], says: 
         ("sasl.password", True), ("KCLI_SASL_PASSWORD", True), ("ssl.key.password", True), ("ssl.key.pem", True),
         ("ssl.keystore.key", True), ("sasl.jaas.config", True), ("sasl.oauthbearer.client.secret", True),
         ("sasl.oauthbearer.client.credentials.client.secret", True), ("sasl.oauthbearer.token", True),
-        ("sasl.aws.secret.access.key", True), ("sasl.aws.session.token", True), ("schema.registry.basic.auth.credentials.source", True),
-        ("sasl.username", False), ("sasl.oauthbearer.token.endpoint.url", False), ("sasl.oauthbearer.token.file", False),
-        ("sasl.oauthbearer.client.id", False), ("ssl.key.location", False), ("key.serializer", False), ("linger.ms", False),
+        ("sasl.aws.secret.access.key", True), ("sasl.aws.session.token", True),
+        ("schema.registry.basic.auth.credentials.source", True),
+        ("sasl.username", False), ("sasl.oauthbearer.token.endpoint.url", False),
+        ("sasl.oauthbearer.token.file", False),
+        ("sasl.oauthbearer.client.id", False), ("ssl.key.location", False), ("key.serializer", False),
+        ("linger.ms", False),
     ],
 )  # fmt: skip
 def test_what_is_a_secret_is_known_by_its_name(name: str, hidden: bool) -> None:
