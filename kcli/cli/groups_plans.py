@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kcli.admin.coordinators import Coordinators
     from kcli.admin.offsets import Committed
-    from kcli.admin.reset import Change, Form
+    from kcli.admin.reset import Change
     from kcli.admin.saved import Saved
     from kcli.cli.groups_forms import Prepare
     from kcli.cli.groups_scope import Scope
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
 
     Commits = dict[TopicPartition, Committed | None]
-    Wants = list[tuple[Target, list[TopicPartition], Form]]
 
 
 async def by_form(
     values: Values, coordinators: Coordinators, groups: list[str], scope: Scope, prepare: Prepare
 ) -> list[Change]:
     found = await _targets(values, coordinators, groups)
-    wants: Wants = []
+    meant: dict[str, list[TopicPartition]] = {}
     for target in found.values():
-        partitions = await scope.partitions(coordinators.cluster, target.committed)
-        if not partitions:
-            raise KcliError(f"{target.group}: the group has committed no offsets: name topics with --topic")
-        wants.append((target, partitions, await prepare(coordinators.cluster, partitions)))
-    return await plan(coordinators.cluster, wants)
+        meant[target.group] = await scope.partitions(coordinators.cluster, target.committed)
+        if not meant[target.group]:
+            raise target.refusal or KcliError(
+                f"{target.group}: the group has committed no offsets: name topics with --topic"
+            )
+    form = await prepare(coordinators.cluster, sorted({at for some in meant.values() for at in some}))
+    return await plan(coordinators.cluster, [(found[name], some, form) for name, some in meant.items()])
 
 
 async def from_file(

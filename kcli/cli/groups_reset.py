@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.groups import GroupMissing, group_names
+from kcli.admin.offsets import TopicMissing
 from kcli.admin.reset import Change
 from kcli.admin.reset_deletion import plan_deletion
 from kcli.admin.reset_plan import execute, targets
+from kcli.admin.topics import describe_topics
 from kcli.cli import groups_plans, groups_undo
 from kcli.cli.admin import answer, confirm, excluding, missing, say, words_of
 from kcli.cli.groups_forms import chosen, form_of, now_ms
@@ -101,7 +103,11 @@ def _say_moment(values: Values, moment: int) -> None:
 def _run(values: Values, name: str, planned: Planned) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
-        changes = await planned(coordinators, document)
+        try:
+            changes = await planned(coordinators, document)
+        except TopicMissing as error:
+            missing(document, error.topic, error, await describe_topics(cluster, internal=False))
+            return None
         _show(changes, document)
         ready = [change for change in changes if change.open]
         if not ready:

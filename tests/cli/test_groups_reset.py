@@ -347,6 +347,7 @@ def test_rows_of_a_file_fail_alone(shell: Shell) -> None:
     ("words", "sentence"),
     [
         (("--to-earliest", "-t", "gone"), "gone: this topic does not exist"),
+        (("--to-earliest", "-t", "order"), "order: this topic does not exist; did you mean orders?"),
         (("--to-earliest", "-t", "orders:0", "-t", "orders:9"), "orders [9]: the topic has partitions 0 to 2 only"),
     ],
 )
@@ -361,6 +362,19 @@ def test_all_topics_of_a_group_without_commits_is_told(shell: Shell) -> None:
     ran = shell("groups", "reset", "fresh", "--all-topics", "--to-earliest", "--execute")
     assert ran.code == 1
     assert "fresh: the group has committed no offsets: name topics with --topic" in ran.err
+
+
+def test_several_groups_are_one_plan_and_one_undo_file(shell: Shell) -> None:
+    assert shell("groups", "clone", "billing", "copy", "--execute", "--no-undo").code == 0
+    ran = shell("groups", "reset", "copy", "billing", "--all-topics", "--by-duration", "1h", "--execute", "-J")
+    assert ran.code == 0
+    assert [(row["group"], row["partition"], row["new"]) for row in ran.rows] == [
+        (group, partition, 0) for group in ("billing", "copy") for partition in range(3)
+    ]
+    (undo,) = shell.undo_files
+    assert undo.name.startswith("billing-copy-")
+    assert shell("groups", "reset", "--from-file", str(undo), "--execute").code == 0
+    assert shell.committed("billing") == shell.committed("copy") == ORDERS
 
 
 def test_a_reset_makes_a_group_that_does_not_exist(shell: Shell) -> None:
