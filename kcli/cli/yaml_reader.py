@@ -60,8 +60,9 @@ class _Reader:
         if line[1] == "-" or line[1].startswith("- "):
             return self._list(indent, depth)
         if _colon(line[1]) < 0:
+            value = self._scalar(line[1])
             self._at += 1
-            return self._scalar(line[1])
+            return value
         return self._map(indent, depth)
 
     def _list(self, indent: int, depth: int) -> list[Any]:
@@ -71,13 +72,15 @@ class _Reader:
             if not rest:
                 self._at += 1
                 found.append(self._below(indent, depth))
+            elif rest[:2] == "- ":
+                raise self._wrong("a list in a list on one line is not read here")
             elif rest[0] not in "\"'[{" and _colon(rest) >= 0:
                 inner = indent + len(line[1]) - len(rest)
                 self._all[self._at] = " " * inner + rest  # the map goes on below, as far to the right
                 found.append(self._map(inner, depth + 1))
             else:
-                self._at += 1
                 found.append(self._scalar(rest))
+                self._at += 1
         return found
 
     def _map(self, indent: int, depth: int) -> dict[str, Any]:
@@ -89,13 +92,12 @@ class _Reader:
             key, rest = str(self._scalar(line[1][:cut].strip(), word=False)), line[1][cut + 1 :].strip()
             if key in found:
                 raise self._wrong(f"{key} stands here twice")
-            self._at += 1
-            if not rest:
-                found[key] = self._below(indent, depth, lists=True)
-            elif rest[0] in "|>" and rest.rstrip("+-0123456789") in ("|", ">"):
-                found[key] = self._text(indent, rest)
-            else:
+            if rest and not (rest[0] in "|>" and rest.rstrip("+-0123456789") in ("|", ">")):
                 found[key] = self._scalar(rest)
+                self._at += 1
+                continue
+            self._at += 1
+            found[key] = self._text(indent, rest) if rest else self._below(indent, depth, lists=True)
         if (line := self._peek()) is not None and line[0] > indent:
             raise self._wrong("this is indented more than its neighbours")
         return found
@@ -123,8 +125,7 @@ class _Reader:
         if text[:1] in ("&", "*", "!"):
             raise self._wrong("anchors and tags of YAML are not read here")
         if text[:1] == "[" and text[-1:] == "]":
-            inner = text[1:-1].strip()
-            return [self._scalar(part.strip()) for part in inner.split(",")] if inner else []
+            return [self._scalar(part) for part in _parted(text[1:-1])]
         if text == "{}":
             return {}
         if text[:1] in ("[", "{"):
@@ -168,6 +169,18 @@ def _outside(text: str) -> list[bool]:
         elif char in "\"'" and (at == 0 or text[at - 1] in " [,:-{"):
             quote = char
     return found
+
+
+def _parted(text: str) -> list[str]:
+    """The parts between commas; [] of nothing."""
+    outside = _outside(text)
+    found = [""]
+    for at, char in enumerate(text):
+        if char == "," and outside[at]:
+            found.append("")
+        else:
+            found[-1] += char
+    return [part.strip() for part in found] if text.strip() else []
 
 
 def _uncommented(line: str) -> str:
