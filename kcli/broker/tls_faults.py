@@ -41,7 +41,7 @@ def explain(problem: BaseException, name: str, host: str) -> ConnectError:
     if isinstance(problem, ssl.SSLCertVerificationError):
         return TlsError(f"{name}: {_certificate(problem, host)}")
     if isinstance(problem, ssl.SSLError):
-        reason = str(problem.reason or "")
+        reason = str(getattr(problem, "reason", None) or "")
         if any(word in reason for word in PLAINTEXT):
             return TlsError(
                 f"{name} does not speak TLS on this port: use security.protocol=PLAINTEXT or SASL_PLAINTEXT"
@@ -61,7 +61,7 @@ def hung_up(name: str) -> ConnectError:
     """Not final: what stands in between does the same while the broker is away."""
     return ConnectError(
         f"{name} closed the connection during the TLS handshake: the port may speak plaintext "
-        "(security.protocol=PLAINTEXT or SASL_PLAINTEXT)"
+        "(security.protocol=PLAINTEXT or SASL_PLAINTEXT), or want another client certificate (ssl.keystore.location)"
     )
 
 

@@ -1,0 +1,443 @@
+"""SASL on a connection (B15-B19): the order of things, refusals, tokens, and sessions that end under traffic."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcli.broker.access import Access
+from kcli.broker.aws import announce, region_of
+from kcli.broker.broker import NetworkBroker
+from kcli.broker.tokens import Tokens, expiry
+from kcli.client import Client
+from kcli.consumer.bounds import Bound
+from kcli.errors import AuthError, ConnectError, KcliError, UsageError
+from kcli.model import Address, TopicPartition
+from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsResponse
+from kcli.proto.session import ServerSession
+from kcli.sandbox.sandbox import Sandbox
+from kcli.secret import Secret
+from kcli.security import Aws, OAuth, Sasl, Security, Tls
+from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
+from tests.idp import Idp, unsecured
+
+from .peers import settings
+from .securing import ALICE, CANARY, connected, listening, near, password, topics
+
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+def bearer(token: str = "", **given: Any) -> Sasl:
+    return Sasl(mechanism="OAUTHBEARER", oauth=OAuth(token=Secret(token) if token else None, **given))
+
+
+async def told(sandbox: Sandbox, sasl: Sasl | None, **given: Any) -> KcliError:
+    """What the refusal says: soon, and without a word of the secret."""
+    async with connected(near(sandbox, sasl=sasl, **given)) as broker, asyncio.timeout(2):
+        with pytest.raises(KcliError) as problem:
+            await topics(broker)
+    assert CANARY not in str(problem.value)
+    assert CANARY not in repr(problem.value)
+    return problem.value
+
+
+# -- the order of things -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("highest", [0, 1, 2])
+async def test_B15_handshake_then_tokens_then_requests_at_every_version(mechanism: str, highest: int) -> None:
+    async with Sandbox(topics={"t": 1}, sasl=ALICE) as sandbox:
+        sandbox.faults.speak_only("SaslAuthenticate", 0, highest)
+        async with connected(near(sandbox, sasl=password(mechanism))) as broker:
+            assert await topics(broker) == ["t"]
+        steps = 1 if mechanism == "PLAIN" else 2
+        assert (sandbox.seen[18], sandbox.seen[17], sandbox.seen[36], sandbox.seen[3]) == (1, 1, steps, 1)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_B15_a_broker_without_saslauthenticate_gets_bare_tokens(
+    mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Sandbox(topics={"t": 1}, sasl=ALICE) as sandbox:
+        offered = sandbox.faults.offered
+        monkeypatch.setattr(
+            sandbox.faults, "offered", lambda rows, node: [row for row in offered(rows, node) if row.api_key != 36]
+        )
+        async with connected(near(sandbox, sasl=password(mechanism))) as broker:
+            assert await topics(broker) == ["t"]
+        assert sandbox.seen[17] == 1
+        assert 36 not in sandbox.seen
+        with pytest.raises(ConnectError, match="closed the connection"):
+            async with connected(near(sandbox, sasl=password(mechanism, "wrong"))) as broker:
+                await topics(broker)
+
+
+async def test_B15_a_mechanism_that_is_not_offered_lists_the_offered() -> None:
+    async with Sandbox(sasl=ALICE, mechanisms=["PLAIN", "SCRAM-SHA-512"]) as sandbox:
+        problem = await told(sandbox, password("SCRAM-SHA-256"))
+    assert isinstance(problem, AuthError)
+    assert "does not offer SCRAM-SHA-256; it offers PLAIN, SCRAM-SHA-512: set sasl.mechanism" in str(problem)
+
+
+async def test_B15_sasl_where_there_is_none_and_none_where_there_is() -> None:
+    async with Sandbox() as sandbox:
+        assert "does not authenticate on this port" in str(await told(sandbox, password()))
+    async with Sandbox(sasl=ALICE) as sandbox:
+        assert "it may want authentication" in str(await told(sandbox, None))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_B19_a_wrong_password_is_tried_once_per_attempt_and_told(mechanism: str) -> None:
+    async with Sandbox(sasl=ALICE) as sandbox:
+        problem = await told(sandbox, password(mechanism, CANARY))
+        assert sandbox.users is not None
+        assert sandbox.users.refused == 1
+    assert isinstance(problem, AuthError)
+    assert problem.exit_code == 5
+    assert f"refused the authentication of alice ({mechanism}): Authentication failed" in str(problem)
+
+
+async def test_B19_a_client_gives_up_at_once_and_hammers_nobody() -> None:
+    async with Sandbox(topics={"t": 1}, sasl=ALICE) as sandbox:
+        security = Security(sasl=password(said="wrong"))
+        given = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), security=security)
+        began = time.monotonic()
+        async with Client(given) as client:
+            with pytest.raises(AuthError):
+                async with client.producer(ProducerSettings()) as producer:
+                    await producer.send_and_wait("t", b"x")
+        assert time.monotonic() - began < 2
+        assert sandbox.users is not None
+        assert sandbox.users.refused <= 2
+
+
+async def test_B16_a_password_that_was_prepared_before_it_was_stored_is_found_too() -> None:
+    async with Sandbox(topics={"t": 1}, sasl={"alice": "IX a"}) as sandbox:
+        async with connected(near(sandbox, sasl=password(said="\u2168\u00a0\u00aa"))) as broker:
+            assert await topics(broker) == ["t"]
+            assert sandbox.users is not None
+            assert sandbox.users.refused == 1  # as it was typed, once
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "OAUTHBEARER"])
+async def test_what_lets_others_in_is_not_sent_in_the_clear_to_a_host_learned_from_metadata(mechanism: str) -> None:
+    sasl = password("PLAIN") if mechanism == "PLAIN" else bearer(unsecured("alice"))
+    access = Access(Security(sasl=sasl))
+    with pytest.raises(AuthError, match=r"where others can read it: use security.protocol=SASL_SSL, or say allow"):
+        access.may_speak(loopback=False)
+    access.may_speak(loopback=True)
+    Access(Security(sasl=sasl.replace(allow_insecure=True))).may_speak(loopback=False)
+    Access(Security(tls=Tls(verify=False), sasl=sasl)).may_speak(loopback=False)
+    Access(Security(sasl=password("SCRAM-SHA-512"))).may_speak(loopback=False)
+    assert len(Security(sasl=sasl.replace(allow_insecure=True)).warnings()) == 1
+
+
+@pytest.mark.parametrize(
+    ("sasl", "words"),
+    [
+        (Sasl(mechanism="CRAM-MD5"), "CRAM-MD5 is not one of PLAIN, SCRAM-SHA-256"),
+        (Sasl(mechanism="PLAIN"), "wants sasl.username"),
+        (Sasl(mechanism="SCRAM-SHA-256", username="a"), "wants sasl.password"),
+        (Sasl(mechanism="OAUTHBEARER"), "wants one of a token, a token file"),
+        (bearer("a", token_file="b"), "wants one, and not several"),
+        (bearer(token_endpoint="http://idp.test/token"), "is not https"),
+        (bearer(token_endpoint="ftp://idp.test/token"), "is not an https URL"),
+        (bearer(token_endpoint="https://idp.test/token"), "wants a client id and a client secret"),
+        (Sasl(mechanism="AWS_MSK_IAM"), "over TLS only"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_anything_is_connected(sasl: Sasl, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Client(ClientSettings(bootstrap=parse_bootstrap("localhost"), security=Security(sasl=sasl)))
+
+
+def test_secrets_do_not_show_in_the_settings() -> None:
+    sasl = password(said=CANARY).replace(
+        oauth=OAuth(token=Secret(CANARY), client_secret=Secret(CANARY)), aws=Aws(secret_key=Secret(CANARY))
+    )
+    tls = Tls(key_pem=Secret(CANARY), key_password=Secret(CANARY), keystore_password=Secret(CANARY))
+    given = ClientSettings(security=Security(tls=tls, sasl=sasl))
+    assert CANARY not in f"{given!r} {given} {given.security!r}"
+    assert repr(given).count("***") == 7
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+async def test_B17_tokens_of_every_source(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(unsecured("alice") + "\n")
+    with Idp({"alice": "s"}) as idp:
+        idp.answers = [(200, json.dumps({"access_token": unsecured("alice"), "expires_in": 300}).encode(), {})]
+        async with Sandbox(topics={"t": 1}, sasl=ALICE, mechanisms=["OAUTHBEARER"]) as sandbox:
+            for sasl in (
+                bearer(unsecured("alice")),
+                bearer(token_file=str(file)),
+                bearer(token_command=("cat", str(file))),
+                bearer(token_endpoint=idp.token_url, client_id="alice", client_secret=Secret("s")),
+            ):
+                async with connected(near(sandbox, sasl=sasl)) as broker:
+                    assert await topics(broker) == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"token_file": "/nowhere/token"}, "the token file /nowhere/token: No such file"),
+        ({"token_command": ("/nowhere/command",)}, "cannot be run: No such file"),
+        ({"token_command": ("false",)}, "failed with exit code 1"),
+        ({"token_command": ("true",)}, "printed nothing"),
+        ({"token_command": ("sleep", "5"), "timeout": 0.05}, "did not end within 0.05 s"),
+        ({"token": "two words"}, "token is not one"),
+        ({"token": unsecured("alice", -60)}, "the OAuth token expired 60 s ago: get a new one"),
+    ],
+)
+async def test_B17_without_a_token_it_is_said_why(given: dict[str, Any], words: str) -> None:
+    async with Sandbox(sasl=ALICE) as sandbox:
+        problem = await told(sandbox, bearer(**given))
+    assert isinstance(problem, AuthError)
+    assert words in str(problem)
+
+
+async def test_B17_a_refused_token_is_told_with_the_brokers_json_and_not_used_again() -> None:
+    async with Sandbox(sasl=ALICE) as sandbox:
+        problem = await told(sandbox, bearer(unsecured("mallory")))
+    assert isinstance(problem, AuthError)
+    assert "invalid_token" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "words", "final"),
+    [
+        (
+            401,
+            b'{"error":"invalid_client","error_description":"\\u001b[31mno"}',
+            {},
+            r"invalid_client: \x1b[31mno",
+            True,
+        ),
+        (400, b"<html>", {}, "gave no token: HTTP 400", True),
+        (503, b"", {}, "is in trouble: HTTP 503", False),
+        (302, b"", {"Location": "http://127.0.0.1:1/steal"}, "gave no token: HTTP 302", True),
+        (200, b"[]", {}, "answered without an access_token", True),
+        (200, b'{"access_token": 5}', {}, "answered without an access_token", True),
+        (200, b"[" * 100_000, {}, "answered without an access_token", True),
+    ],
+)
+async def test_B17_what_a_token_endpoint_says_instead(
+    status: int, body: bytes, headers: dict[str, str], words: str, final: bool
+) -> None:
+    with Idp({}) as idp:
+        idp.answers = [(status, body, headers)]
+        tokens = Tokens(OAuth(token_endpoint=idp.token_url, client_id="c", client_secret=Secret(CANARY)))
+        with pytest.raises(ConnectError) as problem:
+            await tokens.token()
+    assert words in str(problem.value)
+    assert CANARY not in str(problem.value)
+    assert isinstance(problem.value, AuthError) is final
+
+
+async def test_B17_an_endpoint_that_is_away_may_come_back() -> None:
+    tokens = Tokens(OAuth(token_endpoint="http://127.0.0.1:1/t", client_id="c", client_secret=Secret("s")))
+    with pytest.raises(ConnectError, match="cannot be reached") as problem:
+        await tokens.token()
+    assert not isinstance(problem.value, AuthError)
+
+
+async def test_B17_one_token_serves_all_connections_until_four_fifths_of_its_life() -> None:
+    with Idp({"c": "s"}, lifetime=0.5) as idp:
+        tokens = Tokens(OAuth(token_endpoint=idp.token_url, client_id="c", client_secret=Secret("s"), scope="a b"))
+        idp.lifetime = 300
+        found = await asyncio.gather(*(tokens.token() for _ in range(20)))
+        assert len(set(found)) == 1
+        assert await tokens.token() == found[0]
+        assert [(form["grant_type"], form["scope"]) for form in idp.asked] == [("client_credentials", "a b")]
+        tokens._until = time.time()
+        await tokens.token()
+        tokens.forget()
+        await tokens.token()
+        assert len(idp.asked) == 3
+
+
+def test_the_end_of_a_token_is_read_from_it_if_it_says_so() -> None:
+    assert expiry(unsecured("a", 100)) == pytest.approx(time.time() + 100, abs=2)
+    assert [expiry(text) for text in ("", "a.b", "a.b.c", "a.bnVsbA.c", "..", "a.W10.")] == [None] * 6
+
+
+# -- AWS ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "region"),
+    [
+        ("b-1.demo.x1y2z3.c2.kafka.eu-west-1.amazonaws.com", "eu-west-1"),
+        ("boot-abc.c1.kafka-serverless.us-east-1.amazonaws.com.", "us-east-1"),
+        ("b-1.demo.c4.kafka.cn-north-1.amazonaws.com.cn", "cn-north-1"),
+        ("localhost", ""),
+        ("kafka.example.com", ""),
+    ],
+)
+def test_msk_the_region_is_in_the_brokers_name(host: str, region: str) -> None:
+    assert region_of(host) == region
+
+
+def test_msk_credentials_come_from_the_settings_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    own = Aws(access_key="AKOWN", secret_key=Secret(CANARY), session_token=Secret("tok"))
+    said = json.loads(announce(own.replace(region="eu-north-1"), "h").first())
+    assert said["x-amz-credential"].startswith("AKOWN/")
+    assert "/eu-north-1/kafka-cluster/" in said["x-amz-credential"]
+    assert CANARY not in str(said)
+    with pytest.raises(AuthError, match="set AWS_REGION"):
+        announce(own, "localhost")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKENV")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    assert json.loads(announce(None, "h").first())["x-amz-credential"].startswith("AKENV/")
+
+
+# -- sessions that end -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512", "OAUTHBEARER"])
+@pytest.mark.parametrize("in_flight", [1, 5])
+async def test_B18_sessions_are_renewed_on_the_same_connection_under_pipelined_traffic(
+    mechanism: str, in_flight: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sandbox hangs up at any request after the end of a session, and at any but SaslAuthenticate within a
+    handshake: what passes here passed in between."""
+    monkeypatch.setattr("kcli.broker.renewal.SOONEST", 0.05)
+    sasl = bearer(unsecured("alice")) if mechanism == "OAUTHBEARER" else password(mechanism)
+    async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=0.2) as sandbox:
+        given = ClientSettings(
+            bootstrap=parse_bootstrap(sandbox.bootstrap), security=Security(sasl=sasl), max_in_flight=in_flight
+        )
+        async with Client(given) as client:
+            sent, read = await _traffic(client, 0.8, in_flight)
+        assert read == [b"%d" % n for n in range(sent)]
+        assert sandbox.users is not None
+        assert sandbox.seen[18] <= 4, "a connection was made anew"
+        assert sandbox.users.authenticated >= sandbox.seen[18] + 2
+
+
+async def _traffic(client: Client, seconds: float, in_flight: int) -> tuple[int, list[bytes]]:
+    read: list[bytes] = []
+    count, end = 0, time.monotonic() + seconds
+    async with (
+        client.producer(ProducerSettings(linger=0.0, max_in_flight=in_flight)) as producer,
+        client.consumer(ConsumerSettings()) as consumer,
+    ):
+        consumer.assign({TopicPartition("t", 0): Bound("earliest")})
+        while time.monotonic() < end or len(read) < count:
+            if time.monotonic() < end:
+                for _ in range(20):
+                    await producer.send("t", b"%d" % count)
+                    count += 1
+            for fetched in await consumer.poll(0.002):
+                read += [bytes(record.value or b"") for batch in fetched.batches for record in batch]
+    return count, read
+
+
+async def test_B18_an_idle_session_is_renewed_by_the_next_request() -> None:
+    async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=0.15) as sandbox:
+        async with connected(near(sandbox, sasl=password())) as broker:
+            assert await topics(broker) == ["t"]
+            connection = broker._lanes.open["control"]
+            connection.renewal.at = 0.0  # type: ignore[attr-defined]
+            await asyncio.sleep(0.16)
+            answers = await asyncio.gather(*(topics(broker) for _ in range(10)))
+            assert answers == [["t"]] * 10
+            assert broker._lanes.open["control"] is connection
+        assert (sandbox.seen[18], sandbox.seen[17]) == (1, 2)
+
+
+async def test_B18_who_is_refused_the_second_time_connects_anew_and_is_told_then() -> None:
+    async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=60) as sandbox:
+        async with connected(near(sandbox, sasl=password())) as broker:
+            await topics(broker)
+            broker._lanes.open["control"].renewal.at = 0.0  # type: ignore[attr-defined]
+            assert sandbox.users is not None
+            sandbox.users.passwords["alice"] = "changed"
+            sandbox.users._credentials.clear()
+            with pytest.raises(AuthError, match="refused the authentication of alice"):
+                await topics(broker)
+            assert sandbox.seen[18] == 2
+
+
+async def test_B18_a_broker_that_dies_within_the_handshake_is_a_lost_connection() -> None:
+    async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=60) as sandbox:
+        async with connected(near(sandbox, sasl=password())) as broker:
+            await topics(broker)
+            broker._lanes.open["control"].renewal.at = 0.0  # type: ignore[attr-defined]
+            sandbox.faults.close_before("SaslAuthenticate")
+            assert await topics(broker) == ["t"]  # nothing of it was sent: it went out on the next connection
+            assert sandbox.seen[18] == 2
+
+
+# -- hostile brokers ---------------------------------------------------------------------------------------------------
+
+
+async def _liar(frames: list[bytes]) -> Any:
+    """A broker that answers ApiVersions, and then each request with the next of `frames`, correctly numbered."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session, queue = ServerSession(), list(frames)
+        try:
+            while True:
+                size = int.from_bytes(await reader.readexactly(4), "big")
+                asked = session.receive(await reader.readexactly(size))
+                if asked.api_key == 18:
+                    keys = [
+                        ApiVersion(api_key=key, max_version=top) for key, top in ((3, 9), (17, 1), (18, 4), (36, 2))
+                    ]
+                    writer.writelines(session.respond(asked, ApiVersionsResponse(api_keys=keys)))
+                elif queue:
+                    body = asked.correlation_id.to_bytes(4, "big") + queue.pop(0)
+                    writer.write(len(body).to_bytes(4, "big") + body)
+                else:
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        writer.close()
+
+    return serve
+
+
+async def test_B14_mutated_handshakes_end_in_a_connect_error_and_nothing_hangs() -> None:
+    chance = random.Random(11)
+    good = [
+        b"\0\0\0\0\0\1\0\x0dSCRAM-SHA-256",
+        b"\0\0\0\0\0\x2dr=x,s=c2FsdHNhbHRzYWx0,i=4096" + bytes(8),
+        bytes(12),
+    ]
+    for _ in range(60):
+        frames = [bytearray(one) for one in good]
+        for _ in range(chance.randint(1, 5)):
+            frame = chance.choice(frames)
+            if frame:
+                frame[chance.randrange(len(frame))] = chance.randrange(256)
+                del frame[chance.randint(1, 60) :]
+        async with listening(await _liar([bytes(one) for one in frames])) as port:
+            given = settings(security=Security(sasl=password()), connect_timeout=0.5)
+            async with connected(NetworkBroker(Address("127.0.0.1", port), 1, given)) as broker, asyncio.timeout(3):
+                with pytest.raises(KcliError):
+                    await topics(broker)
+
+
+async def test_B19_what_a_broker_says_of_a_refusal_is_fit_for_a_terminal() -> None:
+    text = b"go away \x1b]0;owned\x07"
+    refusal = b"\0\0\x3a" + bytes([len(text) + 1]) + text + b"\x01" + bytes(8) + b"\0"
+    async with listening(await _liar([b"\0\0\0\0\0\0", refusal])) as port:
+        given = settings(security=Security(sasl=password("PLAIN")))
+        async with connected(NetworkBroker(Address("127.0.0.1", port), 1, given)) as broker:
+            with pytest.raises(AuthError) as problem:
+                await topics(broker)
+    assert r"go away \x1b]0;owned\x07" in str(problem.value)
