@@ -1,0 +1,111 @@
+"""GSSAPI (B15) against a real Apache Kafka and a real KDC: where krb5-kdc and python-gssapi are. It installs nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.client import Client
+from kcli.errors import AuthError
+from kcli.security import Kerberos, Sasl, Security
+from kcli.settings import ClientSettings, parse_bootstrap
+from tests.kafka import kdc as kerberos
+from tests.kafka.cluster import Kafka, free_ports
+from tests.kafka.conftest import require
+from tests.programs import kcli
+
+pytestmark = pytest.mark.kafka
+
+
+class KerberizedKafka(Kafka):
+    """One node with a GSSAPI listener, at `gssapi`."""
+
+    def __init__(self, kdc: kerberos.Kdc) -> None:
+        super().__init__(1)
+        node, (port,) = self.nodes[0], free_ports(1)
+        self.gssapi = f"localhost:{port}"
+        own = f"CLIENT://127.0.0.1:{node.client_port},INTERNAL://127.0.0.1:{node.internal_port},KRB://{self.gssapi}"
+        self.options = [f"-Djava.security.krb5.conf={kdc.config}"]
+        self.settings = {
+            "listeners": f"{own},CONTROLLER://127.0.0.1:{node.controller_port}",
+            "advertised.listeners": own,
+            "listener.security.protocol.map": (
+                "CLIENT:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT,KRB:SASL_PLAINTEXT"
+            ),
+            "listener.name.krb.sasl.enabled.mechanisms": "GSSAPI",
+            "listener.name.krb.sasl.kerberos.service.name": "kafka",
+            "listener.name.krb.gssapi.connections.max.reauth.ms": "3000",
+            "listener.name.krb.gssapi.sasl.jaas.config": (
+                "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true "
+                f'keyTab="{kdc.keytab("kafka/localhost")}" principal="kafka/localhost@{kerberos.REALM}";'
+            ),
+        }
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KerberizedKafka, Path]]:
+    """Kafka, and alice's keytab."""
+    require()
+    reason = kerberos.missing()
+    if reason is None:
+        try:
+            import gssapi  # noqa: F401
+        except ImportError:
+            reason = "python-gssapi is not installed"
+    if reason is not None:
+        pytest.skip(f"no Kerberos: {reason}")
+    kdc = kerberos.Kdc(tmp_path_factory.mktemp("kdc"))
+    before = {name: os.environ.get(name) for name in kdc.environment}
+    os.environ |= kdc.environment
+    try:
+        kdc.start()
+        kafka = KerberizedKafka(kdc)
+        keytab = kdc.keytab("alice")
+        kafka.start()
+        yield kafka, keytab
+        kafka.stop()
+    finally:
+        kdc.stop()
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+async def ask(kafka: KerberizedKafka, given: Kerberos) -> None:
+    security = Security(sasl=Sasl(mechanism="GSSAPI", kerberos=given))
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(kafka.gssapi), security=security)) as client:
+        await client.cluster.topics()
+
+
+async def test_B15_gssapi_by_keytab(world: tuple[KerberizedKafka, Path]) -> None:
+    kafka, keytab = world
+    await ask(kafka, Kerberos(principal=f"alice@{kerberos.REALM}", keytab=str(keytab)))
+
+
+async def test_B15_gssapi_without_a_ticket_says_kinit(world: tuple[KerberizedKafka, Path]) -> None:
+    with pytest.raises(AuthError, match="run kinit, or name a keytab"):
+        await ask(world[0], Kerberos())
+
+
+async def test_B15_gssapi_for_a_service_that_the_kdc_does_not_know(world: tuple[KerberizedKafka, Path]) -> None:
+    kafka, keytab = world
+    given = Kerberos(principal=f"alice@{kerberos.REALM}", keytab=str(keytab), service="nobody")
+    with pytest.raises(AuthError, match=r"nobody@localhost.*check sasl\.kerberos\.service\.name"):
+        await ask(kafka, given)
+
+
+def test_B18_gssapi_records_through_the_command_line_with_sessions_that_end(
+    world: tuple[KerberizedKafka, Path], topic_name: Callable[[], str]
+) -> None:
+    kafka, keytab = world
+    topic = topic_name()
+    at = (
+        "-b", kafka.gssapi, "-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=GSSAPI",
+        "-X", f"sasl.kerberos.keytab={keytab}", "-X", f"sasl.kerberos.principal=alice@{kerberos.REALM}",
+    )  # fmt: skip
+    assert kcli("topics", "create", topic, *at).code == 0
+    assert kcli("produce", topic, *at, stdin=b"one\ntwo\n").code == 0
+    shown = kcli("consume", topic, *at, "-o", "beginning", "-e")
+    assert (shown.code, shown.out) == (0, b"one\ntwo\n"), shown
