@@ -19,7 +19,7 @@ from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.cli.conftest import Shell
 
 LINE = re.compile(
-    r"\d\d:\d\d:\d\d\.\d{6} (?P<sign>[<>+-]) \[(?P<number>\d+)\] (?P<name>\S+|broker \d+ at \S+) (?P<text>.*)"
+    r"\d\d:\d\d:\d\d\.\d{6} (?P<sign>[<>+-]) \[(?P<number>\d+)\] (broker \d+ at \S+|[^ ]+:\d+) (?P<text>.*)"
 )
 SENT = re.compile(r"(?P<what>\w+ v\d+ #\d+) (?P<size>\d+) B")
 ANSWERED = re.compile(r"(?P<what>\w+ v\d+ #\d+) (?P<size>\d+) B (?P<time>[\d.]+) ms")
