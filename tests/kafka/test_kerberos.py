@@ -1,4 +1,4 @@
-"""GSSAPI (B15) against a real Apache Kafka and a real KDC: where krb5-kdc and python-gssapi are. It installs nothing."""
+"""GSSAPI (B15) against a real Apache Kafka and a real KDC: where krb5-kdc and python-gssapi are. Installs nothing."""
 
 from __future__ import annotations
 
