@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli import codes
 from kcli.cli.doctor_steps import Fault
 from kcli.errors import KcliError
@@ -20,6 +22,7 @@ OPERATIONS = {
 }  # fmt: skip
 UNTOLD = -(2**31)
 READ, WRITE = 3, 4
+AGAIN = 0.2  # seconds between two questions for a coordinator
 
 
 async def ask(ladder: Ladder, request: Request[Any], most: int | None = None) -> Any:
@@ -97,11 +100,17 @@ async def one_group(ladder: Ladder, name: str, user: str) -> str:
     """What we may do with a group; its coordinator is asked. Raises Fault."""
     from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 
-    try:
-        answer = await ask(ladder, FindCoordinatorRequest(key=name, key_type=0), most=3)
-    except KcliError as problem:
-        raise Fault("metadata", f"group {name}: {problem}") from problem
-    code = codes.of(answer.error_code)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + ladder.seconds
+    while True:
+        try:
+            answer = await ask(ladder, FindCoordinatorRequest(key=name, key_type=0), most=3)
+        except KcliError as problem:
+            raise Fault("metadata", f"group {name}: {problem}") from problem
+        code = codes.of(answer.error_code)
+        if not code.retriable or loop.time() > end:  # the first group of a cluster is waited for
+            break
+        await asyncio.sleep(AGAIN)
     if code is codes.GROUP_AUTHORIZATION_FAILED:
         acl = f"--operation Read --group {name}"
         raise Fault("not-authorized", f"group {name}: {code.text} ({code.name})", user=user, acl=acl)
