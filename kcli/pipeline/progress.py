@@ -75,7 +75,12 @@ class Reporter:
         self.report.done = True
         if self._socket is not None:
             self._send()
+
+    def close(self) -> None:
+        """Nothing more is told; without `done` before it, the task failed or was cut short."""
+        if self._socket is not None:
             self._socket.close()
+            self._socket = None
 
     def _send(self) -> None:
         assert self._socket is not None

@@ -50,7 +50,7 @@ def ranges_of(
 
 
 def _share(size: int, total: int, least: int) -> int:
-    return max(1, min(round(size / total * least), -(-size // LEAST) if size > LEAST else size))
+    return max(1, min(-(-size * least // total), -(-size // LEAST)))
 
 
 def _cut(whole: Range, parts: int) -> Iterable[Range]:

@@ -52,16 +52,19 @@ class Reading:
                 convert[field.name] = found
         frame = Frame(shape, partition.topic, partition.partition, convert)
         reporter = Reporter(options.progress, partition.topic, partition.partition, partition.start, partition.end)
-        for got in gathered(
-            partition,
-            self.sealed,
-            frozenset(shape.names),
-            fail_on_data_loss=options.fail_on_data_loss,
-            poll_timeout=options.poll_timeout,
-            noted=reporter.noted,
-        ):
-            yield frame.batch(got)
-        reporter.done()
+        try:
+            for got in gathered(
+                partition,
+                self.sealed,
+                frozenset(shape.names),
+                fail_on_data_loss=options.fail_on_data_loss,
+                poll_timeout=options.poll_timeout,
+                noted=reporter.noted,
+            ):
+                yield frame.batch(got)
+            reporter.done()
+        finally:
+            reporter.close()
 
 
 class BatchReader(Reading, DataSourceReader):

@@ -13,14 +13,16 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.options import WriteOptions
+    from kcli.pipeline.progress import Reporter
     from kcli.producer.batch import BatchOutcome
+    from kcli.producer.ledger import Counts
 
 ACCEPTED = {
     "key": ("binary", "string"),
@@ -53,9 +55,7 @@ class Writing:
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Send every row, and wait until all are acknowledged. Raises NotWritten, and what the client raises."""
-        from kcli.pipeline.background import Background
         from kcli.pipeline.progress import Reporter
-        from kcli.pipeline.rows import sends_of
 
         reporter = Reporter(self.options.progress)
         wrong: list[BatchOutcome] = []
@@ -63,6 +63,27 @@ class Writing:
         def settled(outcome: BatchOutcome) -> None:
             if outcome.error is not None:
                 wrong.append(outcome)
+
+        try:
+            counts = self._send(iterator, reporter, settled, wrong)
+            if wrong:
+                first = wrong[0]
+                raise NotWritten(
+                    f"{first.topic}[{first.partition}]: {first.error}; of {counts.accepted} rows {counts.acked} are "
+                    f"written, {counts.failed} are not, {counts.unknown} may be"
+                )
+            reporter.done()
+        finally:
+            reporter.close()
+        return Written(counts.acked)
+
+    def _send(
+        self, iterator: Iterator[pa.RecordBatch], reporter: Reporter, settled: Callable[[BatchOutcome], None],
+        wrong: list[BatchOutcome],
+    ) -> Counts:  # fmt: skip
+        """Send until the rows end or something went wrong; what became of them."""
+        from kcli.pipeline.background import Background
+        from kcli.pipeline.rows import sends_of
 
         with Background(self.sealed.client) as kafka:
             producer = kafka.client.producer(self.sealed.producer.patient(False))
@@ -78,15 +99,7 @@ class Writing:
                 kafka.run(producer.flush())
             finally:
                 kafka.run(producer.close(0))
-            counts = producer.counts
-        if wrong:
-            first = wrong[0]
-            raise NotWritten(
-                f"{first.topic}[{first.partition}]: {first.error}; of {counts.accepted} rows {counts.acked} are "
-                f"written, {counts.failed} are not, {counts.unknown} may be"
-            )
-        reporter.done()
-        return Written(counts.acked)
+            return producer.counts
 
 
 class BatchWriter(Writing, DataSourceArrowWriter):

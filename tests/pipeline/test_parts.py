@@ -1,0 +1,165 @@
+"""Ranges, filters, rows and errors, each by itself."""
+
+from __future__ import annotations
+
+import socket
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.pipeline.gateway import command_of
+from kcli.pipeline.java import Java, find_java
+from kcli.pipeline.trouble import told
+
+pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
+
+import pyarrow as pa
+
+from kcli.pipeline.arrow import micros, text
+from kcli.pipeline.formats import converter, from_json
+from kcli.pipeline.progress import Listener, Reporter
+from kcli.pipeline.ranges import NOTHING, ranges_of
+from kcli.pipeline.rows import lines_of, spans_of
+
+A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+
+
+def spans(ranges):
+    return [(one.partition, one.start, one.end) for one in ranges]
+
+
+def test_ranges_cover_everything_once_however_they_are_cut():
+    starts, ends = {A0: 5, A1: 0}, {A0: 100_005, A1: 50_000}
+    assert spans(ranges_of(starts, ends)) == [(0, 5, 100_005), (1, 0, 50_000)]
+    for least, most in ((3, 0), (10, 0), (0, 7_000), (6, 40_000)):
+        made = ranges_of(starts, ends, least=least, most=most)
+        assert len(made) >= least
+        assert not most or max(map(len, made)) <= most
+        for at in (A0, A1):
+            own = [(one.start, one.end) for one in made if one.at == at]
+            assert own[0][0] == starts[at]
+            assert own[-1][1] == ends[at]
+            assert all(left[1] == right[0] for left, right in pairwise(own))
+    assert ranges_of({A0: 5}, {A0: 5}) == [NOTHING]
+    assert ranges_of({A0: 9}, {A0: 5}) == [NOTHING]
+
+
+def test_rows_of_arrow_are_a_chunk_and_where_each_stands():
+    whole = pa.record_batch(
+        [pa.array([b"x", b"k1", None, b""], pa.binary()), pa.array(["no", "v1", "", None])], names=["key", "value"]
+    )
+    chunk, lines = lines_of(whole.slice(1))
+    places = zip(lines.key_starts, lines.key_lengths, lines.value_starts, lines.value_lengths, strict=True)
+    rows = [
+        (
+            None if kn < 0 else bytes(chunk[k : k + kn]),
+            None if vn < 0 else bytes(chunk[v : v + vn]),
+        )
+        for k, kn, v, vn in places
+    ]
+    assert rows == [(b"k1", b"v1"), (None, b""), (b"", None)]
+    data, starts, lengths = spans_of(pa.array([b"abc", None, b"d"], pa.large_binary()))
+    assert (bytes(data), list(starts), list(lengths)) == (b"abcd", [0, 3, 3], [3, -1, 1])
+
+
+def test_times_too_far_out_are_the_farthest_there_are():
+    times = pa.array([1, -1, 2**62], pa.timestamp("ms", "UTC"))
+    assert micros(times).cast(pa.int64()).to_pylist() == [1000, -1000, (2**63 // 1000 - 1) * 1000]
+
+
+def test_text_that_is_no_utf8_is_shown_like_in_java():
+    assert text(pa.array([b"a", None, b"\xff"], pa.binary())).to_pylist() == ["a", None, "\ufffd"]
+
+
+def test_json_by_the_batch_and_by_the_record_are_the_same():
+    kind = pa.struct([("id", pa.int64()), ("when", pa.timestamp("us", "UTC")), ("tags", pa.list_(pa.string()))])
+    cells = [b'{"id":1,"when":"2024-01-02T03:04:05Z","tags":["a","b"],"x":{}}', b'{"id":null}', b"{}"]
+    at_once = from_json(pa.array(cells, pa.binary()), kind)
+    one_by_one = from_json(pa.array([*cells, None], pa.binary()), kind)
+    assert at_once.type == one_by_one.type == kind
+    assert at_once.to_pylist() == one_by_one.to_pylist()[:3]
+    assert one_by_one.to_pylist()[3] is None
+    assert at_once.to_pylist()[0]["tags"] == ["a", "b"]
+
+
+def test_msgpack_becomes_typed_columns_or_says_what_to_install():
+    kind = pa.struct([("id", pa.int64())])
+    try:
+        from msgpack import packb
+    except ImportError:
+        with pytest.raises(UsageError, match="pip install msgpack"):
+            converter("msgpack", kind)
+    else:
+        read = converter("msgpack", kind)
+        assert read(pa.array([packb({"id": 3, "more": 1}), b"\xc1"], pa.binary())).to_pylist() == [{"id": 3}, None]
+
+
+def test_datagrams_tell_how_far_a_task_is():
+    with Listener() as live:
+        reporter = Reporter(live.address, "a", 3, 10, 20)
+        reporter.noted(4, 400, 14)
+        reporter.noted(6, 600, 20)
+        reporter.done()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            host, _, port = live.address.rpartition(":")
+            stranger.sendto(b"hello", (host, int(port)))
+        (report,) = live.poll()
+        assert (report.topic, report.source, report.rows, report.bytes, report.offset) == ("a", 3, 10, 1000, 20)
+        assert report.done
+        reporter.close()
+    unheard = Reporter("127.0.0.1:1")
+    unheard.noted(1, 1, 1)  # nobody listens: nothing happens
+    unheard.close()
+
+
+def test_what_spark_says_becomes_one_sentence_with_our_exit_code():
+    ours = Exception(
+        '[PYTHON_DATA_SOURCE_ERROR] Failed: Traceback (most recent call last):\n  File "x", line 1, in f\n'
+        '    raise UsageError(f"there is no option {key}")\n'
+        "kcli.errors.UsageError: there is no option x; did you mean y?\n SQLSTATE: 38000\n=== Streaming Query ==="
+    )
+    error = told(ours)
+    assert (str(error), error.exit_code) == ("there is no option x; did you mean y?", 2)
+    said = "[UNRESOLVED_COLUMN] A column `x` cannot be resolved. SQLSTATE: 42703\nat scala"
+    theirs = told(Exception(said), Path("/l"))
+    assert str(theirs) == "Spark: A column `x` cannot be resolved.; the log is /l"
+    assert theirs.exit_code == 1
+    known = UsageError("as it is")
+    assert told(known) is known
+
+
+def java_in(folder, version, modules="java.base"):
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "java").touch(mode=0o755)
+    (folder / "release").write_text(f'JAVA_VERSION="{version}"\nMODULES="{modules}"\n')
+    return folder
+
+
+def test_java_is_looked_for_in_order_and_an_old_one_is_refused(tmp_path, monkeypatch):
+    old, new = java_in(tmp_path / "old", "11.0.2"), java_in(tmp_path / "new", "21.0.1")
+    monkeypatch.delenv("KCLI_JAVA_HOME", raising=False)
+    monkeypatch.setenv("JAVA_HOME", str(new))
+    assert (find_java().where, find_java().major) == ("JAVA_HOME", 21)
+    with pytest.raises(UsageError, match=r"--java-home .*: Java 11\.0\.2; Spark needs 17"):
+        find_java(str(old))
+    with pytest.raises(UsageError, match="there is no bin/java in it"):
+        find_java(str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(new / "bin"))
+    assert (find_java().where, find_java().home) == ("PATH", new)
+    monkeypatch.setenv("PATH", str(old / "bin"))
+    monkeypatch.setattr("kcli.pipeline.java._bundled", lambda: None)
+    with pytest.raises(UsageError, match=r"the java on PATH is version 11\.0\.2; .* pip install .*spark-java"):
+        find_java()
+
+
+def test_a_jlinked_java_is_not_asked_for_the_module_it_lacks(tmp_path):
+    whole = Java(home=java_in(tmp_path / "a", "17", "java.base jdk.incubator.vector"), version="17")
+    linked = Java(home=java_in(tmp_path / "b", "25", "java.base java.sql"), version="25")
+    vector = "--add-modules=jdk.incubator.vector"
+    assert vector in command_of(whole, tmp_path, {}, memory="1g")
+    assert vector not in command_of(linked, tmp_path, {}, memory="1g")
+    assert "--sun-misc-unsafe-memory-access=allow" in command_of(linked, tmp_path, {}, memory="1g")
