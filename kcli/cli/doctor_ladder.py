@@ -10,7 +10,7 @@ from kcli.broker.handshake import agree_on_versions
 from kcli.broker.resolve import open_socket, resolve
 from kcli.cli.doctor_steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
 from kcli.cli.doctor_way import Way, reason, shown
-from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import ConnectError, DeadlineExceeded, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Ladder(Way):
                 assert isinstance(self.connection, SecuredConnection)
                 self.connection.versions = await agree_on_versions(self.connection, self.seconds)
                 lasts = await authenticate(self.connection, access, host, self.seconds)
-        except (AuthError, ConnectError, OtherForm) as problem:
+        except KcliError as problem:
             raise await refused(self, problem) from problem
         who = f" as {access.sasl.username}" if access.sasl.username else ""
         return f"{access.sasl.mechanism}{who}{f', for {lasts:.0f} s' if lasts else ''}"

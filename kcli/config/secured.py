@@ -25,6 +25,7 @@ TELLING = ("sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.jaas.conf
 
 SECRETS = ("truststore_password", "key_pem", "key_password", "keystore_password", "password", "token", "client_secret",
            "secret_key", "session_token")  # fmt: skip
+FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
 INSTEAD = {  # a field: those it replaces
     "ca": ("ca_pem", "truststore"), "ca_pem": ("ca", "truststore"), "truststore": ("ca", "ca_pem"),
     "certificate": ("certificate_pem", "keystore"), "certificate_pem": ("certificate", "keystore"),
@@ -167,6 +168,10 @@ class Asked:
 def put(fields: dict[str, Any], field: str, text: str) -> None:
     for other in INSTEAD.get(field, ()):
         fields.pop(other, None)
+    if text[:1] == "~" and field in FILES:
+        from os.path import expanduser
+
+        text = expanduser(text)
     if text:
         fields[field] = Secret(text) if field in SECRETS else text
 

@@ -68,6 +68,11 @@ def test_tls_in_both_dialects() -> None:
     assert inline == Security(tls=Tls(ca_pem="CA", certificate_pem="CHAIN", key_pem=Secret("KEY")))
 
 
+def test_a_file_below_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert security("security.protocol=SSL", "ssl.ca.location=~/ca.pem") == Security(tls=Tls(ca="/home/me/ca.pem"))
+
+
 def test_passwords_in_both_dialects() -> None:
     expected = Security(sasl=Sasl(mechanism="SCRAM-SHA-512", username="me", password=Secret("pw")), tls=Tls())
     common = ("security.protocol=SASL_SSL",)
