@@ -15,7 +15,10 @@ def ids(prefix: str, last: int, width: int = 2) -> list[str]:
     return [f"{prefix}{n:0{width}d}" for n in range(1, last + 1)]
 
 
-REQUIRED = {"docs/producer.md": ids("A1.", 20) + ids("A4.", 28) + ids("A5.", 28) + ids("D", 46, 1)}
+REQUIRED = {
+    "docs/producer.md": ids("A1.", 20) + ids("A4.", 28) + ids("A5.", 28) + ids("D", 46, 1),
+    "docs/connect.md": [f"B{n}" for n in range(15, 21)],
+}
 ROWS = [
     pytest.param(rule, *cells, id=rule) for doc in REQUIRED for rule, *cells in ROW.findall((ROOT / doc).read_text())
 ]

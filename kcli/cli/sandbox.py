@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,21 @@ def sandbox(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[bool, typer.Option(help="Really listen on an address others can reach.")] = False,
     auto_create: Annotated[bool, typer.Option(help="Create a topic when a client that asks for it names it.")] = True,
+    tls: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
+        ),
+    ] = None,
+    client_ca: Annotated[
+        Path | None, typer.Option(help="With --tls: want a client certificate of this authority (PEM).")
+    ] = None,
+    users: Annotated[
+        Path | None, typer.Option(help="Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM.")
+    ] = None,
+    session_lifetime: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="With --users: have them authenticate again.", min=0.1)
+    ] = None,
     format: Annotated[Literal["plain", "json"], typer.Option(help="How to print the address.")] = "plain",
 ) -> int:
     """Run an embedded Kafka broker on this machine until Ctrl-C.
@@ -44,11 +59,13 @@ def sandbox(
       kcli sandbox
       kcli sandbox --port 0 --format json --topic orders:3
       kcli sandbox --brokers 3 --data ./kafka-data
+      kcli sandbox --tls ./certificates --users users.txt
     """
     _check_host(host, allow_remote)
     topics = dict(_topic(text) for text in topic or [])
     try:
-        asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format))
+        more = _security(tls, client_ca, users, session_lifetime)
+        asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more))
     except OSError as problem:
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
     return 0
@@ -72,9 +89,52 @@ def _topic(text: str) -> tuple[str, int]:
     return name, int(count)
 
 
+def _security(
+    tls: Path | None, client_ca: Path | None, users: Path | None, session_lifetime: float | None
+) -> dict[str, Any]:
+    """What `Sandbox` is told of TLS and SASL. Raises UsageError."""
+    found: dict[str, Any] = {}
+    if tls is not None:
+        from kcli.sandbox.tls import find_or_make
+
+        made = find_or_make(tls)
+        found["tls"] = made.replace(client_ca=str(client_ca)) if client_ca is not None else made
+        found["advertised"] = "localhost"
+    elif client_ca is not None:
+        raise UsageError("--client-ca goes with --tls")
+    if users is not None:
+        found |= {"sasl": _users(users), "session_lifetime": session_lifetime}
+    elif session_lifetime is not None:
+        raise UsageError("--session-lifetime goes with --users")
+    return found
+
+
+def _hint(more: dict[str, Any]) -> str:
+    """What a client has to be told besides the address."""
+    tls, sasl = "tls" in more, "sasl" in more
+    words = [f"-X security.protocol={'SASL_' if sasl else ''}{'SSL' if tls else 'PLAINTEXT'}"]
+    if tls:
+        words.append(f"-X ssl.ca.location={Path(more['tls'].certificate).with_name('ca.pem')}")
+    if sasl:
+        words += ["-X sasl.mechanism=SCRAM-SHA-512", f"-X sasl.username={next(iter(more['sasl']))}"]
+    return " ".join(words)
+
+
+def _users(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UsageError(f"--users {path}: {getattr(problem, 'strerror', None) or 'is not text'}") from None
+    pairs = [line.partition(":") for line in lines if line.strip() and not line.startswith("#")]
+    if not pairs or not all(name and colon for name, colon, _ in pairs):
+        raise UsageError(f"--users {path}: every line is NAME:PASSWORD, and there is at least one")
+    return {name: password for name, _, password in pairs}
+
+
 async def _serve(
-    host: str, port: int, brokers: int, data: Path | None, topics: dict[str, int], auto_create: bool, format: str
-) -> None:
+    host: str, port: int, brokers: int, data: Path | None, topics: dict[str, int], auto_create: bool, format: str,
+    more: dict[str, Any],
+) -> None:  # fmt: skip
     from kcli.sandbox.sandbox import Sandbox
 
     stop = asyncio.Event()
@@ -82,7 +142,7 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with Sandbox(
-        brokers=brokers, host=host, port=port, data=data, topics=topics, auto_create=auto_create
+        brokers=brokers, host=host, port=port, data=data, topics=topics, auto_create=auto_create, **more
     ) as running:
         if format == "json":
             print(json.dumps({"bootstrap": running.bootstrap, "data": str(data) if data else None}), flush=True)
@@ -90,4 +150,6 @@ async def _serve(
             where = f"data in {data}" if data else "in memory"
             print(f"kcli sandbox listens on {running.bootstrap} ({where}). Ctrl-C stops it.", flush=True)
             print(f"export KCLI_BOOTSTRAP={running.bootstrap}", file=sys.stderr)
+            if more:
+                print(_hint(more), file=sys.stderr)
         await stop.wait()

@@ -37,6 +37,18 @@ def server_context(tls: ServerTls) -> ssl.SSLContext:
     return context
 
 
+def find_or_make(folder: Path) -> ServerTls:
+    """The certificates of a folder, made if there are none yet. Raises UsageError."""
+    made = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
+    if (folder / "server.pem").exists():
+        return made
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return make_certificates(folder)
+    except OSError as problem:
+        raise UsageError(f"certificates cannot be made in {folder}: {problem.strerror}") from None
+
+
 def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days: int = 30) -> ServerTls:
     """An authority of its own (`ca.pem`) and a certificate that it signed for `names` and loopback (`server.pem`,
     `server.key`), in `folder`. Raises UsageError without the package cryptography."""

@@ -13,7 +13,7 @@ USERS = {"admin": "admin-secret", "alice": "alice = secret", "zoe": "pässwörd"
 REAUTH_MS = 3000
 LISTENERS = {
     "SSL": "SSL", "MTLS": "SSL", "EXPIRED": "SSL", "STRANGER": "SSL", "SASL": "SASL_PLAINTEXT", "SASLSSL": "SASL_SSL",
-    "REAUTH": "SASL_PLAINTEXT", "OIDC": "SASL_PLAINTEXT",
+    "REAUTH": "SASL_PLAINTEXT", "REAUTHSSL": "SASL_SSL", "OIDC": "SASL_PLAINTEXT",
 }  # fmt: skip
 HANDLERS = "org.apache.kafka.common.security.oauthbearer"
 
@@ -83,7 +83,7 @@ class SecuredKafka(Kafka):
             "listener.name.oidc.oauthbearer.sasl.oauthbearer.expected.audience": AUDIENCE,
             "listener.name.oidc.oauthbearer.sasl.oauthbearer.expected.issuer": ISSUER,
         }
-        for name in ("sasl", "saslssl", "reauth"):
+        for name in ("sasl", "saslssl", "reauth", "reauthssl"):
             of = f"listener.name.{name}"
             plain = f"org.apache.kafka.common.security.plain.PlainLoginModule required {users};"
             made[f"{of}.plain.sasl.jaas.config"] = plain
@@ -94,5 +94,6 @@ class SecuredKafka(Kafka):
                 f'{HANDLERS}.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="admin";'
             )
         for mechanism in ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer"):
-            made[f"listener.name.reauth.{mechanism}.connections.max.reauth.ms"] = str(REAUTH_MS)
+            for name in ("reauth", "reauthssl"):
+                made[f"listener.name.{name}.{mechanism}.connections.max.reauth.ms"] = str(REAUTH_MS)
         return made

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -102,7 +102,7 @@ def rows_of(text: bytes) -> list[Row]:
     return rows
 
 
-def near(found: list[float], wanted: list[float], share: float) -> str | None:
+def near(found: Sequence[float], wanted: Sequence[float], share: float) -> str | None:
     """Whether all are as near as that; else the worst."""
     errors = [abs(a - b) / b for a, b in zip(found, wanted, strict=True)]
     assert len(errors) >= 5, f"only {len(errors)} looks to judge by"
@@ -117,64 +117,104 @@ def arrival(written: Count, read: Count, turned: float, pace: float) -> float:
     return moment + (written.at(moment) - read.at(moment)) / pace
 
 
+IN, SLOW, FAST = (1200, 800), (700, 500), (1900, 1100)  # records a second, by partition
+EVERY = 0.4  # seconds between looks
+
+
+class Play:
+    """The script, once: what went in, what was read, and what kcli said meanwhile."""
+
+    def __init__(self, kafka: Kafka, topic: str, folder: Path) -> None:
+        group = f"g-{topic}"
+        seen, recorded = folder / f"{topic}.watch", folder / f"{topic}.record"
+        taste = ["--window", f"{WINDOW:g}s", "--format", "ndjson", "-q"]
+        often = ["--interval", f"{EVERY * 1000:g}ms", "-b", kafka.bootstrap]
+        with ExitStack() as running:
+            readers = [running.enter_context(Reading(kafka, topic, group, 0)) for _ in IN]
+            wait_for(lambda: {one.partition for one in readers} == {0, 1}, 20.0, str)
+            readers.sort(key=lambda one: one.partition)
+            writers = [running.enter_context(Writing(kafka, topic, n, rate)) for n, rate in enumerate(IN)]
+            for one, rate in zip(readers, SLOW, strict=True):
+                one.rate = rate
+            self.begun = time.time()
+            wait_for(lambda: all(one.count.values[-1] for one in readers), 10.0, str)
+            watch = [*KCLI, "lag", group, "-p", "--watch", *taste, *often]
+            running.enter_context(Background(watch, stdout=seen))
+            running.enter_context(Background([*KCLI, "lag", "record", group, *often], stdout=recorded))
+            time.sleep(max(0.0, self.begun + 13.0 - time.time()))
+            self.turned = time.time()
+            for one, rate in zip(readers, FAST, strict=True):
+                one.rate = rate
+            pairs = list(zip(writers, readers, strict=True))
+            wait_for(lambda: all(w.count.values[-1] - r.count.values[-1] <= 0.1 * w.rate for w, r in pairs), 30.0, str)
+            time.sleep(0.5)
+        self.ins, self.outs = [one.count for one in writers], [one.count for one in readers]
+        self.ready = [
+            arrival(*both, self.turned, FAST[n] - IN[n]) for n, both in enumerate(zip(self.ins, self.outs, strict=True))
+        ]
+        self.rows = rows_of(seen.read_bytes())
+        replayed = kcli("lag", group, "--replay", str(recorded), "--by", "group", "--watch", *taste)
+        assert replayed.code == 0, replayed.err
+        self.sums = rows_of(replayed.out)
+
+    def departures(self) -> list[str]:
+        """Where the machine was too busy to keep to the script, or to look: then nothing is known."""
+        found = []
+        for n in range(len(IN)):
+            parts = [
+                (self.ins[n], self.begun + 2, self.ready[n], IN[n]),
+                (self.outs[n], self.begun + 2, self.turned, SLOW[n]),
+                (self.outs[n], self.turned + 1, self.ready[n] - 1, FAST[n]),
+            ]
+            for count, since, until, rate in parts:
+                for second in range(int(until - since)):
+                    was = count.rate(since + second, since + second + 1)
+                    if abs(was - rate) > 0.12 * rate:
+                        found.append(f"{was:.0f} a second instead of {rate}")
+        for rows in (self.sums, [row for row in self.rows if row["partition"] == 0]):
+            found += [
+                f"no look for {b['at'] - a['at']:.1f} s" for a, b in pairwise(rows) if b["at"] - a["at"] > 3 * EVERY
+            ]
+        return found
+
+    def faults(self) -> list[str]:
+        """What kcli said that is not so."""
+        slow, fast = (self.begun + WINDOW + 2, self.turned), (self.turned + WINDOW + 1, max(self.ready) - 3)
+        found: dict[str, str | None] = {}
+        for name, span in (("slow", slow), ("fast", fast)):
+            for n in range(len(IN)):
+                some = [row for row in self.rows if row["partition"] == n and span[0] <= row["at"] <= span[1]]
+                written = [row["at"] - self.ins[n].reached(row["committed"]) for row in some]
+                ages = [row["time_lag"] + 1 for row in some]
+                found[f"{name}: time lag of {n}"] = near(ages, [age + 1 for age in written], 0.1)
+                if name == "slow" or span[1] < self.ready[n]:
+                    out = SLOW[n] if name == "slow" else FAST[n]
+                    found[f"{name}: in of {n}"] = near([row["in_rate"] for row in some], [IN[n]] * len(some), 0.05)
+                    found[f"{name}: out of {n}"] = near([row["out_rate"] for row in some], [out] * len(some), 0.05)
+            sums = [row for row in self.sums if span[0] <= row["at"] <= span[1]]
+            found[f"{name}: in"] = near([row["in_rate"] for row in sums], [sum(IN)] * len(sums), 0.05)
+            if name == "slow":
+                assert all(row["eta"] is None for row in sums), "nothing is worked off, and there is a time for it"
+                found["slow: out"] = near([row["out_rate"] for row in sums], [sum(SLOW)] * len(sums), 0.05)
+            else:
+                left = [max(self.ready) - row["at"] for row in sums]
+                found["fast: eta"] = near([row["eta"] for row in sums], left, 0.2)
+        return [f"{what}: {said}" for what, said in found.items() if said is not None]
+
+
+@pytest.mark.timeout(240)
 def test_rates_eta_and_time_lag_are_those_of_a_scripted_workload(
     kafka: Kafka, topic_name: Callable[[], str], tmp_path: Path
 ) -> None:
-    """2,000 a second go in; 1,200 a second are read, then 3,000. One partition is through before the other."""
-    topic = topic_name()
-    assert kcli("topics", "create", topic, "-p", "2", "-b", kafka.bootstrap, "--wait").code == 0
-    group = f"g-{topic}"
-    slow, fast = {0: 700, 1: 500}, {0: 1900, 1: 1100}
-    seen, recorded = tmp_path / "watch", tmp_path / "record"
-    watch = [*KCLI, "lag", group, "-p", "--watch", "--window", f"{WINDOW:g}s", "--format", "ndjson", "-q"]
-    record = [*KCLI, "lag", "record", group]
-    often = ["--interval", "400ms", "-b", kafka.bootstrap]
-    with ExitStack() as running:
-        readers = [running.enter_context(Reading(kafka, topic, group, 0)) for _ in range(2)]
-        wait_for(lambda: {one.partition for one in readers} == {0, 1}, 20.0, str)
-        readers.sort(key=lambda one: one.partition)
-        writers = [running.enter_context(Writing(kafka, topic, n, rate)) for n, rate in enumerate((1200, 800))]
-        for one in readers:
-            one.rate = slow[one.partition]
-        begun = time.time()
-        wait_for(lambda: all(one.count.values[-1] for one in readers), 10.0, str)
-        for words, path in ((watch, seen), (record, recorded)):
-            running.enter_context(Background([*words, *often], stdout=path))
-        time.sleep(max(0.0, begun + 13.0 - time.time()))
-        for one in readers:
-            one.rate = fast[one.partition]
-        turned = time.time()
-        pairs = list(zip(writers, readers, strict=True))
-        wait_for(lambda: all(w.count.values[-1] - r.count.values[-1] <= 0.1 * w.rate for w, r in pairs), 30.0, str)
-        time.sleep(0.5)
-    ins, outs = [one.count for one in writers], [one.count for one in readers]
-    done = max(arrival(ins[n], outs[n], turned, fast[n] - rate) for n, rate in enumerate((1200, 800)))
-    rows = rows_of(seen.read_bytes())
-    replayed = kcli("lag", group, "--replay", str(recorded), "--by", "group", "--window", f"{WINDOW:g}s",
-                    "--format", "ndjson", "--watch", "-q")  # fmt: skip
-    assert replayed.code == 0, replayed.err
-    sums = rows_of(replayed.out)
-    steady = ((begun + WINDOW + 2, turned), (turned + WINDOW + 1, done - 3))
-    report = []
-    for since, until in steady:
-        for n in range(2):
-            some = [row for row in rows if row["partition"] == n and since <= row["at"] <= until]
-            for name, counts in (("in_rate", ins), ("out_rate", outs)):
-                if n == 0 and since > turned:
-                    continue  # it is through before
-                wanted = [counts[n].rate(row["at"] - WINDOW, row["at"]) for row in some]
-                report.append((f"{name} of {n}", near([row[name] for row in some], wanted, 0.05)))
-            wanted = [row["at"] - ins[n].reached(row["committed"]) for row in some]
-            report.append((f"time_lag of {n}", near([r["time_lag"] + 1 for r in some], [w + 1 for w in wanted], 0.1)))
-        some = [row for row in sums if since <= row["at"] <= until]
-        wanted = [sum(count.rate(row["at"] - WINDOW, row["at"]) for count in ins) for row in some]
-        report.append(("in_rate", near([row["in_rate"] for row in some], wanted, 0.05)))
-        if since < turned:
-            assert all(row["eta"] is None and row["falling"] > 0 for row in some)
-            report.append(("falling", near([row["falling"] for row in some], [800.0] * len(some), 0.15)))
-            report.append(
-                ("in_rate, as scripted", near([median(row["in_rate"] for row in some)] * 5, [2000.0] * 5, 0.05))
-            )
-        else:
-            report.append(("eta", near([row["eta"] for row in some], [done - row["at"] for row in some], 0.2)))
-    assert not [one for one in report if one[1] is not None], report
+    """2,000 a second go in; 1,200 a second are read, then 3,000. One partition is through before the other. What a busy
+    machine made of the script is no known truth: it is played again then, at most four times."""
+    for _ in range(4):
+        topic = topic_name()
+        assert kcli("topics", "create", topic, "-p", "2", "-b", kafka.bootstrap, "--wait").code == 0
+        played = Play(kafka, topic, tmp_path)
+        departures = played.departures()
+        if not departures:
+            break
+        print(departures)
+    assert not departures, f"this machine cannot keep to the script: {departures}"
+    assert played.faults() == []

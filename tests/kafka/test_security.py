@@ -15,6 +15,7 @@ from kcli.consumer.bounds import Bound
 from kcli.consumer.consumer import Consumer
 from kcli.errors import AuthError, BrokerError, ConnectError, KcliError, TlsError
 from kcli.model import TopicPartition
+from kcli.proto.messages.metadata import MetadataRequest
 from kcli.secret import Secret
 from kcli.security import OAuth, Sasl, Security, Tls
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
@@ -187,6 +188,10 @@ async def test_B17_oauthbearer_by_token_file_command_and_oidc(secured: SecuredKa
     assert "invalid_client" in str(told)
 
 
+async def test_B17_oauthbearer_over_tls(secured: SecuredKafka) -> None:
+    await works(secured, "SASLSSL", trusting(secured), bearer(token=Secret(unsecured("alice"))))
+
+
 async def test_B17_a_token_that_the_broker_refuses_is_final_with_its_reason(secured: SecuredKafka) -> None:
     told = await refusal(secured, "OIDC", None, bearer(token=Secret(secured.idp.token("kcli") + "x")))
     assert isinstance(told, AuthError)
@@ -217,6 +222,18 @@ async def test_B18_sessions_are_renewed_under_traffic_and_nothing_is_lost(
     assert sorted(read) == list(range(produced))
     lines = kcli("consume", topic, "-b", secured.bootstrap, "-o", "beginning", "-e").out.split()
     assert sorted(map(int, lines)) == list(range(produced))
+
+
+async def test_B18_sessions_are_renewed_over_tls(secured: SecuredKafka) -> None:
+    async with client(secured, "REAUTHSSL", trusting(secured), password("SCRAM-SHA-512")) as one:
+        renewed: list[object] = []
+        watch = asyncio.create_task(_renewals(one, renewed))
+        broker = await one.cluster.anyone()
+        end = time.monotonic() + REAUTH_MS / 1000 + 1
+        while time.monotonic() < end:
+            assert await asyncio.gather(*(broker.ask(MetadataRequest(topics=[])) for _ in range(20)))
+        watch.cancel()
+        assert renewed
 
 
 async def _produce(one: Client, topic: str, acks: int, seconds: float) -> tuple[int, list[int]]:
