@@ -61,7 +61,7 @@ class Gssapi:
         try:
             offered = self._context.unwrap(challenge).message
             if len(offered) != 4 or not offered[0] & NO_LAYER:
-                raise AuthError("GSSAPI: the broker wants every message signed or encrypted, which Kafka cannot")
+                raise AuthError("GSSAPI: the broker wants everything signed or encrypted, which Kafka cannot")
             wanted = bytes((NO_LAYER, 0, 0, 0)) + self._principal.encode()
             self._layered = True
             return bytes(self._context.wrap(wanted, False).message)

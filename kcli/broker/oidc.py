@@ -27,13 +27,11 @@ def check_endpoint(oauth: OAuth) -> None:
     """Raises UsageError for an endpoint to which no secret may be sent."""
     at = urlsplit(oauth.token_endpoint)
     if at.scheme == "http" and at.hostname not in LOOPBACK:
-        raise UsageError(
-            f"the token endpoint {oauth.token_endpoint} is not https: the client's secret would be readable"
-        )
+        raise UsageError(f"the token URL {oauth.token_endpoint} is not https: the client's secret would be readable")
     if at.scheme not in ("http", "https") or not at.hostname:
-        raise UsageError(f"the token endpoint {oauth.token_endpoint} is not an https URL")
+        raise UsageError(f"the token URL {oauth.token_endpoint} is not an https URL")
     if not oauth.client_id or oauth.client_secret is None:
-        raise UsageError("a token endpoint wants a client id and a client secret")
+        raise UsageError("a token URL wants a client id and a client secret")
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -58,25 +56,25 @@ def ask(oauth: OAuth) -> tuple[str, float | None]:
         },
         method="POST",
     )
-    where = f"the token endpoint {oauth.token_endpoint}"
+    url = oauth.token_endpoint
     opener = build_opener(_NoRedirect, HTTPSHandler(context=_context(oauth)), *_proxies(oauth))
     try:
         with opener.open(request, timeout=oauth.timeout) as answer:
             body = answer.read(LARGEST)
     except HTTPError as refused:
         with refused:
-            raise _refusal(where, refused.code, refused.read(LARGEST)) from None
+            raise _refusal(url, refused.code, refused.read(LARGEST)) from None
     except (URLError, HTTPException, OSError) as problem:
         reason = getattr(problem, "reason", None) or problem
-        raise ConnectError(f"{where} cannot be reached: {printable(str(reason))}") from None
-    return _token(where, body)
+        raise ConnectError(f"the token URL {url} cannot be reached: {printable(str(reason))}") from None
+    return _token(url, body)
 
 
 def _context(oauth: OAuth) -> SSLContext:
     try:
         return create_default_context(cafile=oauth.ca or None)
     except OSError as problem:
-        raise AuthError(f"the authorities of the token endpoint, {oauth.ca}: {problem.strerror or problem}") from None
+        raise AuthError(f"the authorities of the token URL, {oauth.ca}: {problem.strerror or problem}") from None
 
 
 def _proxies(oauth: OAuth) -> list[ProxyHandler]:
@@ -84,19 +82,19 @@ def _proxies(oauth: OAuth) -> list[ProxyHandler]:
     return [ProxyHandler({})] if urlsplit(oauth.token_endpoint).hostname in LOOPBACK else []
 
 
-def _refusal(where: str, status: int, body: bytes) -> AuthError | ConnectError:
+def _refusal(url: str, status: int, body: bytes) -> AuthError | ConnectError:
     said = _object(body)
     words = ": ".join(printable(str(said[key])) for key in ("error", "error_description") if said.get(key))
     if status >= 500 or status == 429:
-        return ConnectError(f"{where} is in trouble: HTTP {status}{f', {words}' if words else ''}")
-    return AuthError(f"{where} gave no token: HTTP {status}{f', {words}' if words else ''}")
+        return ConnectError(f"the token URL {url} is in trouble: HTTP {status}{f', {words}' if words else ''}")
+    return AuthError(f"the token URL {url} gave no token: HTTP {status}{f', {words}' if words else ''}")
 
 
-def _token(where: str, body: bytes) -> tuple[str, float | None]:
+def _token(url: str, body: bytes) -> tuple[str, float | None]:
     said = _object(body)
     token = said.get("access_token")
     if not isinstance(token, str) or not token:
-        raise AuthError(f"{where} answered without an access_token")
+        raise AuthError(f"the token URL {url} answered without an access_token")
     lifetime = said.get("expires_in")
     return token, float(lifetime) if isinstance(lifetime, int | float) and lifetime > 0 else None
 

@@ -45,7 +45,7 @@ def client_context(tls: Tls) -> ssl.SSLContext:
 
 def _version(name: str, what: str) -> ssl.TLSVersion:
     if name not in VERSIONS:
-        raise UsageError(f"{what}: {name} is not one of {', '.join(VERSIONS)}")
+        raise UsageError(f"{what}: the version {name} is not one of {', '.join(VERSIONS)}")
     return VERSIONS[name]
 
 

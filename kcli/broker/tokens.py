@@ -30,9 +30,7 @@ class Tokens:
         ]  # fmt: skip
         if oauth is None or len(named) != 1:
             what = "wants one of" if not named else "wants one, and not several, of"
-            raise UsageError(
-                f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token endpoint"
-            )
+            raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")
         if oauth.token_endpoint:
             from kcli.broker.oidc import check_endpoint
 

@@ -189,7 +189,7 @@ async def test_B20_a_certificate_that_is_wanted_or_not_taken_is_told_in_both_ver
         ({"keystore": "{dir}/pem.txt", "keystore_type": "JKS"}, "is a Java keystore, which only Java can read"),
         ({"keystore": "{dir}/noise"}, "neither PEM nor PKCS12"),
         ({"keystore": "{dir}/noise", "keystore_type": "PKCS12"}, "neither PEM nor PKCS12"),
-        ({"minimum": "SSLv3"}, "SSLv3 is not one of TLSv1.2, TLSv1.3"),
+        ({"minimum": "SSLv3"}, "the version SSLv3 is not one of TLSv1.2, TLSv1.3"),
         ({"ciphers": "NONSENSE"}, "OpenSSL knows none of NONSENSE"),
     ],
 )
