@@ -105,6 +105,8 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
             "PYTHONPATH": python_path(),
         }
         environment.pop("JAVA_TOOL_OPTIONS", None)
+        if conf.get("spark.master", "").startswith("local"):
+            environment.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         flags = [*archive.flags(java, home), *options]
         process = subprocess.Popen(
             command_of(java, home, conf, memory=memory, options=flags), stdin=subprocess.PIPE, stdout=out, stderr=out,

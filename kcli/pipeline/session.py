@@ -46,12 +46,14 @@ class SessionSettings(Frozen):
 
 class Session:
     """`with Session(settings) as spark:`. `log` is where Spark's own output goes. Raises UsageError where pyspark or
-    Java is missing, SparkFailed when Spark does not start. `options` are the JVM's."""
+    Java is missing, SparkFailed when Spark does not start. `options` are the JVM's, which may take
+    `patience` seconds to end."""
 
-    def __init__(self, settings: SessionSettings, *, options: tuple[str, ...] = ()) -> None:
+    def __init__(self, settings: SessionSettings, *, options: tuple[str, ...] = (), patience: float = 10.0) -> None:
         self.settings = settings
         self.log = settings.log or log_file()
         self._options = options
+        self._patience = patience
         self._jvm: Jvm | None = None
         self._spark: SparkSession | None = None
 
@@ -97,7 +99,7 @@ class Session:
             if held is not None:
                 held.shutdown()
         if jvm is not None:
-            jvm.stop()
+            jvm.stop(self._patience)
 
 
 def _connected(conf: dict[str, str]) -> SparkSession:
@@ -170,9 +172,8 @@ def warm_up(settings: SessionSettings) -> Path:
     options, part = archive.making(java, home)
     made = archive.path_of(java, home)
     made.unlink(missing_ok=True)
-    session = Session(
-        settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2"))), options=tuple(options)
-    )
+    two = settings.replace(conf=(*settings.conf, ("spark.sql.shuffle.partitions", "2")))
+    session = Session(two, options=tuple(options), patience=180.0)  # the archive is written when the JVM ends
     try:
         with session as spark:
             _usual_work(spark)

@@ -256,6 +256,27 @@ def test_rows_of_many_batches_are_cut_where_each_is_full(core):
 
 
 @cores
+def test_rows_with_a_time_each_are_cut_where_each_batch_is_full(core):
+    rng = random.Random(5)
+    text = b"".join(b"%d\t%s\n" % (rng.randrange(50), b"x" * rng.randrange(200)) for _ in range(500))
+    lines = core.split_lines(text, 0, len(text), 10, b"\t")
+    parts = core.partition_keys(text, lines, 2)
+    times = array("q", [rng.randrange(2**41) for _ in range(lines.count)])
+    for most_bytes, most in ((10_000, 1 << 30), (1 << 30, 77), (50, 10)):
+        made = {}
+        for each in (core, twin):
+            builder, row, batches = each.Builder(), 0, []
+            while row < lines.count:
+                row = builder.append_rows(text, lines, row, parts, 1, 5, most_bytes, most, times)
+                if builder.count:
+                    batches.append((row, sealed(builder)))
+            made[each] = batches
+        assert made[core] == made[twin]
+        read = [record for _, data in made[core] for record in core.read_records(opened(core, data))]
+        assert [record.timestamp for record in read] == [at for at, part in zip(times, parts) if part == 1]
+
+
+@cores
 def test_E6_counts_that_cannot_be_are_refused(core):
     good = bytearray(built(core, [(1, None, b"v", ())]))
     for count in (-1, 2**31 - 1, 3):
