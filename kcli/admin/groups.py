@@ -1,4 +1,4 @@
-"""Groups: all kinds are listed (E71), classic and KIP-848 ones described, empty ones deleted."""
+"""Groups: all kinds are listed (E71) and described, empty ones deleted. Share and streams groups: `group_kinds`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Listed(Value):
 
 
 class Member(Value):
-    """One member. `epoch` is None for classic members, `assignment` what it owns now."""
+    """One member. `epoch` is None for classic members, `assignment` what it owns now (of a share group: what it takes
+    records from, maybe with others), `tasks` those of a streams member: 0_3, or 0_3 standby."""
 
     member_id: str = ""
     instance_id: str | None = None
@@ -48,6 +49,7 @@ class Member(Value):
     topics: list[str] = field(factory=list)
     regex: str | None = None
     assignment: list[TopicPartition] = field(factory=list)
+    tasks: list[str] = field(factory=list)
 
 
 class Described(Value):
@@ -64,7 +66,8 @@ class Described(Value):
 
     @property
     def owners_known(self) -> bool:
-        return self.state not in REBALANCING
+        untold = self.type in ("share", "streams") and not self.members and self.state not in ("Empty", "Dead")
+        return self.state not in REBALANCING and not untold
 
 
 class GroupMissing(KcliError):
@@ -117,19 +120,16 @@ async def group_names(cluster: Cluster) -> list[str]:
 async def describe_groups(
     coordinators: Coordinators, listed: Iterable[Listed], *, patience: float = PATIENCE
 ) -> dict[str, Described | KcliError]:
-    """State, members and assignments. A group whose `type` is None is looked for in both kinds. Share and streams
-    groups come without members: their state is what the listing said."""
+    """State, members and assignments. A group whose `type` is None is looked for among consumer and classic groups. A
+    share or streams group of a broker that cannot describe them is as the listing said, without members."""
     groups = {row.group: row for row in listed}
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
         new = (await broker.versions()).get(CONSUMER_GROUP_DESCRIBE) is not None
         found: dict[str, Described | KcliError] = {}
-        for name in some:
-            row = groups[name]
-            if row.type in ("share", "streams"):
-                found[name] = Described(
-                    group=name, type=row.type, state=row.state or "", protocol=row.protocol, coordinator=broker.node_id
-                )
+        others = [groups[name] for name in some if groups[name].type in ("share", "streams")]
+        if others:
+            found |= await _describe_others(coordinators.cluster, broker, others)
         if new and (wanted := [name for name in some if groups[name].type in (None, "consumer")]):
             found |= await _describe_new(broker, wanted)
         missing = [name for name in some if groups[name].type in (None, "classic") and _missing(found.get(name))]
@@ -138,6 +138,21 @@ async def describe_groups(
         return found
 
     return await coordinators.ask(groups, ask, patience=patience, most=200)
+
+
+async def _describe_others(cluster: Cluster, broker: Broker, rows: list[Listed]) -> dict[str, Described | KcliError]:
+    """Share and streams groups."""
+    from kcli.admin.group_kinds import describe_kind
+
+    found: dict[str, Described | KcliError] = {}
+    for kind in ("share", "streams"):
+        some = [row for row in rows if row.type == kind]
+        described = await describe_kind(cluster, broker, kind, [row.group for row in some])
+        for row in some:
+            found[row.group] = described.get(row.group) or Described(
+                group=row.group, type=kind, state=row.state or "", protocol=row.protocol, coordinator=broker.node_id
+            )
+    return found
 
 
 def _missing(answer: object) -> bool:

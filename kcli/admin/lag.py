@@ -36,6 +36,7 @@ class Sample(Value):
 
     `committed` None: nothing committed. `end`, `start`, `stable` None: not known, `error` says why. `owned` None:
     nobody can say now who owns it (a rebalance is under way), else whether a member does. Offsets are absolute.
+    `counted` is the lag as a share group's coordinator counts it; its `committed` is where the group's window starts.
     """
 
     group: str = ""
@@ -50,6 +51,7 @@ class Sample(Value):
     client_id: str | None = None
     host: str | None = None
     error: str | None = None
+    counted: int | None = None
 
 
 class Lag(Value):
@@ -90,7 +92,7 @@ def measure(sample: Sample, threshold: int = 0) -> Lag:
     start = sample.start if sample.start is not None else 0
     if sample.committed is None:
         return Lag(sample=sample, unread=max(sample.end - start, 0), status=NO_COMMIT)
-    behind = sample.end - sample.committed
+    behind = sample.end - sample.committed if sample.counted is None else sample.counted
     lag, beyond, lost = max(behind, 0), max(-behind, 0), max(start - sample.committed, 0)
     return Lag(sample=sample, lag=lag, lost=lost, beyond=beyond, status=_status(lag, lost, sample.owned, threshold))
 

@@ -13,7 +13,7 @@ from kcli.admin.gather import PATIENCE, bad, good
 from kcli.admin.groups import Described, Member, find_groups
 from kcli.admin.lag import Sample
 from kcli.admin.offsets import EARLIEST, LATEST, Committed, LogOffset, committed_offsets, list_offsets
-from kcli.errors import KcliError
+from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value, field
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Ends = dict[TopicPartition, LogOffset | KcliError]
     Commits = dict[TopicPartition, Committed | KcliError]
+    Counted = dict[tuple[str, TopicPartition], int]
 
 
 class GroupSnapshot(Value):
@@ -52,23 +53,25 @@ async def take(
     stable: bool = False,
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """A snapshot of the named groups, or of all. Share groups have no committed offsets and are left out. `states`
-    keeps groups in these states, whatever their case; `topics` keeps only these topics. `isolation` says which end
-    counts: high watermark or last stable offset; with `stable` the last stable offset is read in any case."""
+    """A snapshot of the named groups, or of all; of a share group where its window starts, and the lag that its
+    coordinator counts. `states` keeps groups in these states, whatever their case; `topics` keeps only these topics.
+    `isolation` says which end counts: high watermark or last stable offset; with `stable` the last stable offset is
+    read in any case."""
     coordinators = Coordinators(cluster)
     named = list(dict.fromkeys(groups))
     found, brokers = await find_groups(coordinators, named, patience=patience)
     wanted_states = {state.lower() for state in states}
     described = {
-        name: group
-        for name, group in good(found).items()
-        if group.type != "share" and (not wanted_states or group.state.lower() in wanted_states)
+        name: group for name, group in good(found).items() if not wanted_states or group.state.lower() in wanted_states
     }
-    commits = await committed_offsets(coordinators, described, patience=patience)
+    shared = [name for name, group in described.items() if group.type == "share"]
+    commits = await committed_offsets(
+        coordinators, [name for name in described if name not in shared], patience=patience
+    )
+    counted: Counted = {}
+    if shared:
+        commits |= await _share_commits(coordinators, shared, counted, patience, named=set(named))
     failed = bad(found) | bad(commits)
-    for name, group in good(found).items():
-        if name in named and group.type == "share":
-            failed[name] = KcliError(f"{name}: a share group commits no offsets, so it has no lag of this kind")
     kept = set(topics)
     committed: dict[str, Commits] = {}
     for name, partitions in good(commits).items():
@@ -78,10 +81,37 @@ async def take(
     everywhere = {at for some in committed.values() for at in some}
     ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
     shots = [
-        GroupSnapshot(described=described[name], samples=samples_of(described[name], some, ends, starts, stables))
+        GroupSnapshot(
+            described=described[name], samples=samples_of(described[name], some, ends, starts, stables, counted)
+        )
         for name, some in committed.items()
-    ]
+    ]  # fmt: skip
     return Snapshot(groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers)
+
+
+async def _share_commits(
+    coordinators: Coordinators, groups: list[str], counted: Counted, patience: float, *, named: set[str]
+) -> dict[str, Commits | KcliError]:
+    """The starts of share groups as if they were commits, and into `counted` their lag. Where a broker does not tell,
+    a group that was not named is left out."""
+    from kcli.admin.group_kinds import ShareStart, share_offsets
+
+    made: dict[str, Commits | KcliError] = {}
+    for name, answer in (await share_offsets(coordinators, groups, patience=patience)).items():
+        if isinstance(answer, KcliError):
+            if name in named or isinstance(answer, BrokerError):
+                made[name] = answer
+            continue
+        rows: Commits = {}
+        made[name] = rows
+        for at, where in answer.items():
+            if isinstance(where, ShareStart):
+                rows[at] = Committed(offset=-1 if where.start is None else where.start, leader_epoch=where.leader_epoch)
+                if where.lag is not None:
+                    counted[name, at] = where.lag
+            else:
+                rows[at] = where
+    return made
 
 
 async def bounds(
@@ -107,16 +137,26 @@ async def bounds(
 
 
 def owners(group: Described) -> dict[TopicPartition, Member]:
-    """Who owns which partition."""
-    return {at: member for member in group.members for at in member.assignment}
+    """Who owns which partition; of members that share one, the first."""
+    return {at: member for member in reversed(group.members) for at in member.assignment}
 
 
-def samples_of(group: Described, committed: Commits, ends: Ends, starts: Ends, stables: Ends) -> list[Sample]:
+def _common(group: Described) -> set[TopicPartition]:
+    """Partitions that several members of a share group take records from: none of them owns it."""
+    seen: set[TopicPartition] = set()
+    everywhere = (at for member in group.members for at in member.assignment)
+    return {at for at in everywhere if at in seen or seen.add(at)} if group.type == "share" else set()  # type: ignore[func-returns-value]
+
+
+def samples_of(
+    group: Described, committed: Commits, ends: Ends, starts: Ends, stables: Ends, counted: Counted | None = None
+) -> list[Sample]:
     """The samples of one group, sorted by topic and partition."""
-    owner = owners(group)
+    owner, common = owners(group), _common(group)
     samples = []
     for at in sorted(committed):
-        where, end, start, member = committed[at], ends.get(at), starts.get(at), owner.get(at)
+        where, end, start = committed[at], ends.get(at), starts.get(at)
+        member = None if at in common else owner.get(at)
         stable = stables.get(at)
         problem = next((answer for answer in (where, end, start) if isinstance(answer, KcliError)), None)
         samples.append(
@@ -128,11 +168,12 @@ def samples_of(group: Described, committed: Commits, ends: Ends, starts: Ends, s
                 end=end.offset if isinstance(end, LogOffset) else None,
                 start=start.offset if isinstance(start, LogOffset) else None,
                 stable=stable.offset if isinstance(stable, LogOffset) else None,
-                owned=True if member else False if group.owners_known else None,
+                owned=True if at in owner else False if group.owners_known else None,
                 member_id=member.member_id if member else None,
                 client_id=member.client_id if member else None,
                 host=member.host if member else None,
                 error=str(problem) if problem is not None else None,
+                counted=(counted or {}).get((group.group, at)),
             )
         )
     return samples

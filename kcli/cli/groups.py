@@ -102,10 +102,9 @@ def members(values: Values) -> int:
             member_row(group.group, member) for group in found.values() for member in group.members
         ]
         for group in found.values():
-            if group.type in ("share", "streams"):
-                document.fail(
-                    KcliError(f"{group.group}: members of {group.type} groups are not shown, only listed"), group.group
-                )
+            if not group.members and not group.owners_known and group.type in ("share", "streams"):
+                untold = f"{group.group}: this broker lists its {group.type} groups and does not tell their members"
+                document.fail(KcliError(untold), group.group)
             elif not group.members:
                 say(values, f"{group.group}: no members ({group.state})")
 
@@ -131,4 +130,5 @@ def member_row(group: str, member: Member) -> Row:
         "epoch": member.epoch,
         "rack": member.rack,
         "subscribed": member.topics or ([member.regex] if member.regex else []),
+        "tasks": member.tasks or None,
     }

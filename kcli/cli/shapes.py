@@ -181,6 +181,7 @@ _MEMBER = (
     _c("partitions", "integer", "Partitions it owns."),
     _c("assignment", "strings", "Those partitions, as topic:partition."),
     _c("subscribed", "strings", "Topics (or the pattern) it subscribed to.", table=False),
+    _c("tasks", "strings", "Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", null=True, sparse=True),
 )
 _PLAN_TOPIC = (
     TOPIC,

@@ -14,6 +14,8 @@ from kcli import codes
 from kcli.errors import BrokerError, ConnectError
 from kcli.model import Node, TopicPartition
 from kcli.proto.messages import consumer_group_describe as new
+from kcli.proto.messages import describe_share_group_offsets as shares
+from kcli.proto.messages import share_group_describe, streams_group_describe
 from kcli.proto.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
 from kcli.proto.messages.delete_groups import DeletableGroupResult, DeleteGroupsResponse
 from kcli.proto.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
@@ -68,6 +70,8 @@ class Tiny:
         self.down: set[int] = set()
         self.asked: list[tuple[int, Any]] = []
         self.once: dict[str, list[int]] = {}  # request name to error codes answered first
+        self.topologies: dict[str, Any] = {}  # of streams groups
+        self.share_lags: dict[tuple[str, str, int], int] = {}  # of share groups; -1 where it is not here
         self.cached: dict[TopicPartition, int] = {}
         self.moved: list[Any] = []
 
@@ -217,6 +221,44 @@ class TinyBroker:
         if group is None or group.group_type != "consumer":
             return new.DescribedGroup(error_code=69, group_id=name)
         return new.DescribedGroup(group_id=name, group_state=group.group_state, members=self.cluster.members[name])
+
+    def _ShareGroupDescribe(self, request: Any) -> share_group_describe.ShareGroupDescribeResponse:
+        made, groups = share_group_describe.DescribedGroup, self.cluster.groups
+        return share_group_describe.ShareGroupDescribeResponse(
+            groups=[
+                made(group_id=name, group_state=groups[name].group_state, members=self.cluster.members[name])
+                if name in groups and groups[name].group_type == "share"
+                else made(group_id=name, error_code=69)
+                for name in request.group_ids
+            ]
+        )
+
+    def _StreamsGroupDescribe(self, request: Any) -> streams_group_describe.StreamsGroupDescribeResponse:
+        return streams_group_describe.StreamsGroupDescribeResponse(
+            groups=[
+                streams_group_describe.DescribedGroup(
+                    group_id=name, group_state=self.cluster.groups[name].group_state,
+                    members=self.cluster.members[name], topology=self.cluster.topologies.get(name),
+                )
+                for name in request.group_ids
+            ]
+        )  # fmt: skip
+
+    def _DescribeShareGroupOffsets(self, request: Any) -> shares.DescribeShareGroupOffsetsResponse:
+        return shares.DescribeShareGroupOffsetsResponse(groups=[self._starts(one.group_id) for one in request.groups])
+
+    def _starts(self, group: str) -> shares.DescribeShareGroupOffsetsResponseGroup:
+        topics: dict[str, Any] = {}
+        for (topic, partition), at in self.cluster.commits.get(group, {}).items():
+            row = topics.setdefault(topic, shares.DescribeShareGroupOffsetsResponseTopic(topic_name=topic))
+            lag = self.cluster.share_lags.get((group, topic, partition), -1)
+            row.partitions.append(
+                shares.DescribeShareGroupOffsetsResponsePartition(partition_index=partition, start_offset=at, lag=lag)
+            )
+        error = self.cluster.fail_once("DescribeShareGroupOffsets")
+        return shares.DescribeShareGroupOffsetsResponseGroup(
+            group_id=group, topics=list(topics.values()), error_code=error
+        )
 
     def _OffsetFetch(self, request: Any) -> OffsetFetchResponse:
         return OffsetFetchResponse(groups=[self._commits(group.group_id) for group in request.groups])

@@ -97,7 +97,7 @@ def test_E71_a_named_share_group_says_why_it_has_no_lag_and_is_left_out_of_all(l
     line.tiny.group("shared", type="share")
     ran = line("lag", "shared")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "kcli: shared: a share group commits no offsets, so it has no lag of this kind\n"
+    assert ran.err == "kcli: shared: this broker does not tell how far its share groups are\n"
     assert line("lag").code == 0
 
 
