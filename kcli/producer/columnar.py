@@ -76,18 +76,30 @@ class Columnar:
         grown = added = 0
         try:
             self._check()
-            if places is None:
-                places = self._placement.rows(topic, chunk, lines, everyone)
-            elif -1 in places:
-                chosen = self._placement.rows(topic, chunk, lines, everyone)
-                places = type(places)("i", [by if place < 0 else place for place, by in zip(places, chosen)])
-            for wanted in sorted(set(places)):
+            sticks = None
+            if places is None and max(lines.key_lengths) < 0:
+                sticks = self._placement.keyless(topic, sum(lines.value_lengths), everyone)
+            if sticks is None:
+                places = self._places(topic, chunk, lines, places, everyone)
+            for wanted in (sticks,) if places is None else sorted(set(places)):
+                assert wanted is not None
                 more, taken = self._bulk.add_rows(topic, chunk, lines, places, wanted, now_ms(None), timestamps)
                 grown += more
                 added += taken
         finally:
             budget.give(room - grown, lines.count - added)
         await asyncio.sleep(0)
+
+    def _places(
+        self, topic: str, chunk: Buffer, lines: Lines, given: array[int] | None, everyone: Sequence[int]
+    ) -> array[int]:
+        """Each row's partition: the one given, else by its key."""
+        if given is not None and -1 not in given:
+            return given
+        chosen = self._placement.rows(topic, chunk, lines, everyone)
+        if given is None:
+            return chosen
+        return type(given)("i", [by if place < 0 else place for place, by in zip(given, chosen)])
 
 
 def _size(lines: Lines, row: int, stop: int) -> int:

@@ -98,6 +98,15 @@ class Placement:
             )
         return found
 
+    def keyless(self, topic: str, size: int, everyone: Sequence[int]) -> int | None:
+        """Where rows without keys, of `size` bytes, go together; None where the partitioner places each by itself."""
+        if not self._columnar:
+            return None
+        sticky = self.sticky(topic)
+        chosen = sticky.choose(everyone)
+        sticky.went(size, full=size >= self.engine.accumulator.sizing.limit(topic))
+        return chosen
+
     def rows(self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int]) -> array[int]:
         """Each row's partition. Rows without a key go where the topic sticks now, among the others and in their
         order: a batch of their own would overtake or fall behind the keyed rows of that partition."""
