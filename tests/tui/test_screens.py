@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.tui.app import Dashboard
 from kcli.tui.places import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.widgets.rows import Rows
@@ -50,6 +51,7 @@ async def test_enter_on_a_partition_shows_the_record_the_group_reads_next(dashbo
         await shows(pilot, "Group fraud")
         rows = pilot.app.screen.query_one("#partitions", Rows)
         await until(pilot, lambda: rows.row is not None)
+        assert rows.row is not None
         sample = rows.row.lag.sample
         await pilot.press("enter")
         await shows(pilot, f"payments[{sample.partition}] at {sample.committed}")
@@ -155,13 +157,15 @@ async def test_the_colon_goes_anywhere_and_says_what_is_no_place(dashboard: Open
 
 async def test_a_pause_stops_looking_and_a_dead_broker_is_told_while_the_last_look_stands(dashboard: Open) -> None:
     async with dashboard() as pilot:
+        board = pilot.app
+        assert isinstance(board, Dashboard)
         await pilot.press("space")
         await shows(pilot, "PAUSED")
-        look = pilot.app.look
+        look = board.look
         await pilot.pause(0.5)
-        assert pilot.app.look is look
+        assert board.look is look
         await pilot.press("space")
-        await until(pilot, lambda: pilot.app.look is not look)
+        await until(pilot, lambda: board.look is not look)
 
 
 async def test_what_a_terminal_would_obey_is_spelled_out(dashboard: Open) -> None:
@@ -176,9 +180,11 @@ async def test_what_a_terminal_would_obey_is_spelled_out(dashboard: Open) -> Non
 async def test_every_screen_fits(dashboard: Open, size: tuple[int, int]) -> None:
     async with dashboard(size=size) as pilot:
         for place in ("groups", "group audit", "topics", "topic orders", "brokers", "records orders payments"):
-            pilot.app.push_screen(find(place))
+            screen = find(place)
+            assert screen is not None
+            await pilot.app.push_screen(screen)
             await pilot.pause(0.2)
-            lines = seen(pilot).splitlines()
+            lines = seen(pilot).split("\n")
             assert len(lines) == size[1]
             assert max(map(len, lines)) <= size[0]
             assert lines[0].startswith(" kcli")
