@@ -116,6 +116,7 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
         while not told.exists():
             if process.poll() is not None or time.monotonic() > deadline:
                 process.kill()
+                process.communicate()
                 raise SparkFailed(f"Spark did not start: {last_words(log)}; the log is {log}")
             time.sleep(0.02)
         port, secret = _connection(told)

@@ -10,8 +10,10 @@ import pytest
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.gateway import command_of
+from kcli.pipeline import archive
+from kcli.pipeline.gateway import SparkFailed, command_of, spark_home, start
 from kcli.pipeline.java import Java, find_java
+from kcli.pipeline.session import SessionSettings, conf_of, log_file
 from kcli.pipeline.trouble import told
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
@@ -163,3 +165,33 @@ def test_a_jlinked_java_is_not_asked_for_the_module_it_lacks(tmp_path):
     assert vector in command_of(whole, tmp_path, {}, memory="1g")
     assert vector not in command_of(linked, tmp_path, {}, memory="1g")
     assert "--sun-misc-unsafe-memory-access=allow" in command_of(linked, tmp_path, {}, memory="1g")
+
+
+def test_a_jvm_that_does_not_start_is_told_with_its_last_words_and_the_log(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    home = java_in(tmp_path / "java", "17.0.1")
+    (home / "bin" / "java").write_text("#!/bin/sh\necho before >&2\necho 'Exception: no memory today' >&2\nexit 1\n")
+    log = tmp_path / "logs" / "spark.log"
+    with pytest.raises(SparkFailed, match=f"Spark did not start: Exception: no memory today; the log is {log}"):
+        start(Java(home=home, version="17.0.1"), {}, log)
+
+
+def test_an_archive_belongs_to_one_spark_and_one_java_and_is_used_only_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    one = Java(home=java_in(tmp_path / "a", "17.0.1"), version="17.0.1")
+    two = Java(home=java_in(tmp_path / "b", "17.0.1"), version="17.0.1")
+    assert archive.path_of(one, spark_home()) != archive.path_of(two, spark_home())
+    assert archive.flags(one, spark_home()) == []
+    made = archive.path_of(one, spark_home())
+    made.parent.mkdir(parents=True)
+    made.touch()
+    assert archive.flags(one, spark_home())[0] == f"-XX:SharedArchiveFile={made}"
+
+
+def test_a_log_of_the_session_and_its_settings_are_quiet_and_local(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert log_file().parent == tmp_path / "kcli" / "spark"
+    made = conf_of(SessionSettings(conf=(("spark.ui.enabled", "true"), ("a", "b"))))
+    assert (made["spark.master"], made["spark.ui.enabled"], made["a"]) == ("local[*,3]", "true", "b")
+    assert made["spark.driver.host"] == "127.0.0.1"
+    assert "spark.driver.host" not in conf_of(SessionSettings(master="spark://x:7077"))
