@@ -52,8 +52,8 @@ def written(text: str, where: str) -> Source | None:
 
 
 def is_source(table: dict[str, Any]) -> bool:
-    """Whether a TOML table names a source, and is not one of further keys."""
-    return bool(table) and table.keys() <= {*KINDS, "timeout"}
+    """Whether a TOML table names a source, and is not one of further keys (`request.timeout.ms = …` makes such)."""
+    return table.keys() <= {*KINDS, "timeout"} and not table.keys().isdisjoint(KINDS)
 
 
 def from_table(table: dict[str, Any], where: str, folder: str) -> Source:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.connection import Connection, connection_of
-from kcli.errors import UsageError
+from kcli.config.known import KNOWN
+from kcli.config.names import SECURITY
 from kcli.config.profiles import chosen, project_file
+from kcli.errors import UsageError
 from tests.cli.conftest import ROOT, Shell
 
 USER = """
@@ -64,6 +66,15 @@ def test_who_wins_flag_environment_project_user_default(home: Path, monkeypatch:
 def test_nothing_anywhere_is_localhost(home: Path) -> None:
     (home / "config" / "kcli" / "config.toml").unlink()
     assert servers() == "localhost:9092"
+
+
+@pytest.mark.parametrize("name", [*KNOWN, *SECURITY])
+def test_every_property_may_be_written_with_its_dots(home: Path, name: str) -> None:
+    text = f'[profiles.x]\nbootstrap = "x"\n{name} = "1"\n'
+    (home / "config" / "kcli" / "config.toml").write_text(text)
+    made = chosen("x")
+    assert made is not None
+    assert made.properties == ((name, "1"),)
 
 
 def test_a_projects_profile_replaces_the_users_as_a_whole(home: Path) -> None:
