@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kcli.proto.columns import Gathered, Spans
+    from kcli.proto.spans import Gathered, Spans
 
     Convert = Callable[[pa.Array], pa.Array]
 

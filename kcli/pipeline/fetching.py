@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcli.consumer.delivery import Fetched
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.ranges import Range
-    from kcli.proto.columns import Gathered
+    from kcli.proto.spans import Gathered
 
     Noted = Callable[[int, int, int], None]
 

@@ -19,7 +19,7 @@ from libc.string cimport memchr, memcpy, memmove, memset
 import array as arrays
 
 from kcli.errors import DecodeError, EncodeError
-from kcli.proto.columns import Columns, Gathered, Lines, Record, Spans
+from kcli.proto.columns import Columns, Lines, Record
 
 cdef extern from "_crc32c.h" nogil:
     uint32_t kcli_crc32c(uint32_t crc, const uint8_t* data, size_t size)
@@ -429,6 +429,8 @@ cdef class Cells:
         self.rows, self.used, self.nulls = rows, used, nulls
 
     cdef object take(self):
+        from kcli.proto.spans import Spans
+
         PyByteArray_Resize(self.ends, 4 * (self.rows + 1))
         made = Spans(self.rows, self.nulls, self.valid if self.nulls else None, self.ends, self.data)
         self.reset()
@@ -531,6 +533,8 @@ cdef class Gather:
 
     def take(self):
         """As gather.Gather.take."""
+        from kcli.proto.spans import Gathered
+
         PyByteArray_Resize(self.offsets, 8 * self.rows)
         PyByteArray_Resize(self.timestamps, 8 * self.rows)
         PyByteArray_Resize(self.kinds, 4 * self.rows)

@@ -10,11 +10,11 @@ import sys
 from array import array
 
 from kcli.errors import DecodeError
-from kcli.proto.columns import Gathered, Spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.proto.records import Header
+    from kcli.proto.spans import Gathered, Spans
 
 LARGEST = 2**31 - 1
 """What an int32 offset reaches: bytes of a column between two calls of `take`."""
@@ -65,6 +65,8 @@ class Gather:
 
     def take(self) -> Gathered:
         """What was collected; nothing is left."""
+        from kcli.proto.spans import Gathered
+
         keys, values, headers = self._wanted
         flat = [pair for row in self._headers for pair in row]
         made = Gathered(
@@ -97,6 +99,8 @@ def _headers(data: bytes, at: int, count: int) -> list[tuple[bytes, bytes | None
 
 
 def _spans(cells: list[bytes] | list[bytes | None]) -> Spans:
+    from kcli.proto.spans import Spans
+
     nulls = sum(1 for cell in cells if cell is None)
     bits = None
     if nulls:
