@@ -9,14 +9,13 @@ import asyncio
 
 from kcli.broker.backoff import Backoff
 from kcli.broker.connection import Connection
+from kcli.broker.dialing import dial
 from kcli.broker.handshake import OtherForm, agree_on_versions
-from kcli.broker.resolve import open_socket, resolve
 from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from kcli.broker.access import Access
     from kcli.broker.secured import SecuredConnection
@@ -152,55 +151,12 @@ class Opening:
             raise found from problem
 
     async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
-        """Connect to the first of the name's addresses that answers. Raises ConnectError with each one's reason."""
-        loop = asyncio.get_running_loop()
-        host, port = self._there
-        try:
-            async with asyncio.timeout_at(end):
-                addresses = await resolve(host, port)
-        except TimeoutError:
-            raise ConnectError(f"{self._name}: the host name {host} could not be resolved in time") from None
-        except OSError as problem:
-            raise ConnectError(f"{self._name}: the host name {host} does not resolve ({problem.strerror})") from problem
-        reasons: dict[str, str] = {}
-        for n, (family, where) in enumerate(addresses):
-            share = (end - loop.time()) / (len(addresses) - n)  # a dead address leaves time for the next (B23)
-            try:
-                async with asyncio.timeout(share):
-                    return await self._reach(family, where, in_flight, on_lost)
-            except OSError as problem:
-                reasons[str(where[0])] = _reason(problem)
-        if len(set(reasons.values())) == 1:
-            raise ConnectError(f"{self._name}: {next(iter(reasons.values()))}")
-        raise ConnectError(f"{self._name}: {'; '.join(f'{where}: {why}' for where, why in reasons.items())}")
-
-    async def _reach(
-        self, family: int, where: tuple[Any, ...], in_flight: int, on_lost: Callable[[Connection], None]
-    ) -> Connection:
         def make() -> Connection:
             return self._kind(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
 
-        loop = asyncio.get_running_loop()
-        sock = open_socket(family)
-        try:
-            await loop.sock_connect(sock, where)
-            _, connection = await loop.create_connection(make, sock=sock)
-            return connection
-        except BaseException:
-            sock.close()
-            raise
+        return await dial(self._there, self._name, end, make)
 
 
 def cast_secured(connection: Connection) -> SecuredConnection:
     """With an access every connection of ours is one."""
     return connection  # type: ignore[return-value]
-
-
-def _reason(problem: OSError) -> str:
-    if isinstance(problem, ConnectionRefusedError):
-        return "connection refused: nothing listens there"
-    if isinstance(problem, TimeoutError):
-        return "no answer: the address may be wrong or behind a firewall"
-    from os import strerror
-
-    return strerror(problem.errno) if problem.errno else str(problem)
