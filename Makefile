@@ -43,8 +43,9 @@ format: $(VENV)/.made-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules of faults against the producer, from KCLI_SEED (0) on
+schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against the producer, and interleavings of the consumer, from KCLI_SEED (0) on
 	$(BIN)/python -m tests.producer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
+	$(BIN)/python -m tests.consumer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
 
 chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat
 	$(BIN)/python -m tests.kafka.chaos

@@ -158,7 +158,8 @@ class Consumer:
         """Hand out nothing of these; what is buffered stays, what is under way is not disturbed (E28, E30). A name is
         a topic: all its partitions, also those that are assigned later, whatever is said of single ones. Raises
         UsageError for a partition that is not owned."""
-        self._mark_paused(what, True)
+        if self._mark_paused(what, True):
+            self._reader.changed()
 
     def resume(self, *what: TopicPartition | str) -> None:
         """Hand out again; nothing at all for what is not paused (E29). A partition that was paused by itself stays so
@@ -167,7 +168,8 @@ class Consumer:
             self._reader.changed()
 
     def _mark_paused(self, what: Iterable[TopicPartition | str], paused: bool) -> bool:
-        """True when something may be handed out now that could not be before."""
+        """True when something may be handed out now that could not be before, or asked for: what a partition holds
+        does not count any more once it is paused (E12)."""
         topics = {one for one in what if isinstance(one, str)}
         cursors = [self._cursor(one) for one in what if not isinstance(one, str)]
         for cursor in cursors:
@@ -179,7 +181,7 @@ class Consumer:
         freed = False
         for cursor in cursors:
             now = cursor.paused_alone or cursor.at.topic in held
-            freed = freed or (cursor.paused and not now)
+            freed = freed or (cursor.paused != now and (cursor.paused or bool(cursor.chunks)))
             cursor.paused = now
         return freed
 

@@ -5,8 +5,6 @@ One task sends heartbeats and never waits for anything else (E58); one gives up 
 
 from __future__ import annotations
 
-import asyncio
-
 from kcli import codes
 from kcli.consumer.commit import Offsets
 from kcli.consumer.consumer_membership import ConsumerMembership

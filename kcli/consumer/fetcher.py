@@ -38,13 +38,14 @@ AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVA
 
 
 class Fetcher:
-    """`idle` while it waits for something to ask for."""
+    """`idle` while it waits for something to ask for, `full` when that is because of what was not delivered yet."""
 
     def __init__(self, reader: Reader, node: int) -> None:
         self.reader = reader
         self.node = node
         self.wake = asyncio.Event()
         self.idle = False
+        self.full = False
         self.session = FetchSession()
         self._rank: dict[TopicPartition, int] = {}
         self._answers = 0

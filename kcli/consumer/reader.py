@@ -97,7 +97,8 @@ class Reader:
 
         Nothing while the node's undelivered bytes fill half its share of the buffer or a whole fetch: a fetch that
         left the fast partitions out would wait at the broker for the slow ones. What a paused partition holds does
-        not count, so it blocks nobody (E12)."""
+        not count, so it blocks nobody (E12). A fetcher that is full is not told of what it may not ask for: two of
+        them would wake one another for ever."""
         due: list[Cursor] = []
         again: float | None = None
         held = 0
@@ -106,7 +107,7 @@ class Reader:
             if where != node:
                 other = self.fetchers.get(where)
                 if other is not None:
-                    if other.idle and cursor.fetchable and cursor.retry_at <= now:
+                    if other.idle and not other.full and cursor.fetchable and cursor.retry_at <= now:
                         other.wake.set()
                 elif cursor.state == READY:
                     self.positions.wake.set()
@@ -118,10 +119,10 @@ class Reader:
                     due.append(cursor)
                 else:
                     again = cursor.retry_at if again is None else min(again, cursor.retry_at)
-        share = self.share
-        if held > min(share // 2, self.settings.partition_max_bytes):
-            due = []
-        return due, again
+        full = held > min(self.share // 2, self.settings.partition_max_bytes)
+        if node in self.fetchers:
+            self.fetchers[node].full = full
+        return [] if full else due, again
 
     @property
     def share(self) -> int:

@@ -1,87 +1,63 @@
-"""The seed issue: partitions that stop being consumed. Random interleavings and the lost wake-up, on purpose."""
+"""The seed issue: partitions that stop being consumed. Random interleavings (tests/consumer/schedules.py) and the lost
+wake-ups, on purpose."""
 
 from __future__ import annotations
 
 import asyncio
-import random
 
 import pytest
 
 from kcli.consumer.consumer import Consumer
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
-from tests.consumer.log import FakeCluster, Log
+from tests.consumer import schedules
+from tests.consumer.log import FakeCluster, Log, until
 
 TPS = [TopicPartition("t", n) for n in range(4)]
 SETTINGS = ConsumerSettings(fetch_max_wait=0.001, partition_max_bytes=600)
 
 
-class Reader:
-    """Does random things to a consumer and keeps its own books of what must come next."""
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_A3_08_E27_E33_after_any_interleaving_every_owned_unpaused_partition_is_fetched(first):
+    for seed in range(first, first + 20):
+        schedules.run(seed)
 
-    def __init__(self, seed):
-        self.dice = random.Random(seed)
-        self.cluster = FakeCluster({at: Log().fill(200) for at in TPS}, brokers=2)
-        self.consumer = Consumer(self.cluster, SETTINGS)
-        self.following = {}
 
-    async def step(self):
-        dice, consumer = self.dice, self.consumer
-        at = dice.choice(TPS)
-        what = dice.choice(["pause", "resume", "seek", "assign", "poll", "poll", "wait"])
-        if what == "assign":
-            owned = dice.sample(TPS, dice.randrange(1, 5))
-            self.following = {one: dice.randrange(100) for one in owned}
-            consumer.assign(self.following)
-        elif what == "wait":
-            for _ in range(dice.randrange(5)):
-                await asyncio.sleep(0)
-        elif what == "poll":
-            self.take(await consumer.poll(0))
-        elif at in consumer.assignment:
-            if what == "seek":
-                self.following[at] = dice.randrange(150)
-                consumer.seek(at, self.following[at])
-            else:
-                getattr(consumer, what)(at)
+def test_the_interleavings_are_of_every_kind_of_membership():
+    assert {schedules.Schedule(seed).protocol for seed in range(120)} == set(schedules.PROTOCOLS)
 
-    def take(self, got):
-        for fetched in got:
-            at = TopicPartition(fetched.topic, fetched.partition)
-            assert fetched.error is None
-            assert at in self.consumer.assignment
-            assert at not in self.consumer.paused
-            for one in fetched.batches:
-                for record in one:
-                    assert record.offset == self.following[at], "a record twice or skipped"
-                    self.following[at] += 1
-            assert fetched.next_offset == self.following[at]
 
-    async def drain(self):
-        """Everything owned and unpaused must come to its end: nothing was forgotten."""
+async def test_E12_two_full_fetchers_do_not_wake_one_another_for_ever():
+    """What one poll did not take yet keeps both from asking for more; whoever looks sees the other's partition."""
+    cluster = FakeCluster({at: Log().fill(200) for at in TPS}, brokers=2)
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign(dict.fromkeys(TPS, 0))
+        fetchers = consumer._reader.fetchers
+        await until(lambda: len(fetchers) == 2 and all(one.full and one.idle for one in fetchers.values()))
+        looks, look = [], consumer._reader.work
+        consumer._reader.work = lambda node, now: (looks.append(node), look(node, now))[1]
+        await asyncio.sleep(0.05)
+        assert len(looks) <= 2, "the user does nothing, so nobody has to look"
+        read = dict.fromkeys(TPS, 0)
         async with asyncio.timeout(5):
-            while any(self.following[at] < 200 for at in self.consumer.assignment - self.consumer.paused):
-                self.take(await self.consumer.poll(1))
+            while min(read.values()) < 200:
+                for fetched in await consumer.poll(1):
+                    read[TopicPartition(fetched.topic, fetched.partition)] = fetched.next_offset
 
 
-@pytest.mark.parametrize("seed", range(50))
-async def test_A3_08_E27_after_any_interleaving_every_owned_unpaused_partition_is_fetched(seed):
-    reader = Reader(seed)
-    async with reader.consumer:
-        for _ in range(200):
-            await reader.step()
-        await reader.drain()
-        wanted = reader.consumer.assignment - reader.consumer.paused
-        async with asyncio.timeout(5):
-            while True:
-                held = {
-                    TopicPartition(*key)
-                    for broker in reader.cluster.brokers.values()
-                    for key in broker.sessions.get(7, {})
-                }
-                if wanted <= held:
-                    break
-                await reader.consumer.poll(0.005)
+async def test_E12_A3_06_what_a_paused_partition_holds_does_not_keep_the_others_from_being_fetched():
+    """The pause comes after the fetcher saw that it is full: somebody has to tell it."""
+    slow, quiet = TPS[0], TPS[1]
+    logs = {slow: Log().fill(200), quiet: Log()}
+    cluster = FakeCluster(logs)
+    async with Consumer(cluster, SETTINGS) as consumer:
+        consumer.assign(dict.fromkeys(logs, 0))
+        await consumer.poll(1)
+        await until(lambda: consumer._reader.fetchers and consumer._reader.fetchers[0].full)
+        consumer.pause(slow)
+        logs[quiet].fill(10)
+        (fetched,) = await consumer.poll(2)
+        assert (fetched.partition, fetched.next_offset) == (quiet.partition, 10)
 
 
 async def test_A3_09_an_assignment_between_saw_nothing_and_went_idle_is_fetched():

@@ -103,8 +103,14 @@ class FakeKafka:
 
     def fence(self, member_id: str) -> None:
         """Forget a member, as when its session ended."""
-        self.members.pop(member_id, None)
+        self._forget(member_id)
         self.rebalance()
+
+    def _forget(self, member_id: str) -> None:
+        """Also a join that waits is answered, as a broker does."""
+        gone = self.members.pop(member_id, None)
+        if gone is not None and gone.joining is not None and not gone.joining.done():
+            gone.joining.set_result(None)
 
     async def _JoinGroup(self, r: join_group.JoinGroupRequest, code: int) -> Any:
         if code == codes.MEMBER_ID_REQUIRED.number or (not r.member_id and r.group_instance_id is None and not code):
@@ -154,6 +160,10 @@ class FakeKafka:
             m.joining = None
 
     def _joined(self, name: str, *, skip: bool = False) -> Any:
+        if name not in self.members:
+            return join_group.JoinGroupResponse(
+                error_code=codes.UNKNOWN_MEMBER_ID.number, member_id=name, protocol_name=None
+            )
         leads = name == self.leader
         members = [
             join_group.JoinGroupResponseMember(
@@ -195,7 +205,7 @@ class FakeKafka:
     async def _LeaveGroup(self, r: leave_group.LeaveGroupRequest, code: int) -> Any:
         names = [one.member_id for one in r.members] or [r.member_id]
         for name in names:
-            self.members.pop(name, None)
+            self._forget(name)
         self.rebalance()
         self._maybe_complete()
         return leave_group.LeaveGroupResponse(error_code=code)

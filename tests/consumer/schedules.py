@@ -1,0 +1,347 @@
+"""Random interleavings of pause, resume, seek, rebalance, fetch, commit, leaving and closing, in groups of both
+protocols and without one, each the same every time from its seed.
+
+The end of each: every owned, unpaused partition is in the next fetch, and read to its end. On the way: no record twice
+or skipped within one generation, none of a partition that is not owned or paused, and nothing is committed that was
+not handed out. `python -m tests.consumer.schedules FIRST COUNT` runs many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import multiprocessing
+import os
+import random
+import sys
+import time
+from unittest.mock import patch
+
+from kcli.consumer.consumer import Consumer
+from kcli.errors import BrokerError
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings, GroupSettings
+from tests.consumer.log import FakeBroker, FakeCluster, Log
+from tests.group.fake_848 import Fake848
+from tests.group.fakes import FakeKafka
+from tests.producer.world import play
+
+RECORDS = 60
+STEPS = 60
+TPS = [TopicPartition("t", n) for n in range(4)]
+PROTOCOLS = ("none", "range", "cooperative-sticky", "consumer")
+MOVED_ON = (
+    "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH",
+)  # fmt: skip
+EXPIRY = 600  # turns of at least 10 ms
+PEACE = 60.0  # seconds, which jump, after which everything must be read by itself
+ACTIONS = [
+    "pause",
+    "resume",
+    "pause topic",
+    "resume topic",
+    "seek",
+    "poll",
+    "poll",
+    "poll",
+    "rest",
+    "commit",
+    "trouble",
+]
+
+
+class LateBroker(FakeBroker):
+    """Its answers take their time: what was asked for may be gone when they come (A3.15, E33)."""
+
+    dice = random.Random(0)
+
+    async def ask(self, request, **how):
+        answer = await super().ask(request, **how)
+        for _ in range(self.dice.randrange(4)):
+            await asyncio.sleep(0)
+        if self.dice.random() < 0.2:
+            await asyncio.sleep(self.dice.choice([0.01, 0.2, 1.0]))
+        return answer
+
+
+class World(FakeCluster):
+    """One member's way to the logs, and to the group that all have in common."""
+
+    def __init__(self, logs, group, dice):
+        super().__init__(logs, brokers=2)
+        self.group = group
+        for node in self.brokers:
+            self.brokers[node] = LateBroker(node, logs)
+            self.brokers[node].dice = dice
+        if group is not None:
+            self.ids = {"t": group.topic_id("t")}
+
+    def __getattr__(self, name):  # whatever is about groups
+        return getattr(self.group, name)
+
+
+class Member:
+    """A consumer and the books of what must come next."""
+
+    def __init__(self, schedule):
+        self.schedule = schedule
+        self.dice = schedule.dice
+        self.world = World(schedule.logs, schedule.group, schedule.dice)
+        settings = ConsumerSettings(fetch_max_wait=0.01, partition_max_bytes=600, retry_backoff=0.01)
+        self.consumer = Consumer(self.world, settings, schedule.settings)
+        self.following = {}
+
+    async def begin(self):
+        if self.schedule.group is None:
+            self.assign()
+            return
+
+        async def assigned(partitions):
+            for at in partitions:
+                assert at not in self.following, "given twice"
+                known = self.schedule.group.committed.get(at)
+                self.following[at] = 0 if known is None else known.offset
+                if self.dice.random() < 0.1:
+                    self.consumer.pause(at)
+
+        async def gone(partitions):
+            for at in partitions:
+                del self.following[at]
+            for _ in range(self.dice.randrange(3)):
+                await asyncio.sleep(0)
+
+        await self.consumer.subscribe(["t"], on_assigned=assigned, on_revoked=gone, on_lost=gone)
+
+    def assign(self):
+        owned = self.dice.sample(TPS, self.dice.randrange(1, 5))
+        if self.dice.random() < 0.5:
+            self.following = {one: self.dice.randrange(RECORDS) for one in owned}
+            self.consumer.assign(self.following)
+        else:
+            new = {one: self.dice.randrange(RECORDS) for one in owned if one not in self.following}
+            self.consumer.incremental_assign(new)
+            self.following |= new
+
+    async def step(self):
+        what = self.dice.choice(ACTIONS)
+        at = self.dice.choice(TPS)
+        if what == "rest":
+            await asyncio.sleep(self.dice.choice([0, 0, 0.05, 0.3]))
+        elif what == "poll":
+            self.take(await self.consumer.poll(self.dice.choice([0, 0, 0.02, 0.2])))
+        elif what.endswith("topic"):
+            getattr(self.consumer, what.partition(" ")[0])("t")
+        elif what == "commit":
+            await self.commit()
+        elif what == "trouble":
+            if self.dice.random() < 0.5:
+                self.world.leader_moved(at)
+            else:
+                self.schedule.logs[at].errors.append(self.dice.choice([6, 9]))  # NOT_LEADER, REPLICA_NOT_AVAILABLE
+        elif at in self.consumer.assignment and at in self.following:
+            if what == "seek":
+                self.following[at] = self.dice.randrange(RECORDS)
+                self.consumer.seek(at, self.following[at])
+                self.schedule.reached[at].add(self.following[at])
+            else:
+                getattr(self.consumer, what)(at)
+
+    async def commit(self):
+        if self.schedule.group is None:
+            return
+        try:
+            await self.consumer.commit()
+        except BrokerError as error:
+            if error.code.name not in MOVED_ON:
+                raise
+
+    async def close(self):
+        """Who was thrown out is told that its last commit was not made."""
+        try:
+            await self.consumer.close()
+        except BrokerError as error:
+            if error.code.name not in MOVED_ON:
+                raise
+
+    def take(self, got):
+        for fetched in got:
+            at = TopicPartition(fetched.topic, fetched.partition)
+            assert fetched.error is None
+            assert at in self.consumer.assignment, "of a partition that is not owned"
+            assert at not in self.consumer.paused, "of a paused partition"
+            for one in fetched.batches:
+                for record in one:
+                    assert record.offset == self.following[at], "a record twice or skipped"
+                    self.following[at] += 1
+            assert fetched.next_offset == self.following[at]
+            self.schedule.reached[at].add(fetched.next_offset)
+
+    @property
+    def left(self):
+        """What is to be read and was not."""
+        wanted = self.consumer.assignment - self.consumer.paused
+        return [at for at in wanted if self.following.get(at, 0) < RECORDS]
+
+    @property
+    def fetched(self):
+        """What is in the next fetch: the brokers hold it in their sessions."""
+        held = [broker.sessions.get(7, {}) for broker in self.world.brokers.values()]
+        return {TopicPartition(*key) for session in held for key in session}
+
+
+class Schedule:
+    """One of them."""
+
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+        self.protocol = self.dice.choice(PROTOCOLS)
+        self.logs = {at: Log().fill(RECORDS) for at in TPS}
+        self.reached = {at: {0} for at in TPS}
+        self.group = {"none": lambda: None, "consumer": Fake848}.get(self.protocol, FakeKafka)()
+        self.settings = None
+        if self.group is not None:
+            classic = self.protocol != "consumer"
+            self.settings = GroupSettings(
+                group="g", protocol="classic" if classic else "consumer", rebalance_timeout=2.0,
+                auto_commit=self.dice.random() < 0.7, auto_commit_interval=0.3,
+            )  # fmt: skip
+            if classic:
+                self.settings = self.settings.replace(
+                    session_timeout=6.0, heartbeat_interval=0.1, assignors=(self.protocol,)
+                )
+        self.members = []
+
+    async def scene(self):
+        self.members = [Member(self)]
+        await self.members[0].begin()
+        try:
+            for _ in range(STEPS):
+                if self.dice.random() < 0.12:
+                    await self.rebalance()
+                await self.dice.choice(self.members).step()
+                self.check_commits()
+            await self.peace()
+        finally:
+            for member in self.members:
+                await member.close()
+        self.check_commits()
+
+    async def rebalance(self):
+        """A new assignment: by hand, by another target, by who comes, goes or is thrown out."""
+        member = self.dice.choice(self.members)
+        if self.group is None:
+            member.assign()
+        elif self.protocol == "consumer":
+            self.group.want(*self.dice.sample(range(4), self.dice.randrange(5)))
+        else:
+            what = self.dice.choice(["join", "leave", "expel", "again"])
+            if what == "join" and len(self.members) < 3:
+                self.members.append(Member(self))
+                await self.members[-1].begin()
+            elif what == "leave" and len(self.members) > 1:
+                self.members.remove(member)
+                closing = asyncio.ensure_future(member.close())
+                while not closing.done():
+                    await self.turn()
+                await closing
+            elif what == "expel" and self.group.members:
+                self.group.fence(self.dice.choice(list(self.group.members)))
+                self.group._maybe_complete()
+            else:
+                self.group.rebalance()
+
+    async def turn(self):
+        """Everybody asks for records once."""
+        for member in self.members:
+            member.take(await member.consumer.poll(0))
+        await asyncio.sleep(0.01)
+
+    async def peace(self):
+        """Nothing more happens: all that is owned and not paused is read, and asked for."""
+        for log in self.logs.values():
+            log.errors.clear()
+        if self.protocol == "consumer" and self.dice.random() < 0.5:
+            self.group.want(0, 1, 2, 3)
+        for member in self.members:
+            if self.dice.random() < 0.5:
+                member.consumer.resume("t", *member.consumer.assignment)
+        try:
+            async with asyncio.timeout(PEACE):
+                for turn in itertools.count(1):
+                    if self.settled():
+                        return
+                    await self.turn()
+                    self.check_commits()
+                    if turn % EXPIRY == 0:
+                        self.expire()
+        except TimeoutError:
+            raise AssertionError(f"{self.protocol}: {[(one.left, one.fetched) for one in self.members]}") from None
+
+    def expire(self):
+        """What a session timeout does: a member that was given up while it joined is nobody's."""
+        if isinstance(self.group, FakeKafka) and self.protocol != "consumer":
+            for name in set(self.group.members) - {
+                member.consumer.group_metadata().member_id for member in self.members
+            }:
+                self.group.fence(name)
+            self.group._maybe_complete()
+
+    def settled(self):
+        for member in self.members:
+            wanted = member.consumer.assignment - member.consumer.paused
+            if member.left or not wanted <= member.fetched:
+                return False
+        if self.group is None:
+            return True
+        owned = [at for member in self.members for at in member.consumer.assignment]
+        whole = len(self.group.target) if self.protocol == "consumer" else len(TPS)
+        return len(owned) == len(set(owned)) == whole
+
+    def check_commits(self):
+        if self.group is not None:
+            for at, place in self.group.committed.items():
+                assert place.offset in self.reached[at], f"{at} was committed at {place.offset}, which nobody reached"
+
+
+def run(seed):
+    """Play one schedule. Raises with a note of the seed."""
+    random.seed(seed)
+    schedule = Schedule(seed)
+    chance = random.Random(-seed - 1)
+    try:
+        with patch("random.Random", lambda *_: chance):
+            play(schedule.scene())
+    except BaseException as problem:
+        problem.add_note(f"seed {seed}, {schedule.protocol}")
+        raise
+    return schedule
+
+
+def failure_of(seed):
+    try:
+        run(seed)
+    except Exception as problem:  # noqa: BLE001 - the seed is the news
+        return seed, f"{type(problem).__name__}: {problem}".partition("\n")[0]
+    return None
+
+
+def main():
+    if os.environ.get("PYTHONHASHSEED") != "0":  # sets are walked in another order with every hash seed
+        os.execve(
+            sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]], os.environ | {"PYTHONHASHSEED": "0"}
+        )
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    begin, failures = time.monotonic(), []
+    with multiprocessing.Pool(2) as pool:
+        for done, failure in enumerate(pool.imap_unordered(failure_of, range(first, first + count), 20), 1):
+            if failure is not None:
+                failures.append(failure)
+                print(f"seed {failure[0]}: {failure[1]}", flush=True)
+            if done % 1000 == 0:
+                print(f"{done} schedules, {time.monotonic() - begin:.0f} s, {len(failures)} failed", flush=True)
+    print(f"{count} schedules from seed {first} in {time.monotonic() - begin:.0f} s: {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
