@@ -68,6 +68,20 @@ def test_nothing_anywhere_is_localhost(home: Path) -> None:
     assert servers() == "localhost:9092"
 
 
+def test_variables_go_before_a_profile_that_no_flag_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flag, then environment, then profile: for properties as for servers."""
+    monkeypatch.setenv("KCLI_LINGER_MS", "8")
+    assert Connection({}).properties.producer == {"linger": 0.008}
+    assert Connection({"profile": "dev"}).properties.producer == {"linger": 0.007}
+    assert Connection({"properties": ["linger.ms=9"]}).properties.producer == {"linger": 0.009}
+
+
+def test_a_read_only_profile_never_asks_for_topics_to_be_made(home: Path) -> None:
+    given = ["allow.auto.create.topics=true"]
+    assert Connection({"profile": "dev", "properties": given}).client().auto_create_topics
+    assert not Connection({"profile": "prod", "properties": given}).client().auto_create_topics
+
+
 @pytest.mark.parametrize("name", [*KNOWN, *SECURITY])
 def test_every_property_may_be_written_with_its_dots(home: Path, name: str) -> None:
     text = f'[profiles.x]\nbootstrap = "x"\n{name} = "1"\n'
