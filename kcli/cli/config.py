@@ -67,9 +67,13 @@ def list_all(values: Values) -> int:
                 }
             )
             seen.setdefault(name, where)
+    _remark_none(values, rows)
+    return _print(values, "config.list", "profiles", rows)
+
+
+def _remark_none(values: Values, rows: list[Row]) -> None:
     if not rows and not values.get("quiet"):
         complain(f"there are no profiles: write some into {user_file()}, or see `kcli config import --help`")
-    return _print(values, "config.list", "profiles", rows)
 
 
 def show(values: Values) -> int:
@@ -142,6 +146,7 @@ def check(values: Values) -> int:
             from kcli.config.profiles import chosen
 
             chosen(name)  # says that there is none, and which are near
+    _remark_none(values, rows)
     code = _print(values, "config.check", "profiles", rows)
     for row in rows:
         if row["result"] != "ok" and format_of(values) != "table":

@@ -14,13 +14,13 @@ metadata, every address that the brokers advertise, and what you may do there. A
 what mends it.
 
 \b
-Exit codes: 0 all is well, 1 something behind a connection (rights, a topic, a broker too old), 2 the configuration,
-5 a connection.
+Exit codes: 0 all is well, 1 something behind a connection (rights, a topic,
+a broker too old), 2 the configuration, 5 a connection.
 
 \b
 Examples:
   kcli doctor -b kafka-1:9092
-  kcli doctor --profile prod -t orders -g billing     may I read and write orders, and is the group mine to use?
+  kcli doctor --profile prod -t orders -g billing      what I may do with them
   kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
     options=(
         *OUTPUT,
