@@ -39,7 +39,7 @@ def read(der: bytes) -> Certificate | None:
         return Certificate(
             subject=_common(subject), issuer=_common(issuer), names=tuple(_names(extensions)), begins=begins, ends=ends
         )
-    except (IndexError, ValueError, StopIteration):
+    except (IndexError, ValueError, StopIteration, RuntimeError):  # the last is StopIteration in a generator
         return None
 
 
