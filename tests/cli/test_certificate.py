@@ -1,4 +1,4 @@
-"""What the doctor reads of a certificate that nobody vouches for: its own names and times, or nothing; never a crash."""
+"""What the doctor reads of a certificate nobody vouches for: its names and times, or nothing; never a crash."""
 
 from __future__ import annotations
 
