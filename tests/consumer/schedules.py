@@ -20,6 +20,7 @@ from unittest.mock import patch
 from kcli.consumer.consumer import Consumer
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition
+from kcli.proto.messages.offset_commit import OffsetCommitRequest
 from kcli.settings import ConsumerSettings, GroupSettings
 from tests.consumer.log import FakeBroker, FakeCluster, Log
 from tests.group.fake_848 import Fake848
@@ -76,8 +77,33 @@ class World(FakeCluster):
         if group is not None:
             self.ids = {"t": group.topic_id("t")}
 
+    async def coordinator(self, of):
+        return Desk(self)
+
     def __getattr__(self, name):  # whatever is about groups
         return getattr(self.group, name)
+
+
+class Desk:
+    """The coordinator, as one member sees it: what it may commit, it reached since it owns it."""
+
+    def __init__(self, world):
+        self.world = world
+
+    def __getattr__(self, name):
+        return getattr(self.world.group, name)
+
+    async def ask(self, request, **how):
+        group = self.world.group
+        if isinstance(request, OffsetCommitRequest) and not group._judge(
+            request.member_id, request.generation_id_or_member_epoch
+        ):
+            member = self.world.member
+            for topic in request.topics:
+                for one in topic.partitions:
+                    own = member.own.get(TopicPartition("t", one.partition_index), ())
+                    assert one.committed_offset in own, f"{one} is committed, reached were {own}"
+        return await group.ask(request, **how)
 
 
 class Member:
@@ -90,6 +116,10 @@ class Member:
         settings = ConsumerSettings(fetch_max_wait=0.01, partition_max_bytes=600, retry_backoff=0.01)
         self.consumer = Consumer(self.world, settings, schedule.settings)
         self.following = {}
+        self.own = {}  # reached since it was assigned: what may be committed, also in the callback that takes it away
+        self.paused = set()
+        self.topic_paused = False
+        self.world.member = self
 
     async def begin(self):
         if self.schedule.group is None:
@@ -101,26 +131,30 @@ class Member:
                 assert at not in self.following, "given twice"
                 known = self.schedule.group.committed.get(at)
                 self.following[at] = 0 if known is None else known.offset
+                self.own[at] = {self.following[at]}
                 if self.dice.random() < 0.1:
                     self.consumer.pause(at)
+                    self.paused.add(at)
 
         async def gone(partitions):
             for at in partitions:
                 del self.following[at]
+                self.paused.discard(at)
             for _ in range(self.dice.randrange(3)):
                 await asyncio.sleep(0)
 
         await self.consumer.subscribe(["t"], on_assigned=assigned, on_revoked=gone, on_lost=gone)
 
     def assign(self):
-        owned = self.dice.sample(TPS, self.dice.randrange(1, 5))
+        owned = {one: self.dice.randrange(RECORDS) for one in self.dice.sample(TPS, self.dice.randrange(1, 5))}
         if self.dice.random() < 0.5:
-            self.following = {one: self.dice.randrange(RECORDS) for one in owned}
-            self.consumer.assign(self.following)
+            self.following = owned
+            self.paused.clear()
+            self.consumer.assign(owned)
         else:
-            new = {one: self.dice.randrange(RECORDS) for one in owned if one not in self.following}
-            self.consumer.incremental_assign(new)
-            self.following |= new
+            self.consumer.incremental_assign(owned)
+            self.following = owned | self.following
+        self.own = {at: self.own.get(at, set()) for at in self.following}
 
     async def step(self):
         what = self.dice.choice(ACTIONS)
@@ -131,8 +165,11 @@ class Member:
             self.take(await self.consumer.poll(self.dice.choice([0, 0, 0.02, 0.2])))
         elif what.endswith("topic"):
             getattr(self.consumer, what.partition(" ")[0])("t")
+            self.topic_paused = what == "pause topic"
         elif what == "commit":
             await self.commit()
+        elif what == "produce":
+            self.schedule.produce(at)
         elif what == "trouble":
             if self.dice.random() < 0.5:
                 self.world.leader_moved(at)
@@ -145,6 +182,7 @@ class Member:
                 self.schedule.reached[at].add(self.following[at])
             else:
                 getattr(self.consumer, what)(at)
+                (self.paused.add if what == "pause" else self.paused.discard)(at)
 
     async def commit(self):
         if self.schedule.group is None:
@@ -168,19 +206,38 @@ class Member:
             at = TopicPartition(fetched.topic, fetched.partition)
             assert fetched.error is None
             assert at in self.consumer.assignment, "of a partition that is not owned"
-            assert at not in self.consumer.paused, "of a paused partition"
+            assert at not in self.paused, "of a paused partition"
+            assert not self.topic_paused, "of a paused topic"
             for one in fetched.batches:
                 for record in one:
                     assert record.offset == self.following[at], "a record twice or skipped"
                     self.following[at] += 1
             assert fetched.next_offset == self.following[at]
+            assert self.consumer.position(at) == fetched.next_offset
+            self.own[at].add(fetched.next_offset)
             self.schedule.reached[at].add(fetched.next_offset)
+
+    @property
+    def wanted(self):
+        """What is to be read."""
+        return set() if self.topic_paused else self.consumer.assignment - self.paused
 
     @property
     def left(self):
         """What is to be read and was not."""
-        wanted = self.consumer.assignment - self.consumer.paused
-        return [at for at in wanted if self.following.get(at, 0) < RECORDS]
+        return [at for at in self.wanted if self.following.get(at, 0) < self.schedule.logs[at].end]
+
+    @property
+    def uncommitted(self):
+        """What was handed out a while ago, and is not committed although that is automatic."""
+        if self.schedule.group is None or not self.schedule.settings.auto_commit:
+            return []
+        committed = self.schedule.group.committed
+        return [
+            at
+            for at in self.wanted
+            if len(self.own[at]) > 1 and (at not in committed or committed[at].offset != self.following[at])
+        ]
 
     @property
     def fetched(self):
@@ -250,6 +307,12 @@ class Schedule:
             else:
                 self.group.rebalance()
 
+    def produce(self, at):
+        self.logs[at].fill(10)
+        for member in self.members:
+            for broker in member.world.brokers.values():
+                broker.more.set()
+
     async def turn(self):
         """Everybody asks for records once."""
         for member in self.members:
@@ -265,6 +328,8 @@ class Schedule:
         for member in self.members:
             if self.dice.random() < 0.5:
                 member.consumer.resume("t", *member.consumer.assignment)
+                member.paused.clear()
+                member.topic_paused = False
         try:
             async with asyncio.timeout(PEACE):
                 for turn in itertools.count(1):
@@ -275,7 +340,9 @@ class Schedule:
                     if turn % EXPIRY == 0:
                         self.expire()
         except TimeoutError:
-            raise AssertionError(f"{self.protocol}: {[(one.left, one.fetched) for one in self.members]}") from None
+            raise AssertionError(
+                f"{self.protocol}: {[(one.left, one.uncommitted, one.fetched) for one in self.members]}"
+            ) from None
 
     def expire(self):
         """What a session timeout does: a member that was given up while it joined is nobody's."""
@@ -288,8 +355,7 @@ class Schedule:
 
     def settled(self):
         for member in self.members:
-            wanted = member.consumer.assignment - member.consumer.paused
-            if member.left or not wanted <= member.fetched:
+            if member.left or member.uncommitted or not member.wanted <= member.fetched:
                 return False
         if self.group is None:
             return True
