@@ -10,7 +10,7 @@ import time
 from kcli.admin import reset_forms
 from kcli.cli.groups_options import FORMS
 from kcli.cli.iso_duration import iso_duration
-from kcli.cli.offset_grammar import duration, parse_range
+from kcli.consumer.offset_grammar import duration, parse_range
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ def _datetime(text: str, now: int) -> int:
     """Kafka's --to-datetime: ISO 8601, UTC where it names no zone; a number and -1h are understood too."""
     from datetime import UTC, datetime
 
-    from kcli.cli.offset_grammar import read_time
+    from kcli.consumer.offset_grammar import read_time
 
     try:
         when = datetime.fromisoformat(text)

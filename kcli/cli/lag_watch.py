@@ -66,7 +66,7 @@ def seconds(text: str | None, flag: str) -> float | None:
     """A duration such as 30, 30s, 5m or 500ms, in seconds. Raises UsageError."""
     if text is None:
         return None
-    from kcli.cli.offset_grammar import duration
+    from kcli.consumer.offset_grammar import duration
 
     found = int(text) * 1000 if text.isdecimal() else duration(text)
     if found is None or found < 0:

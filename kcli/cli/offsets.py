@@ -153,7 +153,7 @@ def _moment(text: str | None) -> int | None:
     """Milliseconds of `--at`. Raises UsageError."""
     if text is None:
         return None
-    from kcli.cli.offset_grammar import read_time
+    from kcli.consumer.offset_grammar import read_time
 
     moment = read_time(text.removeprefix("@"), int(time.time() * 1000))
     if moment is None:

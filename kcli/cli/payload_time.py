@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from time import time as now_in_seconds
 
-from kcli.cli.offset_grammar import duration, read_time
+from kcli.consumer.offset_grammar import duration, read_time
 from kcli.cli.payload_search import recognise, refuse_timeless, too_much
 from kcli.consumer.bounds import Bound
 from kcli.errors import KcliError, UsageError
@@ -18,7 +18,7 @@ from kcli.serde.within import Within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.offset_grammar import Range
+    from kcli.consumer.offset_grammar import Range
     from kcli.cli.option import Values
     from kcli.model import Cluster, TopicPartition
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.cli.offset_grammar import parse_range
+from kcli.consumer.offset_grammar import parse_range
 from kcli.errors import UsageError
 
 NOW = 1_700_000_000_000

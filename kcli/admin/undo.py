@@ -1,0 +1,51 @@
+"""Undo files: what was before a change, on the disk before anything is sent; without it nothing is sent."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class NoUndo(KcliError):
+    """The undo file could not be written, so nothing was changed."""
+
+
+def write(document: dict[str, Any], name: str, path: str | None = None, *, hint: str = "") -> str:
+    """Write `document` to `path`, or to a new file called after `name`; its path. `hint` ends the sentence when that
+    fails. Raises NoUndo."""
+    from json import dumps
+
+    made = path or new_path(name)
+    try:
+        if not path:
+            os.makedirs(os.path.dirname(made), mode=0o700, exist_ok=True)
+        with open(made, "x", encoding="utf-8") as out:
+            out.write(dumps(document, ensure_ascii=False, indent=1) + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:
+        raise NoUndo(f"nothing was changed: the undo file {made} cannot be written ({error.strerror}){hint}") from None
+    return made
+
+
+def new_path(name: str, kind: str = "undo", suffix: str = ".json") -> str:
+    """A new name in XDG_STATE_HOME/kcli/`kind`."""
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)[:100]
+    stem = os.path.join(home, "kcli", kind, f"{plain}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    number, path = 1, f"{stem}{suffix}"
+    while os.path.lexists(path):
+        number += 1
+        path = f"{stem}-{number}{suffix}"
+    return path
+
+
+def taken(cluster_id: str | None) -> list[dict[str, str | None]]:
+    """When and where it was so: the part of an undo file that says it."""
+    return [{"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cluster_id": cluster_id}]
