@@ -23,9 +23,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rollback": ("kcli.cli.rollback_options:ROLLBACK", "Put a group back to a time inside the values."),
     "lag": ("kcli.cli.admin_options:LAG", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.admin_options:OFFSETS", "Where logs start and end, by time too."),
+    "pipeline": ("kcli.cli.pipeline_options:PIPELINE", "Export, import and copy topics on Spark."),
     "tui": ("kcli.cli.tui_options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
     "config": ("kcli.cli.config_options:CONFIG", "Profiles: list, show, check, import, path."),
     "doctor": ("kcli.cli.doctor_options:DOCTOR", "Why can't I connect: every step, and what mends it."),
+    "configs": ("kcli.cli.configs_options:CONFIGS", "Configs of topics, brokers, loggers, groups, client metrics."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }
@@ -65,8 +67,8 @@ Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
 
 def no_such_command(words: list[str]) -> UsageError:
     """What to say to somebody whose first word is no command."""
-    from kcli.nearest import did_you_mean
     from kcli.cli.quick import KCAT
+    from kcli.nearest import did_you_mean
 
     name = words[0]
     if name[:2] in KCAT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.shapes import SHAPES, Column, Section, Shape
+from kcli.cli.shapes import Column, Section, Shape, every
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def run(words: list[str]) -> int:
     from json import dumps
 
     if not words:
-        sys.stdout.write("".join(f"{one.name.replace('.', ' ')}\n" for one in SHAPES))
+        sys.stdout.write("".join(f"{one.name.replace('.', ' ')}\n" for one in every()))
         return 0
     sys.stdout.write(dumps(schema_of(find(words)), ensure_ascii=False, indent=2) + "\n")
     return 0
@@ -48,12 +48,12 @@ def find(words: list[str]) -> Shape:
     """The shape of a command line's words. Raises UsageError that names the nearest."""
     name = ".".join(word for given in words for word in given.split("."))
     name = SAME.get(name, name)
-    for one in SHAPES:
+    for one in every():
         if one.name == name:
             return one
     from kcli.nearest import did_you_mean
 
-    names = [one.name.replace(".", " ") for one in SHAPES]
+    names = [one.name.replace(".", " ") for one in every()]
     raise UsageError(f"schema: no command {name.replace('.', ' ')!r} has one{did_you_mean(' '.join(words), names)}")
 
 

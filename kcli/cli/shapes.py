@@ -60,57 +60,63 @@ class Shape(Frozen):
         return [section for section in self.sections if section.table][-1]
 
 
-def _c(name: str, kind: str, about: str, *, null: bool = False, table: bool = True, sparse: bool = False) -> Column:
+def column(name: str, kind: str, about: str, *, null: bool = False, table: bool = True, sparse: bool = False) -> Column:
     return Column(name=name, kind=kind, about=about, null=null, table=table, sparse=sparse)
 
 
-TOPIC = _c("topic", "string", "Name of the topic.")
-PARTITION = _c("partition", "integer", "Number of the partition.")
-GROUP = _c("group", "string", "Name of the group.")
-ERROR = _c("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
-NOTE = _c("note", "string", "What the figures do not say by themselves.", null=True)
-STATUS = _c("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
-STATUS_OVER_TIME = _c(
+TOPIC = column("topic", "string", "Name of the topic.")
+PARTITION = column("partition", "integer", "Number of the partition.")
+GROUP = column("group", "string", "Name of the group.")
+ERROR = column("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
+NOTE = column("note", "string", "What the figures do not say by themselves.", null=True)
+STATUS = column("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+STATUS_OVER_TIME = column(
     "status",
     "string",
     "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA.",
 )
-TIME = _c("time", "string", "When it was looked at, UTC.", table=False)
+TIME = column("time", "string", "When it was looked at, UTC.", table=False)
 RATES = (
-    _c("in_rate", "number", "Offsets written a second.", null=True),
-    _c("out_rate", "number", "Offsets committed a second.", null=True),
-    _c("eta", "duration", "Seconds until the lag is worked off; null when it is not, or not known.", null=True),
-    _c("time_lag", "duration", "How long ago the first unread offset was written, in seconds.", null=True),
+    column("in_rate", "number", "Offsets written a second.", null=True),
+    column("out_rate", "number", "Offsets committed a second.", null=True),
+    column("eta", "duration", "Seconds until the lag is worked off; null when it is not, or not known.", null=True),
+    column("time_lag", "duration", "How long ago the first unread offset was written, in seconds.", null=True),
 )
 OVER_TIME = (
-    _c("time_lag_kind", "string", "interpolated, exact, or at least.", null=True, table=False),
-    _c("falling", "number", "Offsets a second by which it falls further behind.", null=True, table=False),
-    _c("loss_in", "duration", "Seconds until retention takes unread records.", null=True, sparse=True),
-    _c("peak", "integer", "The largest lag seen.", table=False),
+    column("time_lag_kind", "string", "interpolated, exact, or at least.", null=True, table=False),
+    column("falling", "number", "Offsets a second by which it falls further behind.", null=True, table=False),
+    column("loss_in", "duration", "Seconds until retention takes unread records.", null=True, sparse=True),
+    column("peak", "integer", "The largest lag seen.", table=False),
 )
-LAG = _c("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
-UNREAD = _c("unread", "integer", "Offsets from log start where nothing is committed.", null=True, table=False)
-LOST = _c("lost", "integer", "Offsets that retention took before they were read.", table=False)
-BEYOND = _c("beyond", "integer", "How far committed is past the end; 0 unless the topic was recreated.", table=False)
-MEMBERS = _c("members", "integer", "Members that own a partition counted here.")
-HOSTS = _c("hosts", "strings", "Where those members run.")
-NO_COMMITS = _c("no_commit", "integer", "Partitions without a commit.", table=False)
-STATE = _c("state", "string", "State of the group; null when the broker is too old to say.", null=True)
-TYPE = _c("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
+LAG = column("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
+RECORDS = column(
+    "records", "integer", "Records behind, counted by reading them (--records); else null.", null=True, sparse=True
+)
+UNREAD = column("unread", "integer", "Offsets from log start where nothing is committed.", null=True, table=False)
+LOST = column("lost", "integer", "Offsets that retention took before they were read.", table=False)
+BEYOND = column(
+    "beyond", "integer", "How far committed is past the end; 0 unless the topic was recreated.", table=False
+)
+MEMBERS = column("members", "integer", "Members that own a partition counted here.")
+HOSTS = column("hosts", "strings", "Where those members run.")
+NO_COMMITS = column("no_commit", "integer", "Partitions without a commit.", table=False)
+STATE = column("state", "string", "State of the group; null when the broker is too old to say.", null=True)
+TYPE = column("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
 
 _LAG_PARTITION = (
     GROUP,
     TOPIC,
     PARTITION,
-    _c("committed", "integer", "Committed offset; null when nothing is committed.", null=True),
-    _c("end", "integer", "End offset (high watermark, or last stable offset by isolation).", null=True),
+    column("committed", "integer", "Committed offset; null when nothing is committed.", null=True),
+    column("end", "integer", "End offset (high watermark, or last stable offset by isolation).", null=True),
     LAG,
+    RECORDS,
     STATUS,
-    _c("member_id", "string", "Id of the member that owns the partition.", null=True),
-    _c("client_id", "string", "Client id of that member.", null=True, table=False),
-    _c("host", "string", "Where that member runs.", null=True),
+    column("member_id", "string", "Id of the member that owns the partition.", null=True),
+    column("client_id", "string", "Client id of that member.", null=True, table=False),
+    column("host", "string", "Where that member runs.", null=True),
     NOTE,
-    _c("start", "integer", "Log start offset.", null=True, table=False),
+    column("start", "integer", "Log start offset.", null=True, table=False),
     UNREAD,
     LOST,
     BEYOND,
@@ -119,8 +125,9 @@ _LAG_PARTITION = (
 _LAG_TOPIC = (
     GROUP,
     TOPIC,
-    _c("partitions", "integer", "Partitions the group committed or owns."),
+    column("partitions", "integer", "Partitions the group committed or owns."),
     LAG,
+    RECORDS,
     STATUS,
     MEMBERS,
     HOSTS,
@@ -134,9 +141,10 @@ _LAG_GROUP = (
     GROUP,
     TYPE,
     STATE,
-    _c("topics", "integer", "Topics the group committed or owns."),
-    _c("partitions", "integer", "Partitions the group committed or owns."),
+    column("topics", "integer", "Topics the group committed or owns."),
+    column("partitions", "integer", "Partitions the group committed or owns."),
     LAG,
+    RECORDS,
     STATUS,
     MEMBERS,
     HOSTS,
@@ -145,7 +153,7 @@ _LAG_GROUP = (
     LOST,
     BEYOND,
     NO_COMMITS,
-    _c("coordinator", "integer", "Id of the coordinating broker.", table=False),
+    column("coordinator", "integer", "Id of the coordinating broker.", table=False),
 )
 
 
@@ -163,75 +171,77 @@ def _over_time(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 _TOPIC_FACTS = (
     TOPIC,
-    _c("partitions", "integer", "Number of partitions."),
-    _c("replicas", "integer", "Replication factor."),
-    _c("under_replicated", "integer", "Partitions with fewer in-sync replicas than replicas."),
-    _c("leaderless", "integer", "Partitions that nobody leads."),
-    _c("internal", "boolean", "True for Kafka's own topics.", table=False),
-    _c("topic_id", "string", "Topic id; null from brokers before 2.8.", null=True, table=False),
+    column("partitions", "integer", "Number of partitions."),
+    column("replicas", "integer", "Replication factor."),
+    column("under_replicated", "integer", "Partitions with fewer in-sync replicas than replicas."),
+    column("leaderless", "integer", "Partitions that nobody leads."),
+    column("internal", "boolean", "True for Kafka's own topics.", table=False),
+    column("topic_id", "string", "Topic id; null from brokers before 2.8.", null=True, table=False),
 )
 _MEMBER = (
     GROUP,
-    _c("member_id", "string", "Member id."),
-    _c("instance_id", "string", "Static member id (group.instance.id).", null=True, sparse=True),
-    _c("client_id", "string", "Client id."),
-    _c("host", "string", "Where the member runs."),
-    _c("epoch", "integer", "Member epoch (KIP-848); null for classic members.", null=True, table=False),
-    _c("rack", "string", "Rack.", null=True, table=False),
-    _c("partitions", "integer", "Partitions it owns."),
-    _c("assignment", "strings", "Those partitions, as topic:partition."),
-    _c("subscribed", "strings", "Topics (or the pattern) it subscribed to.", table=False),
-    _c("tasks", "strings", "Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", null=True, sparse=True),
+    column("member_id", "string", "Member id."),
+    column("instance_id", "string", "Static member id (group.instance.id).", null=True, sparse=True),
+    column("client_id", "string", "Client id."),
+    column("host", "string", "Where the member runs."),
+    column("epoch", "integer", "Member epoch (KIP-848); null for classic members.", null=True, table=False),
+    column("rack", "string", "Rack.", null=True, table=False),
+    column("partitions", "integer", "Partitions it owns."),
+    column("assignment", "strings", "Those partitions, as topic:partition."),
+    column("subscribed", "strings", "Topics (or the pattern) it subscribed to.", table=False),
+    column("tasks", "strings", "Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", null=True, sparse=True),
 )
 _PLAN_TOPIC = (
     TOPIC,
-    _c("result", "string", "would delete, deleted, absent, or failed."),
-    _c("partitions", "integer", "Partitions there were.", null=True),
-    _c("offsets", "integer", "Offsets between start and end: about how many records go.", null=True),
+    column("result", "string", "would delete, deleted, absent, or failed."),
+    column("partitions", "integer", "Partitions there were.", null=True),
+    column("offsets", "integer", "Offsets between start and end: about how many records go.", null=True),
     ERROR,
 )
 _PLAN_GROUP = (
     GROUP,
-    _c("result", "string", "would delete, deleted, refused, absent, or failed."),
+    column("result", "string", "would delete, deleted, refused, absent, or failed."),
     STATE,
-    _c("members", "integer", "Members it has.", null=True),
-    _c("partitions", "integer", "Partitions with a committed offset that goes with it.", null=True),
+    column("members", "integer", "Members it has.", null=True),
+    column("partitions", "integer", "Partitions with a committed offset that goes with it.", null=True),
     ERROR,
 )
 _RESET = (
     GROUP,
     TOPIC,
     PARTITION,
-    _c("old", "integer", "Committed offset before; null when nothing was committed.", null=True),
-    _c("new", "integer", "Committed offset after; null for none.", null=True),
-    _c("delta", "integer", "new minus old; null where one of them is none.", null=True),
+    column("old", "integer", "Committed offset before; null when nothing was committed.", null=True),
+    column("new", "integer", "Committed offset after; null for none.", null=True),
+    column("delta", "integer", "new minus old; null where one of them is none.", null=True),
     LAG.replace(about="Offsets behind at the new offset; null without one.", table=False),
-    _c(
+    column(
         "result",
         "string",
         "would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.",
     ),
     NOTE,
-    _c("start", "integer", "Log start offset.", null=True, table=False),
-    _c("end", "integer", "High watermark.", null=True, table=False),
+    column("start", "integer", "Log start offset.", null=True, table=False),
+    column("end", "integer", "High watermark.", null=True, table=False),
     ERROR.replace(about="Why it was not done; null when it was, or will be."),
 )
 _OFFSETS = (
     TOPIC,
     PARTITION,
-    _c("start", "integer", "Log start offset.", null=True),
-    _c("stable", "integer", "Last stable offset: where read_committed ends.", null=True),
-    _c("end", "integer", "High watermark: where read_uncommitted ends.", null=True),
-    _c("span", "integer", "end minus start; records at most, not exactly.", null=True),
-    _c("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True, table=False),
+    column("start", "integer", "Log start offset.", null=True),
+    column("stable", "integer", "Last stable offset: where read_committed ends.", null=True),
+    column("end", "integer", "High watermark: where read_uncommitted ends.", null=True),
+    column("span", "integer", "end minus start; records at most, not exactly.", null=True),
+    column("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True, table=False),
     ERROR,
 )
 _OFFSETS_AT = (
-    _c("at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True, sparse=True),
-    _c("at_timestamp", "integer", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
+    column(
+        "at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True, sparse=True
+    ),
+    column("at_timestamp", "integer", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
 )
 _OFFSETS_GROUP = (
-    _c("committed", "integer", "Committed offset of --group.", null=True, sparse=True),
+    column("committed", "integer", "Committed offset of --group.", null=True, sparse=True),
     LAG.replace(sparse=True),
 )
 
@@ -249,7 +259,7 @@ SHAPES: tuple[Shape, ...] = (
                 name="topics",
                 columns=(
                     *(c.replace(table=c.name in ("topic", "partitions", "replicas", "topic_id")) for c in _TOPIC_FACTS),
-                    _c("configs", "object", "Configs set on the topic itself; a secret is null."),
+                    column("configs", "object", "Configs set on the topic itself; a secret is null."),
                 ),
             ),
             Section(
@@ -257,13 +267,13 @@ SHAPES: tuple[Shape, ...] = (
                 columns=(
                     TOPIC,
                     PARTITION,
-                    _c("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True),
-                    _c("leader_epoch", "integer", "Leader epoch.", null=True, table=False),
-                    _c("replicas", "integers", "Brokers with a replica, preferred leader first."),
-                    _c("isr", "integers", "Replicas in sync."),
-                    _c("offline", "integers", "Replicas offline.", table=False),
-                    _c("start", "integer", "Log start offset.", null=True),
-                    _c("end", "integer", "High watermark.", null=True),
+                    column("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True),
+                    column("leader_epoch", "integer", "Leader epoch.", null=True, table=False),
+                    column("replicas", "integers", "Brokers with a replica, preferred leader first."),
+                    column("isr", "integers", "Replicas in sync."),
+                    column("offline", "integers", "Replicas offline.", table=False),
+                    column("start", "integer", "Log start offset.", null=True),
+                    column("end", "integer", "High watermark.", null=True),
                     ERROR,
                 ),
             ),
@@ -277,11 +287,11 @@ SHAPES: tuple[Shape, ...] = (
                 name="topics",
                 columns=(
                     TOPIC,
-                    _c("result", "string", "created, would create, exists, or failed."),
-                    _c("partitions", "integer", "Number of partitions.", null=True),
-                    _c("replicas", "integer", "Replication factor.", null=True),
-                    _c("configs", "object", "Configs set on the topic itself."),
-                    _c("topic_id", "string", "Topic id.", null=True, table=False),
+                    column("result", "string", "created, would create, exists, or failed."),
+                    column("partitions", "integer", "Number of partitions.", null=True),
+                    column("replicas", "integer", "Replication factor.", null=True),
+                    column("configs", "object", "Configs set on the topic itself."),
+                    column("topic_id", "string", "Topic id.", null=True, table=False),
                     ERROR,
                 ),
             ),
@@ -302,8 +312,8 @@ SHAPES: tuple[Shape, ...] = (
                     GROUP,
                     TYPE,
                     STATE,
-                    _c("protocol", "string", "Protocol type, such as consumer or connect."),
-                    _c("coordinator", "integer", "Id of the coordinating broker."),
+                    column("protocol", "string", "Protocol type, such as consumer or connect."),
+                    column("coordinator", "integer", "Id of the coordinating broker."),
                 ),
             ),
         ),
@@ -318,10 +328,10 @@ SHAPES: tuple[Shape, ...] = (
                     GROUP,
                     TYPE,
                     STATE,
-                    _c("assignor", "string", "How partitions are assigned.", null=True),
-                    _c("coordinator", "integer", "Id of the coordinating broker."),
-                    _c("epoch", "integer", "Group epoch (KIP-848).", null=True, table=False),
-                    _c("members", "integer", "Members."),
+                    column("assignor", "string", "How partitions are assigned.", null=True),
+                    column("coordinator", "integer", "Id of the coordinating broker."),
+                    column("epoch", "integer", "Group epoch (KIP-848).", null=True, table=False),
+                    column("members", "integer", "Members."),
                     LAG,
                     STATUS,
                 ),
@@ -363,8 +373,8 @@ SHAPES: tuple[Shape, ...] = (
                 name="taken",
                 table=False,
                 columns=(
-                    _c("time", "string", "When they were read, UTC."),
-                    _c("cluster_id", "string", "Cluster they are of; null when it does not say.", null=True),
+                    column("time", "string", "When they were read, UTC."),
+                    column("cluster_id", "string", "Cluster they are of; null when it does not say.", null=True),
                 ),
             ),
             Section(
@@ -373,9 +383,11 @@ SHAPES: tuple[Shape, ...] = (
                     GROUP,
                     TOPIC,
                     PARTITION,
-                    _c("offset", "integer", "Committed offset; null (undo files only): nothing committed.", null=True),
-                    _c("leader_epoch", "integer", "Leader epoch committed with it.", null=True, sparse=True),
-                    _c("metadata", "string", "Text committed with it.", null=True, sparse=True),
+                    column(
+                        "offset", "integer", "Committed offset; null (undo files only): nothing committed.", null=True
+                    ),
+                    column("leader_epoch", "integer", "Leader epoch committed with it.", null=True, sparse=True),
+                    column("metadata", "string", "Text committed with it.", null=True, sparse=True),
                 ),
             ),
         ),
@@ -429,21 +441,21 @@ SHAPES: tuple[Shape, ...] = (
                 name="totals",
                 table=False,
                 columns=(
-                    _c("topic", "string", "The dead-letter topic."),
-                    _c("read", "integer", "Records read."),
-                    _c("filtered", "integer", "Of these, left out by filters."),
-                    _c("group", "string", "Name under which the cluster keeps how far it is."),
+                    column("topic", "string", "The dead-letter topic."),
+                    column("read", "integer", "Records read."),
+                    column("filtered", "integer", "Of these, left out by filters."),
+                    column("group", "string", "Name under which the cluster keeps how far it is."),
                 ),
             ),
             Section(
                 name="targets",
                 columns=(
-                    _c("topic", "string", "Where the records go; null for those that go nowhere.", null=True),
-                    _c("records", "integer", "Records with this target, or with this reason."),
-                    _c("redriven", "integer", "Acknowledged by the target topic; 0 in a plan."),
-                    _c("skipped", "integer", "Left out by --max-attempts or --missing skip."),
-                    _c("failed", "integer", "Not sent back."),
-                    _c("unknown", "integer", "Perhaps sent back: no answer came."),
+                    column("topic", "string", "Where the records go; null for those that go nowhere.", null=True),
+                    column("records", "integer", "Records with this target, or with this reason."),
+                    column("redriven", "integer", "Acknowledged by the target topic; 0 in a plan."),
+                    column("skipped", "integer", "Left out by --max-attempts or --missing skip."),
+                    column("failed", "integer", "Not sent back."),
+                    column("unknown", "integer", "Perhaps sent back: no answer came."),
                     NOTE,
                 ),
             ),
@@ -456,17 +468,19 @@ SHAPES: tuple[Shape, ...] = (
             Section(
                 name="copies",
                 columns=(
-                    _c("source", "string", "Topic the records came from."),
-                    _c("destination", "string", "Topic they went to."),
-                    _c("read", "integer", "Records read."),
-                    _c("copied", "integer", "Records acknowledged (with --exactly-once: committed)."),
-                    _c("filtered", "integer", "Records that the filters left out."),
-                    _c("failed", "integer", "Records that were not published."),
-                    _c("unknown", "integer", "Records that may be published; no answer says whether."),
-                    _c("untouched", "integer", "Records whose batch went on as it was."),
-                    _c("bytes", "integer", "Bytes of batches as they were fetched."),
-                    _c("seconds", "number", "How long it took."),
-                    _c("group", "string", "Under which name the positions are kept; null with --no-resume.", null=True),
+                    column("source", "string", "Topic the records came from."),
+                    column("destination", "string", "Topic they went to."),
+                    column("read", "integer", "Records read."),
+                    column("copied", "integer", "Records acknowledged (with --exactly-once: committed)."),
+                    column("filtered", "integer", "Records that the filters left out."),
+                    column("failed", "integer", "Records that were not published."),
+                    column("unknown", "integer", "Records that may be published; no answer says whether."),
+                    column("untouched", "integer", "Records whose batch went on as it was."),
+                    column("bytes", "integer", "Bytes of batches as they were fetched."),
+                    column("seconds", "number", "How long it took."),
+                    column(
+                        "group", "string", "Under which name the positions are kept; null with --no-resume.", null=True
+                    ),
                 ),
             ),
         ),
@@ -478,10 +492,10 @@ SHAPES: tuple[Shape, ...] = (
             Section(
                 name="times",
                 columns=(
-                    _c("from", "string", "Begin of the time, UTC; null for records without one.", null=True),
-                    _c("copied", "integer", "Records that would be copied; a batch counts where it begins."),
-                    _c("bytes", "integer", "Bytes of batches as they were fetched."),
-                    _c("bar", "string", "The same to look at."),
+                    column("from", "string", "Begin of the time, UTC; null for records without one.", null=True),
+                    column("copied", "integer", "Records that would be copied; a batch counts where it begins."),
+                    column("bytes", "integer", "Bytes of batches as they were fetched."),
+                    column("bar", "string", "The same to look at."),
                 ),
             ),
             Section(
@@ -489,13 +503,13 @@ SHAPES: tuple[Shape, ...] = (
                 columns=(
                     TOPIC,
                     PARTITION,
-                    _c("start", "integer", "First offset of the range."),
-                    _c("end", "integer", "Offset at which it ends."),
-                    _c("records", "integer", "Records in it."),
-                    _c("copied", "integer", "Records that would be copied."),
-                    _c("bytes", "integer", "Bytes of batches as they were fetched."),
-                    _c("first", "string", "Earliest timestamp, by batch headers, UTC.", null=True),
-                    _c("last", "string", "Latest timestamp, by batch headers, UTC.", null=True),
+                    column("start", "integer", "First offset of the range."),
+                    column("end", "integer", "Offset at which it ends."),
+                    column("records", "integer", "Records in it."),
+                    column("copied", "integer", "Records that would be copied."),
+                    column("bytes", "integer", "Bytes of batches as they were fetched."),
+                    column("first", "string", "Earliest timestamp, by batch headers, UTC.", null=True),
+                    column("last", "string", "Latest timestamp, by batch headers, UTC.", null=True),
                 ),
             ),
         ),
@@ -506,7 +520,7 @@ SHAPES: tuple[Shape, ...] = (
         sections=(
             Section(
                 name="partitions",
-                columns=(TOPIC, PARTITION, _c("count", "integer", "Records a consumer would see.")),
+                columns=(TOPIC, PARTITION, column("count", "integer", "Records a consumer would see.")),
             ),
         ),
     ),
@@ -517,14 +531,14 @@ SHAPES: tuple[Shape, ...] = (
             Section(
                 name="steps",
                 columns=(
-                    _c("step", "string", "config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights."),
-                    _c("address", "string", "Address it is about.", null=True),
-                    _c("broker", "integer", "Broker that advertises the address.", null=True, sparse=True),
-                    _c("status", "string", "ok, warning, failed, or skipped behind a failed one."),
-                    _c("time_ms", "number", "How long it took, in milliseconds.", null=True),
-                    _c("result", "string", "What was found, or what is wrong."),
-                    _c("fault", "string", "Name of what is wrong, for programs.", null=True, table=False),
-                    _c("mend", "string", "What mends it.", null=True, table=False),
+                    column("step", "string", "config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights."),
+                    column("address", "string", "Address it is about.", null=True),
+                    column("broker", "integer", "Broker that advertises the address.", null=True, sparse=True),
+                    column("status", "string", "ok, warning, failed, or skipped behind a failed one."),
+                    column("time_ms", "number", "How long it took, in milliseconds.", null=True),
+                    column("result", "string", "What was found, or what is wrong."),
+                    column("fault", "string", "Name of what is wrong, for programs.", null=True, table=False),
+                    column("mend", "string", "What mends it.", null=True, table=False),
                 ),
             ),
         ),
@@ -536,12 +550,12 @@ SHAPES: tuple[Shape, ...] = (
             Section(
                 name="profiles",
                 columns=(
-                    _c("profile", "string", "Name of the profile."),
-                    _c("bootstrap", "string", "Where the cluster listens.", null=True),
-                    _c("protocol", "string", "security.protocol."),
-                    _c("protected", "string", "read_only, protected, or null.", null=True),
-                    _c("default", "boolean", "True when it is used without --profile."),
-                    _c("config_file", "string", "File it stands in."),
+                    column("profile", "string", "Name of the profile."),
+                    column("bootstrap", "string", "Where the cluster listens.", null=True),
+                    column("protocol", "string", "security.protocol."),
+                    column("protected", "string", "read_only, protected, or null.", null=True),
+                    column("default", "boolean", "True when it is used without --profile."),
+                    column("config_file", "string", "File it stands in."),
                     NOTE,
                 ),
             ),
@@ -554,9 +568,9 @@ SHAPES: tuple[Shape, ...] = (
             Section(
                 name="settings",
                 columns=(
-                    _c("property", "string", "Name of the property."),
-                    _c("value", "string", "Its value; secrets are ***, sources are named.", null=True),
-                    _c("from", "string", "Option, variable, file:line, or default."),
+                    column("property", "string", "Name of the property."),
+                    column("value", "string", "Its value; secrets are ***, sources are named.", null=True),
+                    column("from", "string", "Option, variable, file:line, or default."),
                 ),
             ),
         ),
@@ -568,22 +582,32 @@ SHAPES: tuple[Shape, ...] = (
             Section(
                 name="profiles",
                 columns=(
-                    _c("profile", "string", "Name of the profile."),
-                    _c("config_file", "string", "File it stands in."),
-                    _c("result", "string", "ok, warning or failed."),
+                    column("profile", "string", "Name of the profile."),
+                    column("config_file", "string", "File it stands in."),
+                    column("result", "string", "ok, warning or failed."),
                     NOTE,
                 ),
             ),
         ),
     ),
 )
-"""Every shape, by the words of its command."""
+"""The shapes of the commands that people run all day; `every` has the rest too."""
+
+
+def every() -> tuple[Shape, ...]:
+    """All shapes there are."""
+    from kcli.cli.shapes_admin import SHAPES as MORE
+
+    return (*SHAPES, *MORE)
 
 
 def shape(name: str) -> Shape:
     """The shape of a command. Raises KeyError."""
-    return next((one for one in SHAPES if one.name == name), None) or _unknown(name)
+    return next((one for one in SHAPES if one.name == name), None) or _more(name)
 
 
-def _unknown(name: str) -> Shape:
+def _more(name: str) -> Shape:
+    for one in every():
+        if one.name == name:
+            return one
     raise KeyError(name)

@@ -40,13 +40,17 @@ def _one(call: Call, request: DescribeConfigsRequest, asked: DescribeConfigsReso
     wanted = asked.configuration_keys
     result.configs = [row for row in rows if wanted is None or row.name in wanted]
     for row in result.configs:
-        row.synonyms = (
-            [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
-            if request.include_synonyms
-            else []
-        )
+        row.synonyms = _synonyms(row) if request.include_synonyms else []
         row.documentation = None
     return result
+
+
+def _synonyms(row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym]:
+    """The value, and what would hold without it."""
+    chain = [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
+    if row.config_source == DYNAMIC_TOPIC:
+        chain.append(DescribeConfigsSynonym(name=row.name, value=TOPIC_CONFIGS[row.name][1], source=DEFAULT))
+    return chain
 
 
 def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:

@@ -1,0 +1,223 @@
+"""Configs of anything that has them: topics, brokers, their loggers, groups, client metrics (KIP-226, 339, 412, 714,
+848, 1142).
+
+A broker's own configs are asked of, and changed at, that broker; all others are anybody's to tell, and whoever is
+asked to change them forwards that to the controller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.admin.gather import ask_anyone
+from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.proto.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+)
+from kcli.proto.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import NamedTuple, TypeVar
+
+    from kcli.model import Cluster
+    from kcli.proto.schema import Request
+
+    R = TypeVar("R")
+    A = TypeVar("A")
+
+    class Resource(NamedTuple):
+        """What has configs: its kind (one of `KINDS`) and name. A broker without name is the default of all brokers."""
+
+        kind: str
+        name: str
+else:
+    from collections import namedtuple
+
+    Resource = namedtuple("Resource", "kind name")
+
+KINDS = {"topic": 2, "broker": 4, "logger": 8, "client-metrics": 16, "group": 32}
+SOURCES = {
+    1: "topic", 2: "broker", 3: "all brokers", 4: "server.properties", 5: "default", 6: "logger", 7: "client-metrics",
+    8: "group",
+}  # fmt: skip
+SET_HERE = frozenset(("topic", "broker", "all brokers", "logger", "client-metrics", "group"))
+"""Sources of values that somebody set while the cluster runs; all others are inherited."""
+TYPES = {1: "boolean", 2: "string", 3: "int", 4: "short", 5: "long", 6: "double", 7: "list", 8: "class", 9: "password"}
+SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+
+
+class Config(Value):
+    """One config. `value` is None for a secret and for what is not set; `source` says who set it (`SOURCES`);
+    `inherited` is what would hold without what was set on the resource itself, None where the broker does not say."""
+
+    name: str = ""
+    value: str | None = None
+    source: str = ""
+    kind: str = ""
+    secret: bool = False
+    read_only: bool = False
+    inherited: str | None = None
+    documentation: str = ""
+
+    @property
+    def set_here(self) -> bool:
+        """Whether somebody set it; a default is nobody's."""
+        return self.source in SET_HERE
+
+
+class Operation(Value):
+    """What shall happen to one config: `how` is SET, DELETE, APPEND or SUBTRACT."""
+
+    name: str = ""
+    how: int = SET
+    value: str | None = None
+
+
+async def describe_configs(
+    cluster: Cluster, resources: Iterable[Resource], *, names: Sequence[str] = (), documentation: bool = False
+) -> dict[Resource, list[Config] | KcliError]:
+    """The configs of each resource by name, all or only `names`. A request per broker that has to be asked, and one
+    for all the rest."""
+    wanted = list(dict.fromkeys(resources))
+
+    def request(some: list[Resource]) -> DescribeConfigsRequest:
+        rows = [
+            DescribeConfigsResource(
+                resource_type=KINDS[one.kind], resource_name=one.name, configuration_keys=list(names) or None
+            )
+            for one in some
+        ]
+        return DescribeConfigsRequest(resources=rows, include_synonyms=True, include_documentation=documentation)
+
+    def read(answer: DescribeConfigsResponse) -> dict[Resource, list[Config] | KcliError]:
+        found: dict[Resource, list[Config] | KcliError] = {}
+        for row in answer.results:
+            at = Resource(_kind(row.resource_type), row.resource_name)
+            if row.error_code:
+                found[at] = BrokerError(codes.of(row.error_code), about(at), row.error_message)
+            else:
+                found[at] = sorted((_config(one) for one in row.configs), key=lambda one: one.name)
+        return found
+
+    answers = await _spread(cluster, wanted, request, read)
+    return {one: answers.get(one) or KcliError(f"{about(one)}: the answer leaves it out") for one in wanted}
+
+
+def _config(row: DescribeConfigsResourceResult) -> Config:
+    source = SOURCES.get(row.config_source, f"source {row.config_source}")
+    below = [one for one in row.synonyms if SOURCES.get(one.source) != source]
+    return Config(
+        name=row.name,
+        value=None if row.is_sensitive else row.value,
+        source=source,
+        kind=TYPES.get(row.config_type, ""),
+        secret=row.is_sensitive,
+        read_only=row.read_only,
+        inherited=below[0].value if below and not row.is_sensitive else None,
+        documentation=row.documentation or "",
+    )
+
+
+async def alter_configs(
+    cluster: Cluster, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
+) -> dict[Resource, KcliError | None]:
+    """Change configs, each resource whole or not at all; with `dry_run` the broker only checks. None where it was
+    done. Nothing is sent twice: an answer that is lost is an error that says so."""
+
+    def request(some: list[Resource]) -> IncrementalAlterConfigsRequest:
+        rows = [
+            AlterConfigsResource(
+                resource_type=KINDS[at.kind],
+                resource_name=at.name,
+                configs=[
+                    AlterableConfig(name=one.name, config_operation=one.how, value=one.value) for one in changes[at]
+                ],
+            )
+            for at in some
+        ]
+        return IncrementalAlterConfigsRequest(resources=rows, validate_only=dry_run)
+
+    def read(answer: IncrementalAlterConfigsResponse) -> dict[Resource, KcliError | None]:
+        found: dict[Resource, KcliError | None] = {}
+        for row in answer.responses:
+            at = Resource(_kind(row.resource_type), row.resource_name)
+            failed = BrokerError(codes.of(row.error_code), about(at), row.error_message) if row.error_code else None
+            found[at] = failed
+        return found
+
+    answers = await _spread(cluster, list(changes), request, read, once=True)
+    return {one: answers.get(one, KcliError(f"{about(one)}: the answer leaves it out")) for one in changes}
+
+
+async def list_resources(cluster: Cluster, kind: str) -> list[str]:
+    """The names of all resources of a kind that have configs (KIP-1142). Raises UnsupportedVersion from brokers before
+    4.1 for all kinds but client-metrics."""
+    from kcli.proto.messages.list_config_resources import ListConfigResourcesRequest
+
+    answer = await ask_anyone(cluster, ListConfigResourcesRequest(resource_types=[KINDS[kind]]))
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), kind)
+    return sorted(one.resource_name for one in answer.config_resources if one.resource_type == KINDS[kind])
+
+
+def resource(kind: str, name: str) -> Resource:
+    """A resource somebody named. Raises UsageError for a kind that there is not, and a broker that is no number."""
+    if kind not in KINDS:
+        from kcli.nearest import did_you_mean
+
+        raise UsageError(f"{kind}: configs are of a {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
+    if kind in ("broker", "logger") and not name.isdecimal() and not (kind == "broker" and not name):
+        raise UsageError(f"{kind} {name}: a broker is named by its id, such as 1")
+    return Resource(kind, name)
+
+
+def about(one: Resource) -> str:
+    """A resource in a sentence."""
+    return "all brokers" if one == ("broker", "") else f"{one.kind} {one.name}"
+
+
+async def _spread(
+    cluster: Cluster,
+    resources: list[Resource],
+    request: Callable[[list[Resource]], Request[R]],
+    read: Callable[[R], dict[Resource, A]],
+    *,
+    once: bool = False,
+) -> dict[Resource, A | KcliError]:
+    """Ask each broker about itself and anybody about the rest; a request that failed is the error of all it named."""
+    own = [one for one in resources if one.kind in ("broker", "logger") and one.name]
+    places: list[tuple[int | None, list[Resource]]] = [(int(one.name), [one]) for one in own]
+    rest = [one for one in resources if one not in own]
+    if rest:
+        places.append((None, rest))
+
+    async def ask(node: int | None, some: list[Resource]) -> dict[Resource, A | KcliError]:
+        try:
+            if node is not None:
+                return dict(read(await (await cluster.node(node)).ask(request(some))))
+            if once:
+                return dict(read(await (await cluster.anyone()).ask(request(some))))
+            return dict(read(await ask_anyone(cluster, request(some))))
+        except KcliError as error:
+            return dict.fromkeys(some, error)
+
+    found: dict[Resource, A | KcliError] = {}
+    for part in await asyncio.gather(*(ask(node, some) for node, some in places)):
+        found |= part
+    return found
+
+
+def _kind(number: int) -> str:
+    return next((kind for kind, one in KINDS.items() if one == number), str(number))

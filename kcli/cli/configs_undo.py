@@ -1,0 +1,50 @@
+"""What was set before configs were changed, in a file that `kcli configs restore` takes back."""
+
+from __future__ import annotations
+
+import json
+
+from kcli.admin.config_resources import DELETE, SET, Operation, Resource, resource
+from kcli.cli.undo import UndoFile
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+    from kcli.model import Cluster
+
+    Before = list[tuple[Resource, str, str | None]]
+
+SCHEMA = "kcli.configs.undo/1"
+
+
+def check(values: Values) -> None:
+    """Raises UsageError for options that contradict each other, and for a file that is there already."""
+    UndoFile(values).check()
+
+
+async def keep(values: Values, cluster: Cluster, before: Before) -> None:
+    """Write what was set, None where the value was inherited, and say how to take the change back. A secret cannot be
+    read, so its row has no value to restore and is left out."""
+    rows = [{"kind": at.kind, "name": at.name, "config": name, "value": value} for at, name, value in before]
+    name = "-".join(sorted({f"{at.kind}-{at.name or 'default'}" for at, _, _ in before}))
+    await UndoFile(values).keep(cluster, name, {"schema": SCHEMA, "configs": rows}, "kcli configs restore {}")
+
+
+def read(path: str) -> dict[Resource, list[Operation]]:
+    """An undo file as changes. Raises UsageError for a file that is none."""
+    try:
+        with open(path, encoding="utf-8") as source:
+            whole = json.load(source)
+        if whole["schema"] != SCHEMA:
+            raise UsageError(f"{path}: not an undo file of configs but {whole['schema']}")
+        found: dict[Resource, list[Operation]] = {}
+        for row in whole["configs"]:
+            how = DELETE if row["value"] is None else SET
+            at = resource(row["kind"], row["name"])
+            found.setdefault(at, []).append(Operation(name=row["config"], how=how, value=row["value"]))
+        return found
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path}: not an undo file of configs ({error})") from None

@@ -1,0 +1,134 @@
+"""`kcli configs` on the sandbox: what is set, what differs, changes with a plan the broker checked, and their undo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.sandbox.thread import SandboxThread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxThread]:
+    with SandboxThread(topics={"orders": 1, "copies": 1}) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        yield made
+
+
+def rows(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[dict[str, Any]]:
+    """What a command printed as JSON rows."""
+    assert main([*words, "--format", "json"]) == code
+    document = json.loads(capsys.readouterr().out)
+    found: list[dict[str, Any]] = next(iter(v for k, v in document.items() if k in ("configs", "resources")))
+    return found
+
+
+def test_what_was_set_is_told_with_what_would_hold_otherwise(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rows(capsys, "configs", "get", "topic", "orders") == []
+    changed = rows(
+        capsys, "configs", "set", "topic", "orders", "retention.ms=5000", "cleanup.policy=compact", "--execute"
+    )
+    assert [(r["config"], r["old"], r["new"], r["result"]) for r in changed] == [
+        ("retention.ms", "604800000", "5000", "done"),
+        ("cleanup.policy", "delete", "compact", "done"),
+    ]
+    now = rows(capsys, "configs", "get", "topic", "orders")
+    assert [(r["config"], r["value"], r["source"], r["inherited"]) for r in now] == [
+        ("cleanup.policy", "compact", "topic", "delete"),
+        ("retention.ms", "5000", "topic", "604800000"),
+    ]
+    assert rows(capsys, "configs", "list", "topic") == [
+        {"kind": "topic", "name": "copies", "configs": 0},
+        {"kind": "topic", "name": "orders", "configs": 2},
+    ]
+    assert len(rows(capsys, "configs", "get", "topic", "orders", "--all")) > 20
+    one = rows(capsys, "configs", "get", "topic", "orders", "segment.bytes")
+    assert [(r["config"], r["source"]) for r in one] == [("segment.bytes", "default")]
+
+
+def test_what_differs_from_the_defaults_or_from_another_is_exit_code_3(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rows(capsys, "configs", "diff", "topic", "orders") == []
+    rows(capsys, "configs", "set", "topic", "orders", "retention.ms=5000", "--execute")
+    expected = [{"config": "retention.ms", "value": "5000", "other": "604800000"}]
+    assert rows(capsys, "configs", "diff", "topic", "orders", code=3) == expected
+    assert rows(capsys, "configs", "diff", "topic", "orders", "copies", code=3) == expected
+    assert rows(capsys, "configs", "diff", "topic", "copies", "copies") == []
+
+
+def test_lists_grow_and_shrink_and_what_is_deleted_is_inherited_again(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = rows(capsys, "configs", "append", "topic", "orders", "cleanup.policy=compact", "--execute")
+    assert row["new"] == "delete,compact"
+    (row,) = rows(capsys, "configs", "subtract", "topic", "orders", "cleanup.policy=delete", "--execute")
+    assert row["new"] == "compact"
+    (row,) = rows(capsys, "configs", "delete", "topic", "orders", "cleanup.policy", "--execute")
+    assert (row["old"], row["new"]) == ("compact", "delete")
+    assert rows(capsys, "configs", "get", "topic", "orders") == []
+
+
+def test_an_undo_file_brings_back_what_was_set_and_what_was_not(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows(capsys, "configs", "set", "topic", "orders", "retention.ms=1", "--execute")
+    undo = str(tmp_path / "undo.json")
+    rows(
+        capsys, "configs", "set", "topic", "orders", "retention.ms=2", "segment.ms=3", "--execute", "--undo-file", undo
+    )
+    rows(capsys, "configs", "restore", undo, "--execute")
+    now = rows(capsys, "configs", "get", "topic", "orders")
+    assert [(r["config"], r["value"]) for r in now] == [("retention.ms", "1")]
+
+
+def test_a_dry_run_and_a_plan_without_execute_change_nothing(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = rows(capsys, "configs", "set", "topic", "orders", "retention.ms=1", "--dry-run")
+    assert row["result"] == "would change"
+    assert main(["configs", "set", "topic", "orders", "retention.ms=1"]) == 2
+    assert "add --execute" in capsys.readouterr().err
+    assert rows(capsys, "configs", "get", "topic", "orders") == []
+
+
+def test_what_the_broker_refuses_is_told_before_anything_is_done(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = rows(
+        capsys, "configs", "set", "topic", "orders", "retention.ms=1", "retntion.ms=2", "--execute", code=1
+    )
+    assert good["result"] == bad["result"] == "failed"
+    assert "unknown topic config name: retntion.ms" in bad["error"]
+    assert rows(capsys, "configs", "get", "topic", "orders") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["get", "topi", "orders"], "did you mean topic?"),
+        (["get", "topic"], "KIND NAME"),
+        (["get", "broker", "one"], "named by its id"),
+        (["set", "topic", "orders", "retention.ms"], "expected KEY=VALUE"),
+        (["set", "topic", "orders"], "KIND NAME KEY"),
+        (["restore", "/nowhere"], "No such file"),
+        (["list"], "of which kind?"),
+        (["diff", "topic", "a", "b", "c"], "compare one with another"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert main(["configs", *words]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.count("\n") == 1
