@@ -1,11 +1,11 @@
-"""Undo files: what was before a change, on the disk before anything is sent; without it nothing is sent."""
+"""The undo file of one command line: `--undo-file`, `--no-undo`, or a new one in the user's state folder."""
 
 from __future__ import annotations
 
 import os
 
+from kcli.admin import undo
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.undo import taken, write
 from kcli.cli.admin import say
 from kcli.errors import UsageError
 
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 
-ELSEWHERE = "; --undo-file FILE names another place, --no-undo goes without"
-
-
 class UndoFile:
-    """The undo file of one command line: `--undo-file`, `--no-undo`, or a new one in the user's state folder."""
+    """What the options of a line say about it."""
 
     def __init__(self, values: Values) -> None:
         self._values = values
@@ -42,6 +39,11 @@ class UndoFile:
             return
         from shlex import quote
 
-        when = taken((await describe_cluster(cluster)).cluster_id)
-        path = write({**document, "taken": when}, name, self._named, hint=ELSEWHERE)
+        taken = undo.taken((await describe_cluster(cluster)).cluster_id)
+        path = undo.write(
+            {**document, "taken": taken},
+            name,
+            self._named,
+            hint="; --undo-file FILE names another place, --no-undo goes without",
+        )
         say(self._values, f"to take this back: {back.format(quote(path))} --execute")
