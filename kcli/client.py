@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kcli.consumer.consumer import Consumer
+    from kcli.consumer.share_consumer import ShareConsumer
+    from kcli.consumer.share_settings import ShareSettings
     from kcli.model import Address, Broker, Cluster
     from kcli.producer.interceptors import Interceptor
     from kcli.producer.producer import Producer
@@ -71,11 +73,23 @@ class Client:
 
         if group is not None:
             self._refuse("joining a group")
-        largest = settings.fetch_max_bytes + HEADROOM
-        if largest > self.settings.max_frame:  # a frame that was asked for is not an attack (B1)
-            self.settings = self.settings.replace(max_frame=largest)
+        self._make_room(settings)
         own = self.settings
         return Consumer(self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age)
+
+    def share_consumer(self, settings: ConsumerSettings, share: ShareSettings) -> ShareConsumer:
+        """A member of a share group (KIP-932), to be used in an `async with` inside the client's."""
+        from kcli.consumer.share_consumer import ShareConsumer
+
+        self._refuse("joining a group")
+        self._make_room(settings)
+        return ShareConsumer(self.cluster, settings, share if share.rack else share.replace(rack=self.settings.rack))
+
+    def _make_room(self, settings: ConsumerSettings) -> None:
+        """A frame that was asked for is not an attack (B1)."""
+        largest = settings.fetch_max_bytes + HEADROOM
+        if largest > self.settings.max_frame:
+            self.settings = self.settings.replace(max_frame=largest)
 
     def _refuse(self, what: str) -> None:
         """Before anything is begun; the guard of each broker refuses the requests themselves."""

@@ -74,7 +74,7 @@ class Chunk:
                 if not settings.skip_corrupt:
                     return found, trouble
                 self.skipped.append(trouble)
-                rest = _after(rest, broken.base_offset)
+                rest = after(rest, broken.base_offset)
             except DecodeError as broken:
                 return found, CorruptRecords(at, found[-1].last_offset + 1 if found else self.fetched_at, broken)
 
@@ -95,7 +95,7 @@ class Chunk:
         return shown, following if end is None else min(following, max(end, position))
 
 
-def _after(records: Buffer, base_offset: int) -> Buffer:
+def after(records: Buffer, base_offset: int) -> Buffer:
     """What follows the first batch with this base offset; nothing where it cannot be found."""
     view = memoryview(records)
     at = 0

@@ -203,6 +203,14 @@ class Batch(core.Header):
         made.count, made.packed = count, False
         return made
 
+    def window(self, first: int, stop: int) -> Batch:
+        """The same batch seen through another window [first, stop)."""
+        made = Batch()
+        for name in _HEADER_FIELDS:
+            setattr(made, name, getattr(self, name))
+        made.first, made.stop = first, stop
+        return made
+
     def __iter__(self) -> Iterator[Record]:
         return self._decoded(core.read_records)  # type: ignore[no-any-return]
 

@@ -1,0 +1,91 @@
+"""Acknowledgements as ranges of offsets: what was decided, how it is said, what became of it. No loop per record."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli.errors import KcliError, UsageError
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NamedTuple
+
+    class Range(NamedTuple):
+        """Offsets `first` to `last`, both included, and what is said of them."""
+
+        first: int
+        last: int
+        kind: int
+else:
+    Range = namedtuple("Range", "first last kind")
+
+GAP, ACCEPT, RELEASE, REJECT, RENEW = 0, 1, 2, 3, 4
+KINDS = {"accept": ACCEPT, "release": RELEASE, "reject": REJECT}
+NAMES = {GAP: "gap", ACCEPT: "accept", RELEASE: "release", REJECT: "reject", RENEW: "renew"}
+
+
+class Outcome(Value):
+    """What became of one acknowledgement. `error` None: the broker took it. `unknown`: it may have. Otherwise it did
+    not: the records go to whoever fetches next, this member maybe included."""
+
+    topic: str = ""
+    partition: int = 0
+    first: int = 0
+    last: int = 0
+    kind: str = "accept"
+    error: KcliError | None = None
+    unknown: bool = False
+
+    @property
+    def records(self) -> int:
+        """Offsets, to be exact: a compacted log has fewer records."""
+        return self.last - self.first + 1
+
+
+def merged(ranges: Iterable[Range]) -> list[Range]:
+    """In order, and neighbours of one kind as one: that is how the broker wants them. They do not overlap."""
+    made: list[Range] = []
+    for one in sorted(ranges):
+        if made and made[-1].kind == one.kind and made[-1].last + 1 == one.first:
+            made[-1] = Range(made[-1].first, one.last, one.kind)
+        else:
+            made.append(one)
+    return made
+
+
+def halves(ranges: list[Range]) -> list[list[Range]]:
+    """The same in two parts; nothing for a single offset, which has no parts."""
+    if len(ranges) > 1:
+        middle = len(ranges) // 2
+        return [ranges[:middle], ranges[middle:]]
+    one = ranges[0]
+    if one.first == one.last:
+        return []
+    middle = (one.first + one.last) // 2
+    return [[Range(one.first, middle, one.kind)], [Range(middle + 1, one.last, one.kind)]]
+
+
+class Undecided:
+    """The offsets of which nothing was said yet, as ranges."""
+
+    __slots__ = ("_open",)
+
+    def __init__(self, first: int, last: int) -> None:
+        self._open = [(first, last)] if first <= last else []
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        return list(self._open)
+
+    def decide(self, first: int, last: int) -> None:
+        """Something was said of these. Raises UsageError where something was said already, or that were never here."""
+        for index, (low, high) in enumerate(self._open):
+            if low <= first <= last <= high:
+                rest = [(low, first - 1), (last + 1, high)]
+                self._open[index : index + 1] = [pair for pair in rest if pair[0] <= pair[1]]
+                return
+        raise UsageError(f"offsets {first} to {last} are not all waiting for an acknowledgement")

@@ -1,0 +1,17 @@
+"""What a member of a share group (KIP-932) decides; lock times, delivery limits and where to start are the group's."""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+
+class ShareSettings(Frozen):
+    """`explicit`: every record handed out has to be acknowledged before the next poll; else the next poll accepts
+    them (E64). `max_records` is how many one fetch may acquire, about: whole batches are. With `exact` it is never
+    more (brokers from 4.2 on)."""
+
+    group: str = ""
+    explicit: bool = False
+    max_records: int = 2000
+    exact: bool = False
+    rack: str = ""
