@@ -129,7 +129,9 @@ LAG = Command(
     help="Who is how far behind: by group, topic or partition.",
     description="""Print how far groups are behind: all groups, or those named.
 
-Lag is end minus committed, in offsets; committed is read before end. "–" means nothing was committed.
+Lag is end minus committed, in offsets, which are not records: compaction, markers and aborted transactions leave
+offsets that nobody is given. --records counts what is left. Committed is read before end. "–" means nothing was
+committed.
 ORPHANED: lag and no member. LOSING DATA: retention took records before they were read.
 
 \b
@@ -137,6 +139,7 @@ Examples:
   kcli lag                                 all groups, the worst first
   kcli lag billing                         by topic
   kcli lag billing -p                      by partition, with member and host
+  kcli lag billing -p --records            and how many records that are, by reading them
   kcli lag billing --max-lag 1000 -q       exit code 3 when it is more
   kcli lag --watch                         rates, ETA and time lag, every 5 s; Ctrl-C ends it
   kcli lag billing --watch --format ndjson | jq .eta
@@ -186,6 +189,7 @@ Examples:
         Option(
             name="exact", flags=("--exact",), kind="flag", help="Time lag by the record's own timestamp from the start."
         ),
+        Option(name="records", flags=("--records",), kind="flag", help="Count the records behind, by reading them."),
         Option(name="replay", flags=("--replay",), metavar="FILE", help="Look at a recording instead (- is stdin)."),
         Option(
             name="prometheus",

@@ -154,6 +154,8 @@ class Reading:
                 self.left -= written if self.left > 0 else 0
                 if self.left == 0:
                     position = following
+                    if self.plan.keep is not None and written:  # what comes after the last match was not looked for
+                        position = batch.columns().offsets[written - 1] + 1
                 if not self.plan.single or not written:
                     break
                 await self.sink.flush()

@@ -7,7 +7,7 @@ from kcli.admin.groups import GroupMissing, group_names
 from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
 from kcli.cli.admin import answer, fail_all
 from kcli.cli.main import complain
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def run(values: Values) -> int:
     if values["words"][:1] == ["record"] or any(values[name] not in (None, False) for name in OVER_TIME):
         from kcli.cli.lag_watch import run as run_over_time
 
+        if values["records"]:
+            raise UsageError("--records reads what is left once; it does not go with what looks again and again")
         return run_over_time(values)
     groups, max_lag = values["words"], values["max_lag"]
     level = "partition" if values["partitions"] else values["by"] or ("topic" if groups else "group")
@@ -36,6 +38,10 @@ def run(values: Values) -> int:
         measured = [measure(one, max_lag or 0) for one in shot.groups]
         await problems(cluster, shot, document)
         fill(document, measured, level)
+        if values["records"]:
+            from kcli.cli.lag_records import add_records
+
+            await add_records(cluster, measured, document, isolation)
         if max_lag is None:
             return None
         why = engine.over([total for _, _, total in measured], max_lag)
@@ -104,6 +110,7 @@ def partition_row(row: engine.Lag) -> Row:
         "unread": row.unread,
         "lost": row.lost,
         "beyond": row.beyond,
+        "records": None,
         "error": sample.error,
     }
 
@@ -143,5 +150,6 @@ def figures(total: engine.Total) -> Row:
         "unread": total.unread if total.no_commit else None,
         "lost": total.lost,
         "beyond": total.beyond,
+        "records": None,
         "no_commit": total.no_commit,
     }

@@ -7,10 +7,11 @@ import asyncio
 import pytest
 
 from kcli.client import Client
+from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
-from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
+from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 MODERN = GroupSettings(group="g", protocol="consumer")
 
@@ -68,3 +69,23 @@ async def test_E59_a_broker_without_kip_848_is_told_by_name():
                 await consumer.subscribe(["t"])
                 with pytest.raises(UnsupportedVersion, match=r"no KIP-848 .* group\.protocol=classic"):
                     await polled(consumer, until=lambda: False)
+
+
+@pytest.mark.parametrize("settings", [GroupSettings(group="g"), MODERN], ids=["classic", "consumer"])
+async def test_E37_what_is_committed_is_the_position_with_its_leader_epoch_and_any_text(settings):
+    async with Sandbox(topics={"t": 1}, rebalance_delay=0) as sandbox:
+        own = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))
+        async with Client(own) as client:
+            async with client.producer(ProducerSettings(transactional_id="x")) as producer:
+                async with producer.transaction():
+                    await producer.send("t", b"a")
+            at = TopicPartition("t", 0)
+            async with client.consumer(ConsumerSettings(), settings) as consumer:
+                await consumer.subscribe(["t"])
+                await polled(consumer, until=lambda: consumer.assignment and consumer.position(at) == 2)
+                await consumer.commit()
+                assert await consumer.committed([at]) == {at: OffsetAndEpoch(2, 0, "")}, "past the marker"
+                await consumer.commit({at: OffsetAndEpoch(1, 0, "half\0way: ½")})
+                assert await consumer.committed([at]) == {at: OffsetAndEpoch(1, 0, "half\0way: ½")}
+                with pytest.raises(BrokerError, match="OFFSET_METADATA_TOO_LARGE"):
+                    await consumer.commit({at: OffsetAndEpoch(2, 0, "x" * 5000)})

@@ -9,6 +9,7 @@ import pytest
 
 from kcli.consumer.consumer import Consumer
 from kcli.model import TopicPartition
+from kcli.proto.messages.fetch import FetchRequest
 from kcli.settings import ConsumerSettings
 from tests.consumer import schedules
 from tests.consumer.log import FakeCluster, Log, until
@@ -163,3 +164,36 @@ async def test_A3_11_a_pause_of_a_topic_and_one_of_a_partition_do_not_undo_one_a
                     if at not in seen and fetched.batches:
                         assert fetched.batches[0].first == 0, "what was assigned before goes on where it was"
                         seen.add(at)
+
+
+async def test_A3_15_an_answer_that_comes_after_the_revocation_is_neither_delivered_nor_committed():
+    cluster = FakeCluster({at: Log().fill(100) for at in TPS[:2]})
+    held, asked = asyncio.Event(), asyncio.Event()
+
+    async def late(request):
+        if isinstance(request, FetchRequest) and not held.is_set():
+            answer = await cluster.brokers[0].fetch(request)
+            asked.set()
+            await held.wait()
+            return answer
+        return None
+
+    cluster.brokers[0].hook = late
+    async with Consumer(cluster, SETTINGS) as consumer:
+        link = consumer._link
+        consumer._reader.stored = lambda ats: asyncio.sleep(0, dict.fromkeys(ats))
+        await link.on_assigned(set(TPS[:2]))
+        assert await consumer.poll(0.01) == []
+        await asyncio.wait_for(asked.wait(), 5)
+        await link.on_revoked({TPS[0]})
+        held.set()
+        seen = []
+        async with asyncio.timeout(5):
+            while consumer.position(TPS[1]) != 100:
+                seen += [TopicPartition(one.topic, one.partition) for one in await consumer.poll(1)]
+        await consumer.poll(0)
+        assert set(seen) == {TPS[1]}
+        assert link.to_commit(set(TPS)).keys() == {TPS[1]}
+        await link.on_assigned({TPS[0]})
+        (fetched,) = await consumer.poll(1)
+        assert fetched.batches[0].first == 0, "and it begins where the group stands, not where the late answer ended"
