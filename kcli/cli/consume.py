@@ -82,6 +82,12 @@ class Plan(Selection):
 
 def run(values: Values) -> int:
     """Consume. Returns the exit code."""
+    if values["share_group"] is not None:
+        from kcli.cli.consume_share import run as run_share
+
+        return run_share(values)
+    if values["share_ack"] is not None:
+        raise UsageError("--share-ack says what becomes of a share group's records; it needs --share-group")
     plan = Plan(values)
     return run_loop(lambda stop: _consume(plan, stop))
 

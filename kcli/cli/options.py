@@ -208,6 +208,8 @@ CONSUME = Command(
 stops it. With --group, join the group and commit what was written. ^RE for a TOPIC is a pattern: all topics whose
 names begin so, also those that appear later; end it with $ for whole names.
 
+With --share-group, members share partitions record by record: what was written is accepted, what was not goes back.
+
 With --time-field, --start and --end are of a time inside the value (JSON, msgpack or a query): the offsets are searched
 for it, --jitter more on both sides, and the records are filtered exactly. Numbers are s, ms, us or ns by their size.
 
@@ -229,7 +231,8 @@ Examples:
   kcli consume orders -e --key user-42 --header trace-id --fail-if-none
   kcli consume '^orders-' -e --order time             all topics of a pattern, merged by time
   kcli consume orders -g billing                      as a member of a group
-  kcli consume orders -g b -X group.protocol=consumer of one by KIP-848""",
+  kcli consume orders -g b -X group.protocol=consumer of one by KIP-848
+  kcli consume orders --share-group work --from-beginning   of a share group; -e: what it has now""",
     words="TOPIC...",
     options=(
         *CONNECTION,
@@ -245,6 +248,18 @@ Examples:
         *FILTERS,
         FAIL_IF_NONE,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Join this consumer group."),
+        Option(
+            name="share_group",
+            flags=("--share-group",),
+            metavar="GROUP",
+            help="Take records from this share group (KIP-932), acknowledged once they were written.",
+        ),
+        Option(
+            name="share_ack",
+            flags=("--share-ack",),
+            choices=("accept", "release", "reject"),
+            help="What becomes of a share group's records: done (default), given back at the end, or never again.",
+        ),
         ISOLATION,
         Option(
             name="control",

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
     Place = tuple[bytes, int]  # topic id, partition
 
+FIRST_LOOK = 0.2
+"""Seconds: who was given nothing asks again soon, then less and less often. A new group's partitions are set up only
+after its first member came, and are told with the heartbeat after that."""
+
 _ANSWERS = {
     "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
     "COORDINATOR_NOT_AVAILABLE": FIND,
@@ -43,6 +47,7 @@ class ShareMembership:
         self.error: BaseException | None = None
         self.interval = FIRST_INTERVAL
         self.next_heartbeat = now
+        self._looks = 0  # heartbeats that were answered with nothing to read
         self._topics: list[str] = []
         self._known: list[str] | None = None  # the topics that the coordinator knows we want; None: tell all (E56)
 
@@ -88,11 +93,13 @@ class ShareMembership:
         if request.subscribed_topic_names is not None:
             self._known = request.subscribed_topic_names
         self.interval = answer.heartbeat_interval_ms / 1000 or self.interval
-        self.next_heartbeat = now if self._known != self._topics else now + self.interval
         if answer.assignment is not None:  # null: no change; empty: nothing (E57)
             self.target = frozenset(
                 (bytes(topic.topic_id), one) for topic in answer.assignment.topic_partitions for one in topic.partitions
             )
+        self._looks = 0 if self.target else self._looks + 1
+        soon = FIRST_LOOK * 2.0 ** min(self._looks - 1, 20) if self._looks else self.interval
+        self.next_heartbeat = now if self._known != self._topics else now + min(soon, self.interval)
         return PROCEED
 
     def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:
