@@ -1,4 +1,4 @@
-"""`kcli completion SHELL`: the scripts of completions/, which Typer makes and a test keeps equal to them."""
+"""`kcli completion SHELL`: the scripts of completions/."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def script(shell: str) -> str:
-    """Typer's completion script of a shell. Raises UsageError for a shell we have none for."""
-    if shell not in SHELLS:
-        raise UsageError(f"no completion script for {shell}; there is one for {', '.join(SHELLS)}")
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]  # it is imported there
+    """The completion script of a shell. Raises UsageError for a shell we have none for."""
+    from kcli.cli.completion_scripts import SCRIPTS
 
-    return str(get_completion_script(prog_name="kcli", complete_var="_KCLI_COMPLETE", shell=shell)) + "\n"
+    if shell not in SCRIPTS:
+        raise UsageError(f"no completion script for {shell}; there is one for {', '.join(SHELLS)}")
+    return SCRIPTS[shell]
 
 
 def run(words: list[str]) -> int:
     """Print the completion script of a shell: bash, zsh or fish.
 
+    Commands and options complete, and names from the cluster that the line, the environment or the profile names:
+    within 0.3 s or not at all, and from a cache of half a minute.
+
     \b
     Examples:
       eval "$(kcli completion bash)"                        in ~/.bashrc
+      eval "$(kcli completion zsh)"                         in ~/.zshrc
       kcli completion fish > ~/.config/fish/completions/kcli.fish"""
     if len(words) != 1:
         raise UsageError(f"kcli completion takes one shell: {', '.join(SHELLS)}")

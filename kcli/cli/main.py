@@ -54,12 +54,10 @@ def console() -> NoReturn:
 
 
 def _dispatch(words: list[str]) -> int:
-    import os
+    if words[:1] == ["__complete"]:
+        from kcli.cli.complete import run
 
-    if "_KCLI_COMPLETE" in os.environ:
-        from kcli.cli.typed import dispatch
-
-        return dispatch(words)
+        return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
         return print_version()
     if words[:1] == ["help"]:

@@ -187,12 +187,6 @@ Complaint: type[Exception] = typer.BadParameter.__mro__[2]
 
 def dispatch(argv: list[str]) -> int:
     """Run a command line through Typer. Usage errors become our one sentence and exit code 2."""
-    import os
-
-    if "_KCLI_COMPLETE" in os.environ:
-        from typer.completion import completion_init  # type: ignore[attr-defined]  # it is imported there
-
-        completion_init()
     try:
         code = root().main(args=argv, prog_name="kcli", standalone_mode=False)
     except typer.Abort:

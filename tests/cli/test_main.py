@@ -13,7 +13,6 @@ import pytest
 from kcli.cli import main as entry
 from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
-from kcli.cli.completion import script
 from kcli.cli.config_options import CONFIG
 from kcli.cli.options import HOT
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
@@ -112,24 +111,9 @@ def test_an_error_cannot_act_on_the_terminal(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == "kcli: topic \\x1b]0;x\\x07 is unknown\n"
 
 
-@pytest.mark.parametrize(("shell", "file"), [("bash", "kcli.bash"), ("zsh", "_kcli"), ("fish", "kcli.fish")])
-def test_the_checked_in_completion_scripts_are_what_typer_makes(shell: str, file: str) -> None:
-    assert (ROOT / "completions" / file).read_text() == script(shell)
-
-
 def test_completion_of_another_shell_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.main(["completion", "csh"]) == 2
     assert capsys.readouterr().err == "kcli: no completion script for csh; there is one for bash, zsh, fish\n"
-
-
-@pytest.mark.parametrize(
-    ("line", "some"),
-    [("kcli cons", ["consume"]), ("kcli consume --iso", ["--isolation"]), ("kcli produce t --inp", ["--input"])],
-)
-def test_commands_and_options_complete(line: str, some: list[str]) -> None:
-    words = line.split(" ")
-    done = kcli(_KCLI_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1))
-    assert done.stdout.split() == some
 
 
 DEAR = {

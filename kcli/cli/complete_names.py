@@ -1,0 +1,151 @@
+"""The names of each kind that a word may be: from the cluster, from the configuration, or of ours."""
+
+from __future__ import annotations
+
+from kcli.cli.complete_line import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.cli.complete_line import Offer
+    from kcli.cli.option import Option
+
+CLUSTER = ("topics", "groups", "brokers", "configs")
+ARGUMENTS = {
+    "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
+    "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
+    "SHAPE": "shapes",
+}  # fmt: skip
+OPTIONS = {
+    "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
+    "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
+    "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
+    "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
+}  # fmt: skip
+FIXED = {
+    "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
+    "types": ["classic", "consumer", "share", "streams"],
+    "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
+    "offsets": ["beginning", "end", "stored"],
+    "places": ["groups", "group", "topics", "topic", "records", "brokers"],
+}
+TOPIC_CONFIGS = [
+    "cleanup.policy",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.type",
+    "compression.zstd.level",
+    "delete.retention.ms",
+    "file.delete.delay.ms",
+    "flush.messages",
+    "flush.ms",
+    "follower.replication.throttled.replicas",
+    "index.interval.bytes",
+    "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "max.compaction.lag.ms",
+    "max.message.bytes",
+    "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms",
+    "message.timestamp.type",
+    "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms",
+    "min.insync.replicas",
+    "preallocate",
+    "remote.copy.disable",
+    "remote.log.delete.on.disable",
+    "remote.storage.enable",
+    "retention.bytes",
+    "retention.ms",
+    "segment.bytes",
+    "segment.index.bytes",
+    "segment.jitter.ms",
+    "segment.ms",
+    "unclean.leader.election.enable",
+]
+"""Those of Kafka 4.3, where no cluster tells its own."""
+
+
+def kind_of(option: Option) -> str:
+    """What an option's value names."""
+    metavar = option.metavar.partition("[")[0]
+    if option.name in OPTIONS:
+        return OPTIONS[option.name]
+    if metavar == "WHERE":
+        return "offsets"
+    return ARGUMENTS.get(metavar, "")
+
+
+def names(place: Place) -> Iterable[Offer]:
+    """The candidates of the place's kind, with what follows a `,` or a `=` that was typed already."""
+    kind, text = place.kind, place.text
+    if kind in FIXED:
+        return [(name, "") for name in FIXED[kind]]
+    if kind == "profiles":
+        return profiles()
+    if kind == "shapes":
+        return _shapes(place.values["words"])
+    if kind == "properties":
+        return _properties(text)
+    if kind == "configs":
+        return [] if "=" in text else [(f"{name}=", "") for name in _asked(place, kind) or TOPIC_CONFIGS]
+    if kind == "servers":
+        done = text[: text.rfind(",") + 1]
+        told = [servers for _, servers in profiles() if servers]
+        return [(done + name, "") for name in [*_asked(place, "brokers"), *told, "localhost:9092"]]
+    if kind == "map":
+        return [] if "=" in text else [(f"{name}=", "") for name in _asked(place, "brokers")]
+    return [(name, "") for name in _asked(place, kind)] if kind in CLUSTER else []
+
+
+def _asked(place: Place, kind: str) -> list[str]:
+    from kcli.cli.complete_cluster import look
+
+    return look(kind, place.values)
+
+
+def profiles() -> list[Offer]:
+    """The profiles of both files, each with its servers as it is described."""
+    from os.path import isfile
+
+    from kcli.config.profiles import document, project_file, user_file
+
+    found: list[Offer] = []
+    for path in (project_file(), user_file()):
+        if path is not None and isfile(path):
+            for name, table in document(path).get("profiles", {}).items():
+                servers = table.get("bootstrap") or table.get("bootstrap.servers") or ""
+                found.append((name, servers if isinstance(servers, str) and servers.isprintable() else ""))
+    return found
+
+
+def _shapes(before: list[str]) -> list[Offer]:
+    """The next word of what `kcli schema` has a schema of."""
+    from kcli.cli.shapes import SHAPES
+
+    split = [shape.name.split(".") for shape in SHAPES]
+    at = len(before)
+    return [(words[at], "") for words in split if words[:at] == before and len(words) > at]
+
+
+def _properties(text: str) -> list[Offer]:
+    """Names as `NAME=`; behind the `=` the words that the property knows."""
+    from kcli.config.known import KNOWN
+
+    name, equals, _ = text.partition("=")
+    if equals:
+        unit = KNOWN[name][2] if name in KNOWN else VALUES.get(name, ())
+        known = ("true", "false") if unit == "bool" else unit if isinstance(unit, dict | tuple) else ()
+        return [(f"{name}={value}", "") for value in known]
+    from kcli.config import names as others
+
+    return [(f"{name}=", "") for name in sorted({*KNOWN, *others.TLS, *others.SASL, *others.OAUTH, *VALUES})]
+
+
+VALUES: dict[str, tuple[str, ...]] = {
+    "security.protocol": ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+    "sasl.mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM", "GSSAPI"),
+    "bootstrap.servers": (),
+}

@@ -1,0 +1,55 @@
+"""The commands that Typer has and our tables have not, as far as a TAB needs them: importing Typer costs 90 ms and
+more. tests/cli/test_complete.py holds them against Typer's."""
+
+from __future__ import annotations
+
+from kcli.cli.option import Command, Option
+
+
+def _options(*rows: tuple[str, str, str]) -> tuple[Option, ...]:
+    """(flag, metavar, help); without a metavar it is a flag, with `|` in it a choice."""
+    return tuple(
+        Option(
+            name=flag.strip("-").replace("-", "_"),
+            flags=(flag,),
+            kind="text" if metavar else "flag",
+            metavar="" if "|" in metavar else metavar,
+            choices=tuple(metavar.split("|")) if "|" in metavar else (),
+            multiple=flag == "--topic",
+            help=help,
+        )
+        for flag, metavar, help in rows
+    )
+
+
+TYPED = {
+    "sandbox": Command(
+        name="sandbox",
+        options=_options(
+            ("--port", "N", "Port of the first broker."),
+            ("--brokers", "N", "How many brokers."),
+            ("--data", "FILE", "Keep everything in this folder."),
+            ("--topic", "NAME", "Create this topic."),
+            ("--host", "HOST", "Address to listen on."),
+            ("--allow-remote", "", "Really listen on an address others can reach."),
+            ("--no-allow-remote", "", "Only on this machine."),
+            ("--auto-create", "", "Create topics that clients name."),
+            ("--no-auto-create", "", "Do not create topics that clients name."),
+            ("--tls", "FILE", "Speak TLS."),
+            ("--client-ca", "FILE", "Want a client certificate of this authority."),
+            ("--users", "FILE", "Want SASL of everybody."),
+            ("--session-lifetime", "SECONDS", "Have them authenticate again."),
+            ("--format", "plain|json", "How to print the address."),
+        ),
+    ),
+    "demo": Command(
+        name="demo",
+        options=_options(
+            ("--file", "FILE", "A text file to send."),
+            ("--dashboard", "", "Open the dashboard afterwards."),
+            ("--no-dashboard", "", "Do not open the dashboard."),
+        ),
+    ),
+    "schema": Command(name="schema", words="SHAPE"),
+    "completion": Command(name="completion", words="bash|zsh|fish"),
+}

@@ -1,0 +1,336 @@
+"""What `kcli __complete` offers, how long it may take, and what it never does."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.cli import complete, complete_cluster
+from kcli.cli.complete_line import split
+from kcli.cli.complete_names import FIXED, VALUES
+from kcli.cli.complete_typed import TYPED
+from kcli.cli.completion import script
+from kcli.sandbox.thread import SandboxThread
+from kcli.security import MECHANISMS
+from tests.cli.conftest import Shell
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = [
+    "or ders", "or$(touch pwned)", "or`touch pwned`", "or'x", 'or"x', "or;touch pwned", "or\ntouch pwned", "or\x1b[31m",
+    "or\u202e", "or|x", "or&x", "or>x", "or*", "or?", "or[x]", "or{a,b}", "or~", "or!x", "or#x", "or\\x", "or%x",
+    "or\t", "=ls", "or\x9b31m", "or^x", "(x)",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SandboxThread]:
+    with SandboxThread(topics={"orders": 1, "payments": 1}) as running:
+        shell = Shell(running.bootstrap)
+        for group in ("billing", *HOSTILE):
+            shell.ok("consume", "orders", "-g", group, "-e", "-q", "--from-beginning")
+        yield running
+
+
+Ask = Callable[..., list[str]]
+
+
+@pytest.fixture
+def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """The values offered for words; `directive` is the first line."""
+
+    def asked(*words: str, slow: bool = False) -> list[str]:
+        if not slow:
+            monkeypatch.setattr(complete_cluster, "DEADLINE", 10.0)
+        assert complete.run(["fish", "kcli", *words]) == 0
+        lines = capfdbinary.readouterr().out.decode().split("\n")
+        asked.directive = lines[0]  # type: ignore[attr-defined]
+        return [line.partition("\t")[0] for line in lines[1:-1]]
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["cons"], ["consume"]),
+        (["topics", "des"], ["describe"]),
+        (["topic", "des"], ["describe"]),
+        (["help", "cons"], ["consume"]),
+        (["consume", "--isol"], ["--isolation"]),
+        (["consume", "--isolation", "read_c"], ["read_committed"]),
+        (["consume", "--isolation=read_c"], ["--isolation=read_committed"]),
+        (["produce", "t", "-zzs"], ["-zzstd"]),
+        (["produce", "t", "-Z", "-z", "l"], ["lz4"]),
+        (["consume", "t", "-X", "linger."], ["linger.ms="]),
+        (["consume", "t", "-X", "acks=a"], ["acks=all"]),
+        (["consume", "t", "-X", "security.protocol=SASL_S"], ["security.protocol=SASL_SSL"]),
+        (["groups", "list", "--state", "Em"], ["Empty"]),
+        (["groups", "list", "--type", "sh"], ["share"]),
+        (["config", "import", "kafk"], ["kafkactl"]),
+        (["completion", "z"], ["zsh"]),
+        (["schema", "topics", "desc"], ["describe"]),
+        (["sandbox", "--session"], ["--session-lifetime"]),
+        (["sandbox", "--format", "j"], ["json"]),
+        (["topics", "create", "or"], []),
+        (["nonsense", ""], []),
+        (["topics", "nonsense", ""], []),
+        (["consume", "--nonsense", "--isolation", "read_c"], ["read_committed"]),
+    ],
+)
+def test_what_is_ours_completes_without_a_cluster(words: list[str], offered: list[str], ask: Ask) -> None:
+    os.environ["KCLI_BOOTSTRAP"] = "no-such-host.invalid:9092"
+    try:
+        assert ask(*words) == offered
+    finally:
+        del os.environ["KCLI_BOOTSTRAP"]
+
+
+def test_an_option_that_was_given_is_not_offered_again_but_a_repeatable_one_is(ask: Ask) -> None:
+    offered = ask("consume", "t", "--isolation", "read_committed", "--grep", "x", "--")
+    assert "--isolation" not in offered
+    assert {"--grep", "--help"} <= set(offered)
+
+
+def test_files_are_left_to_the_shell(ask: Ask) -> None:
+    for words in (["produce", "t", ""], ["consume", "t", "-F", ""], ["groups", "reset", "g", "--from-file", ""]):
+        assert ask(*words) == []
+        assert ask.directive == "files"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["consume", "o"], ["orders"]),
+        (["consume", "orders", "p"], ["payments"]),
+        (["produce", "o"], ["orders"]),
+        (["copy", "orders", "pay"], ["payments"]),
+        (["lag", "bil"], ["billing"]),
+        (["consume", "orders", "-g", "bil"], ["billing"]),
+        (["consume", "orders", "-gbil"], ["-gbilling"]),
+        (["groups", "reset", "billing", "--topic=pay"], ["--topic=payments"]),
+        (["topics", "create", "x", "--config", "retention.m"], ["retention.ms="]),
+    ],
+)
+def test_names_complete_from_the_cluster(
+    words: list[str], offered: list[str], ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    assert ask(*words) == offered
+
+
+def test_servers_and_tunnels_complete_from_the_cluster(
+    ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    assert ask("topics", "list", "-b", "127") == [sandbox.bootstrap]
+    assert ask("topics", "list", "-b", "x:1,127") == [f"x:1,{sandbox.bootstrap}"]
+    assert ask("consume", "t", "--broker-map", "127") == [f"{sandbox.bootstrap}="]
+    assert ask.directive == "nospace"  # type: ignore[attr-defined]
+
+
+def test_the_cluster_is_the_one_that_the_line_names(
+    ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", "no-such-host.invalid:9092")
+    assert ask("consume", "-b", sandbox.bootstrap, "or") == ["orders"]
+    config = tmp_path / "config" / "kcli" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[profiles.dev]\nbootstrap = "{sandbox.bootstrap}"\n[profiles."x$(y)"]\nbootstrap = "a:1"\n')
+    assert ask("consume", "--profile", "d") == ["dev"]
+    assert ask("config", "show", "") == ["dev"], "a profile that a shell would act on is not offered"
+    assert ask("consume", "--profile", "dev", "or") == ["orders"]
+
+
+def test_names_that_a_shell_would_act_on_are_not_offered(
+    ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    assert ask("lag", "") == ["billing"]
+    for kept in Path(complete_cluster.folder()).iterdir():
+        kept.write_text("\n".join(["orders", *HOSTILE, "-x"]))
+    offered = ask("lag", "")
+    assert "orders" in offered, "it was the cache that was read"
+    assert set(offered) == {"orders", "or"}, "and what stood before a line end in a name"
+
+
+def test_a_cache_is_kept_for_half_a_minute_and_readable_by_nobody_else(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with SandboxThread(topics={"orders": 1}) as running:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", running.bootstrap)
+        assert ask("consume", "or") == ["orders"]
+    assert ask("consume", "or") == ["orders"], "the cluster is gone; its names are known for a while"
+    (kept,) = Path(complete_cluster.folder()).iterdir()
+    assert (kept.parent.stat().st_mode & 0o777, kept.stat().st_mode & 0o777) == (0o700, 0o600)
+    old = time.time() - complete_cluster.FRESH - 1
+    os.utime(kept, (old, old))
+    assert ask("consume", "or") == ["orders"], "it does not answer: what is known is better than nothing"
+    old = time.time() - complete_cluster.STALE - 1
+    os.utime(kept, (old, old))
+    assert ask("consume", "or") == []
+
+
+def test_secrets_are_no_part_of_the_cache(ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    paths = []
+    for password in ("one", "two"):
+        monkeypatch.setenv("KCLI_SASL_PASSWORD", password)
+        paths.append(complete_cluster._path("topics", {"properties": [f"sasl.password={password}"]}))
+    assert paths[0] == paths[1]
+    monkeypatch.setenv("KCLI_SASL_USERNAME", "me")
+    assert complete_cluster._path("topics", {}) != paths[0]
+
+
+def test_commands_and_keyrings_are_not_asked_at_a_TAB(
+    ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = tmp_path / "ran"
+    config = tmp_path / "config" / "kcli" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        f'[profiles.dev]\nbootstrap = "{sandbox.bootstrap}"\nsecurity.protocol = "SASL_PLAINTEXT"\n'
+        f'sasl.mechanism = "PLAIN"\nsasl.username = "me"\nsasl.password = {{ command = ["touch", "{run}"] }}\n'
+    )
+    assert ask("consume", "--profile", "dev", "or") == []
+    assert not run.exists()
+    assert ask("consume", "-b", sandbox.bootstrap, "-X", f"sasl.password=${{command:touch {run}}}", "or") == []
+    assert not run.exists()
+
+
+def _timed(bootstrap: str, cache: Path, *words: str) -> float:
+    """Seconds of a whole `kcli __complete`, the interpreter's start included."""
+    variables = {
+        **os.environ, "KCLI_BOOTSTRAP": bootstrap, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(ROOT),
+    }  # fmt: skip
+    begin = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "kcli", "__complete", "zsh", "kcli", *words], env=variables, capture_output=True,
+        timeout=20,
+    )  # fmt: skip
+    took = time.monotonic() - begin
+    assert (done.returncode, done.stderr) == (0, b"")
+    return took
+
+
+def test_a_dead_cluster_costs_one_wait_of_a_quarter_second_and_the_next_TABs_none(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:  # accepts in the kernel, and never says a word
+        dead = f"127.0.0.1:{deaf.getsockname()[1]}"
+        alone = min(_timed(dead, tmp_path / "none", "cons") for _ in range(3))
+        first = min(_timed(dead, tmp_path / f"{n}", "consume", "or") for n in range(3))
+        again = min(_timed(dead, tmp_path / "0", "consume", "or") for _ in range(3))
+    assert first - alone < complete_cluster.DEADLINE + 0.1
+    assert again - alone < 0.1
+
+
+def test_the_shell_does_not_wait_for_what_is_still_being_asked(tmp_path: Path) -> None:
+    """The child that goes on has let go of stdout: `$(kcli __complete …)` ends with kcli."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        took = min(_timed(f"127.0.0.1:{deaf.getsockname()[1]}", tmp_path / f"{n}", "lag", "") for n in range(2))
+    assert took < complete_cluster.CHILD / 2
+
+
+def test_a_cluster_that_is_too_slow_for_one_TAB_has_told_at_the_next(
+    ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    monkeypatch.setattr(complete_cluster, "DEADLINE", 0.0)
+    assert ask("consume", "or", slow=True) == []
+    until = time.monotonic() + 10
+    while not ask("consume", "or", slow=True):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_folder_that_cannot_be_written_is_no_cache_and_no_failure(
+    ask: Ask, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    assert ask("consume", "or") == ["orders"]
+
+
+def test_a_broken_configuration_is_no_failure(ask: Ask, tmp_path: Path) -> None:
+    config = tmp_path / "config" / "kcli" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[[[")
+    assert ask("consume", "--profile", "") == []
+    assert ask("consume", "or") == []
+
+
+def test_nothing_heavy_is_imported() -> None:
+    code = "import sys; from kcli.cli.main import main; main(sys.argv[1:]); print(sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "__complete", "zsh", "kcli", "consume", "--iso"], cwd=ROOT, capture_output=True,
+        text=True, timeout=20, check=True,
+    )  # fmt: skip
+    for name in ("typer", "asyncio", "json", "rich", "ssl", "kcli.client"):
+        assert f"'{name}'" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("kcli consume or", ["kcli", "consume", "or"]),
+        ("kcli consume ", ["kcli", "consume", ""]),
+        ("kcli  a\\ b 'c d' \"e\\\"f", ["kcli", "a b", "c d", 'e"f']),
+        ("kcli -X a=b:c", ["kcli", "-X", "a=b:c"]),
+        ("kcli $(touch pwned)", ["kcli", "$(touch", "pwned)"]),
+        ("", [""]),
+    ],
+)
+def test_bash_lines_split_into_words_and_nothing_is_expanded(line: str, words: list[str]) -> None:
+    assert split(line) == words
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "told"),
+    [
+        ("kcli consume --isolation=read_c", "read_c", "read_committed"),
+        ("kcli consume --isolation=", "=", "read_committed"),
+        ("kcli consume -X security.protocol=SASL_P", "SASL_P", "SASL_PLAINTEXT"),
+    ],
+)
+def test_bash_gets_what_stands_behind_its_own_word_breaks(
+    line: str, own: str, told: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert complete.run(["bash", line, own]) == 0
+    assert told in capfdbinary.readouterr().out.decode().split("\n")
+
+
+@pytest.mark.parametrize(("shell", "file"), [("bash", "kcli.bash"), ("zsh", "_kcli"), ("fish", "kcli.fish")])
+def test_the_files_are_what_kcli_prints(shell: str, file: str) -> None:
+    assert (ROOT / "completions" / file).read_text() == script(shell)
+
+
+def test_no_script_evaluates() -> None:
+    for shell in ("bash", "zsh", "fish"):
+        lines = [line.partition("#")[0] for line in script(shell).splitlines()]
+        assert not [line for line in lines if "eval" in line.split()]
+
+
+@pytest.mark.parametrize("name", ["sandbox", "demo"])
+def test_the_commands_of_typer_are_told_as_typer_has_them(name: str) -> None:
+    from kcli.cli.typed import load
+
+    made = load(name)
+    theirs = {flag for one in made.params for flag in (*one.opts, *one.secondary_opts)}
+    assert {flag for option in TYPED[name].options for flag in option.flags} == theirs - {"--help", "-h"}
+
+
+def test_mechanisms_are_those_that_there_are() -> None:
+    assert VALUES["sasl.mechanism"] == MECHANISMS
+    assert set(FIXED["codecs"]) == {"none", "gzip", "snappy", "lz4", "zstd"}
