@@ -156,6 +156,9 @@ class ReplaySession(Session):
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         raise NoCluster
 
+    async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
+        raise NoCluster
+
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
         return [self._history.lags(group, at, moments) for at in wanted]
 

@@ -93,6 +93,19 @@ class Session(ABC):
         """What `work` makes of the cluster. Raises KcliError; UsageError where there is no cluster (a replay)."""
 
     @abstractmethod
+    async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
+        """As `ask`, for what changes the cluster. `confirmed` is the name of the profile as somebody typed it: with it
+        a protected profile lets through what deletes or alters. Raises UsageError where nothing may be changed."""
+
+    def refusal(self, what: str) -> str:
+        """Why an action cannot be begun here, in a sentence; "" when it can. `what` is as in "producing"."""
+        if not self.live:
+            return f"This is a recording: {what} needs a cluster."
+        if self.guard == "read_only":
+            return f"Profile {self.name} is read-only: {what} would change the cluster."
+        return ""
+
+    @abstractmethod
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
         """The lag of partitions at these times (seconds since the epoch), for sparklines and plots."""
 
@@ -118,11 +131,13 @@ class LiveSession(Session):
         self._client: Client | None = None
         self._sampling: asyncio.Task[None] | None = None
         self._now = asyncio.Event()
+        self._opened = asyncio.Event()
 
     async def open(self, post: Post) -> None:
         self._post = post
         self._backstage.start()
         await self._backstage.run(self._open())
+        self._opened.set()
 
     async def _open(self) -> None:
         from kcli.client import Client
@@ -165,6 +180,21 @@ class LiveSession(Session):
             if self._client is None:
                 raise KcliError("the session is closed")
             return await work(self._client)
+
+        await self._opened.wait()  # a screen may ask before there is anybody to ask
+        return await self._backstage.run(over_there())
+
+    async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
+        from kcli.client import Client
+
+        if not self.guard or (self.guard == "protected" and confirmed != self.name):
+            return await self.ask(work)
+        if self.guard != "protected":
+            raise UsageError(self.refusal("this"))
+
+        async def over_there() -> T:
+            async with Client(self.settings.replace(guard="")) as client:
+                return await work(client)
 
         return await self._backstage.run(over_there())
 

@@ -37,6 +37,7 @@ class Group(Page):
         Binding("2", "tab('members')", "Members", show=False, id="group.members"),
         Binding("3", "tab('topics')", "Topics", show=False, id="group.topics"),
         Binding("4", "tab('events')", "Events", show=False, id="group.events"),
+        Binding("r", "reset", "Reset", id="group.reset"),
     ]
 
     def __init__(self, group: str) -> None:
@@ -116,6 +117,16 @@ class Group(Page):
             from kcli.tui.screens.topic import Topic
 
             self.app.push_screen(Topic(event.row.total.topic))
+
+    def action_reset(self) -> None:
+        """Where the offsets shall go: of the partition under the cursor, its topic, or all."""
+        if self.refused("a reset"):
+            return
+        from kcli.tui.screens.reset import Reset
+
+        one = self.partition
+        at = None if one is None else TopicPartition(*_place(one))
+        self.app.push_screen(Reset(self.group, at))
 
     def action_tab(self, name: str) -> None:
         self.query_one(TabbedContent).active = f"tab-{name}"

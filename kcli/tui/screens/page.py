@@ -17,6 +17,7 @@ from textual.widgets import Footer, Input, Static
 
 from kcli.errors import KcliError
 from kcli.tui.replay import ReplaySession
+from kcli.tui.text import printable
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -38,6 +39,7 @@ class Page(Screen[None]):
         Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
         Binding("y", "copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "now", "Refresh", show=False, id="page.now"),
+        Binding("n", "produce", "Produce", show=False, id="page.produce"),
     ]
 
     @property
@@ -75,6 +77,11 @@ class Page(Screen[None]):
 
     def fetched(self, answer: Any) -> None:
         """The answer of `fetch`."""
+
+    @property
+    def topic_here(self) -> str:
+        """The topic that a new record is probably for."""
+        return ""
 
     # -- what all have ---
 
@@ -146,6 +153,20 @@ class Page(Screen[None]):
             self._close_filter()
         elif len(self.app.screen_stack) > 2:
             self.app.pop_screen()
+
+    def refused(self, what: str) -> bool:
+        """Whether an action cannot be begun here; why not is said in one sentence."""
+        sentence = self.session.refusal(what)
+        if sentence:
+            self.notify(printable(sentence), severity="warning", markup=False)
+        return bool(sentence)
+
+    def action_produce(self) -> None:
+        if self.refused("producing"):
+            return
+        from kcli.tui.screens.produce import Produce
+
+        self.app.push_screen(Produce(self.topic_here))
 
     def action_now(self) -> None:
         self.session.look_now()

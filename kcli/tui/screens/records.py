@@ -71,6 +71,10 @@ class Records(Page):
             return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{grep}"
         return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{grep}"
 
+    @property
+    def topic_here(self) -> str:
+        return self.topics[0]
+
     def body(self) -> ComposeResult:
         yield Rows(self._columns(), key=lambda one: one.number, id="records", empty="Nothing yet.")
 

@@ -71,6 +71,10 @@ class Topic(Page):
     def same_as(self) -> str:
         return f"kcli topics describe {quoted(self.topic)}"
 
+    @property
+    def topic_here(self) -> str:
+        return self.topic
+
     def body(self) -> ComposeResult:
         with TabbedContent(id="tabs"):
             with TabPane("Partitions", id="tab-partitions"):

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from kcli.admin.topic_stats import TopicLooks, TopicRow, last_writes
 from kcli.tui.figures import DASH, count, duration, rate, size
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
-from kcli.tui.topics import TopicRow, last_writes
-from kcli.tui.topics import Topics as Looks
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
@@ -30,7 +29,7 @@ class Topics(Page):
 
     def __init__(self) -> None:
         super().__init__()
-        self._looks = Looks()
+        self._looks = TopicLooks()
         self._internal = False
         self._written: dict[str, float] = {}
         self._known = 0
@@ -43,12 +42,17 @@ class Topics(Page):
     def same_as(self) -> str:
         return "kcli topics list" + (" --internal" if self._internal else "")
 
+    @property
+    def topic_here(self) -> str:
+        row = self.query_one(Rows).row
+        return row.topic.topic if row is not None else ""
+
     def body(self) -> ComposeResult:
         yield Rows(self._columns(), key=lambda row: row.topic.topic, order=lambda row: row.topic.topic, id="topics",
                    empty="No topics yet. Make one: kcli topics create NAME")  # fmt: skip
 
     async def fetch(self, client: Client) -> Any:
-        return await self._looks.look(client, internal=self._internal)
+        return await self._looks.look(client.cluster, internal=self._internal)
 
     def fetched(self, answer: list[TopicRow]) -> None:
         rows = self.query_one(Rows)
@@ -58,7 +62,7 @@ class Topics(Page):
         seen = [row.topic for row in rows.in_view]
 
         async def written(client: Client) -> dict[str, float]:
-            return await last_writes(client, seen)
+            return await last_writes(client.cluster, seen)
 
         self.ask(written, self._last_written)
 

@@ -1,0 +1,91 @@
+"""What the produce form sends: its fields as a record, the same command, and where the record went."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.settings import ProducerSettings
+from kcli.tui.text import quoted
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.client import Client
+
+
+class Draft(Value):
+    """A record as it is written down. None is null; `partition` None is by key."""
+
+    topic: str = ""
+    partition: int | None = None
+    key: str | None = None
+    value: str | None = ""
+    headers: list[tuple[str, str | None]] = field(factory=list)
+
+    @property
+    def command(self) -> str:
+        """The kcli command that sends the same record."""
+        words = ["kcli produce", quoted(self.topic) if self.topic else "TOPIC"]
+        if self.partition is not None:
+            words.append(f"-p {self.partition}")
+        if self.key is not None:
+            words.append(f"-k {_word(self.key)}")
+        words += [f"-H {_word(name if value is None else f'{name}={value}')}" for name, value in self.headers]
+        words.append("--value '' -Z" if self.value is None else f"--value {_word(self.value)}")
+        return " ".join(words)
+
+    async def send(self, client: Client) -> tuple[int, int]:
+        """Send it with acks=all and wait; the partition and the offset where it is stored. Raises KcliError."""
+        async with client.producer(ProducerSettings(linger=0.0)) as producer:
+            promise = await producer.send(
+                self.topic,
+                None if self.value is None else self.value.encode("utf-8", "surrogateescape"),
+                None if self.key is None else self.key.encode("utf-8", "surrogateescape"),
+                [(name, None if text is None else text.encode()) for name, text in self.headers],
+                self.partition,
+            )
+            stored = await promise
+            return stored.partition, stored.offset
+
+
+def partition_of(text: str) -> int | None:
+    """What the field says; empty is by key. Raises UsageError."""
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"partition {text!r}: expected a number, or nothing for the one its key belongs to")
+    return int(text)
+
+
+def headers_of(text: str) -> list[tuple[str, str | None]]:
+    """A line each: `name=value`, `name=` is empty, `name` is null. Raises UsageError."""
+    found: list[tuple[str, str | None]] = []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        name, equals, value = line.partition("=")
+        if not name.strip():
+            raise UsageError(f"header {line!r}: expected NAME=VALUE")
+        found.append((name.strip(), value if equals else None))
+    return found
+
+
+def _word(text: str) -> str:
+    """A word for a shell; lines and what a terminal would obey in bash's own spelling."""
+    if text.isprintable():
+        return quoted(text)
+    spelled = "".join(
+        one
+        if one.isprintable() and one not in "\\'"
+        else "\\n"
+        if one == "\n"
+        else "\\t"
+        if one == "\t"
+        else _spelled(one)
+        for one in text
+    )
+    return f"$'{spelled}'"
+
+
+def _spelled(one: str) -> str:
+    return f"\\{one}" if one in "\\'" else "".join(f"\\x{byte:02x}" for byte in one.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,151 @@
+"""What the reset dialog asks and does, without the dialog: a form, a scope, the plan, the change, the same command."""
+
+from __future__ import annotations
+
+import time
+
+from kcli.admin import reset_forms
+from kcli.admin.cluster import describe_cluster
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.offsets import TopicMissing
+from kcli.admin.reset_plan import execute, numbers_of, plan, targets
+from kcli.admin.saved import SCHEMA, row
+from kcli.admin.undo import taken, write
+from kcli.consumer.offset_grammar import duration, read_time
+from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
+from kcli.tui.text import quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import NamedTuple
+
+    from kcli.admin.reset import Change, Form
+    from kcli.admin.reset_plan import Target
+    from kcli.client import Client
+    from kcli.model import Cluster
+
+    Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
+
+    class Wish(NamedTuple):
+        """What is wanted, understood: how to make the form, and the words of the command line that say the same."""
+
+        prepare: Prepare
+        words: str
+else:
+    from collections import namedtuple
+
+    Wish = namedtuple("Wish", "prepare words")
+
+FORMS = (
+    ("earliest", "to the beginning", ""),
+    ("latest", "to the end", ""),
+    ("offset", "to offset", "an offset, such as 1200"),
+    ("shift", "shift by", "how many records: 100 forward, -100 back"),
+    ("time", "to a time", "2026-01-31T10:00 (here), …Z, epoch s or ms, -1h"),
+    ("duration", "back by", "a duration, such as 90m or 1h30m"),
+)
+"""(name, label, what the field asks for; "" needs none)."""
+SCOPES = ("partition", "topic", "group")
+
+
+def wish(form: str, text: str, now: int) -> Wish:
+    """What a form and the text beside it mean; `now` is in ms since the epoch. Raises UsageError with what is wrong."""
+    text = text.strip()
+    if form == "earliest":
+        return Wish(_ready(reset_forms.earliest), "--to-earliest")
+    if form == "latest":
+        return Wish(_ready(reset_forms.latest), "--to-latest")
+    if form in ("offset", "shift"):
+        digits = text.removeprefix("-").removeprefix("+") if form == "shift" else text
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+            raise UsageError(f"expected a whole number, not {text!r}" if text else "a number, please")
+        number = int(text)
+        if form == "offset":
+            return Wish(_ready(reset_forms.offset(number)), f"--to-offset {number}")
+        return Wish(_ready(reset_forms.shifted(number)), f"--shift-by {number}")
+    if form == "time":
+        moment = read_time(text.removeprefix("@"), now)
+        if moment is None:
+            raise UsageError(
+                f"{text!r} is no time; expected ISO 8601, epoch s or ms, -1h or now" if text else "a time?"
+            )
+        return Wish(_moment(moment), f"--to {quoted('@' + text.removeprefix('@'))}")
+    back = duration(text)
+    if back is None:
+        raise UsageError(f"{text!r} is no duration; expected 90m, 1h30m or 2d" if text else "how long?")
+    return Wish(_moment(now - back), f"--by-duration {text}")
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def _ready(form: Form) -> Prepare:
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        return form
+
+    return prepare
+
+
+def _moment(moment: int) -> Prepare:
+    return lambda cluster, partitions: reset_forms.at_time(cluster, partitions, moment)
+
+
+class Resetting:
+    """A reset of one group. `at` is the partition under the cursor, None where there is none: then only the whole
+    group can be meant."""
+
+    def __init__(self, group: str, at: TopicPartition | None) -> None:
+        self.group = group
+        self.at = at
+
+    def command(self, words: str, scope: str) -> str:
+        """The kcli command that does the same."""
+        where = "--all-topics"
+        if self.at is not None and scope != "group":
+            name = self.at.topic if scope == "topic" else f"{self.at.topic}:{self.at.partition}"
+            where = f"--topic {quoted(name)}"
+        return f"kcli groups reset {quoted(self.group)} {where} {words} --execute"
+
+    async def plan(self, client: Client, prepare: Prepare, scope: str) -> tuple[Target, list[Change]]:
+        """The group as it stands, and a row per partition. Raises KcliError."""
+        cluster = client.cluster
+        target = (await targets(Coordinators(cluster), [self.group]))[self.group]
+        partitions = await self._partitions(cluster, target, scope)
+        if not partitions:
+            raise target.refusal or KcliError(f"{self.group}: the group has committed no offsets")
+        return target, await plan(cluster, [(target, partitions, await prepare(cluster, partitions))])
+
+    async def _partitions(self, cluster: Cluster, target: Target, scope: str) -> list[TopicPartition]:
+        if self.at is not None and scope == "partition":
+            return [self.at]
+        topics = (
+            [self.at.topic] if self.at is not None and scope == "topic" else sorted({p.topic for p in target.commits})
+        )
+        found: set[TopicPartition] = set() if scope == "topic" else set(target.committed)
+        for topic in topics:
+            numbers = await numbers_of(cluster, topic)
+            if isinstance(numbers, TopicMissing) and scope == "group":
+                continue  # what is committed of a topic that was deleted says so in its own row
+            if isinstance(numbers, KcliError):
+                raise numbers
+            found.update(TopicPartition(topic, number) for number in numbers)
+        return sorted(found)
+
+    async def execute(self, client: Client, changes: list[Change]) -> str:
+        """Keep what was, then do what is open in the plan; the path of the undo file. Raises NoUndo before anything is
+        sent; what became of each partition stands in its row."""
+        ready = [change for change in changes if change.open]
+        described = await describe_cluster(client.cluster)
+        document = {
+            "schema": SCHEMA,
+            "ok": True,
+            "taken": taken(described.cluster_id),
+            "offsets": [row(one.group, one.at, one.old) for one in ready],
+            "errors": [],
+        }
+        path = write(document, self.group)
+        await execute(Coordinators(client.cluster), ready)
+        return path

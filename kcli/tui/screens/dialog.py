@@ -1,0 +1,69 @@
+"""What dialogs have in common: a frame, a title, a line that says what is wrong or what was done, and the kcli command
+that does the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from kcli.tui.text import printable
+
+if TYPE_CHECKING:
+    from kcli.tui.app import Dashboard
+    from kcli.tui.session import Session
+
+
+class Dialog(ModalScreen[None]):
+    """A kind says its `title_text`, its `fields` and its `command`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", id="dialog.close"),
+        Binding("ctrl+y", "copy", "Copy command", id="dialog.copy"),
+    ]
+
+    title_text = ""
+
+    @property
+    def board(self) -> Dashboard:
+        """The application."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def session(self) -> Session:
+        """Where the data come from."""
+        return self.board.session
+
+    @property
+    def command(self) -> str:
+        """The kcli command that does the same."""
+        return ""
+
+    def fields(self) -> ComposeResult:
+        """What stands between the title and the last two lines."""
+        yield from ()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog tall"):
+            yield Static(self.title_text, classes="title", markup=False)
+            yield from self.fields()
+            yield Static("", id="said", markup=False)
+            yield Static(f"$ {self.command}", id="command", markup=False)
+
+    def say(self, words: str, tone: str = "") -> None:
+        """One line about how it stands; `tone` is "", bad or good."""
+        line = self.query_one("#said", Static)
+        line.set_classes(tone)
+        line.update(printable(words))
+
+    def recommand(self) -> None:
+        """The command, as it is now."""
+        self.query_one("#command", Static).update(f"$ {self.command}")
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self.command)
+        self.notify(self.command, title="Copied", markup=False)

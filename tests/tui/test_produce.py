@@ -1,0 +1,129 @@
+"""The produce form: what it sends, where it went, the same command, and what it refuses."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Checkbox, Input, TextArea
+
+from kcli.client import Client
+from kcli.consumer.bounds import Bound
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings
+from kcli.tui.producing import Draft, headers_of, partition_of
+from kcli.tui.screens.groups import Groups
+from kcli.tui.screens.produce import Produce
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with a_world() as made:
+        yield made
+
+
+async def form(pilot: Pilot[int], topic: str = "orders") -> Produce:
+    await pilot.press("n")
+    await until(pilot, lambda: isinstance(pilot.app.screen, Produce))
+    pilot.app.screen.query_one("#topic", Input).value = topic
+    screen = pilot.app.screen
+    assert isinstance(screen, Produce)
+    return screen
+
+
+async def last(world: World, partition: int) -> tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]:
+    """The newest record of a partition."""
+    async with Client(world.settings()) as client, client.consumer(ConsumerSettings()) as consumer:
+        consumer.assign({TopicPartition("orders", partition): Bound("relative", 1)})
+        found = [record for one in await consumer.poll(5.0) for batch in one.batches for record in batch]
+    return found[-1].key, found[-1].value, list(found[-1].headers)
+
+
+async def test_a_record_with_key_headers_and_lines_is_stored_and_the_form_says_where(world: World) -> None:
+    async with world.open() as pilot:
+        screen = await form(pilot)
+        screen.query_one("#partition", Input).value = "1"
+        screen.query_one("#null-key", Checkbox).value = False
+        screen.query_one("#key", Input).value = "customer 7"
+        screen.query_one("#value", TextArea).text = 'two\nlines of "it\'s"'
+        screen.query_one("#headers", TextArea).text = "trace=1\nempty=\nnothing"
+        await pilot.pause()
+        assert "-p 1 -k 'customer 7' -H trace=1 -H empty= -H nothing --value $'two" in seen(pilot).replace("\n", "")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "1 sent; the last one is in orders[1] at offset")
+    assert await last(world, 1) == (
+        b"customer 7",
+        b'two\nlines of "it\'s"',
+        [("trace", b"1"), ("empty", b""), ("nothing", None)],
+    )
+
+
+async def test_a_tombstone_is_null_and_the_form_stays_for_the_next_record(world: World) -> None:
+    async with world.open() as pilot:
+        screen = await form(pilot)
+        screen.query_one("#partition", Input).value = "0"
+        screen.query_one("#null-value", Checkbox).value = True
+        await pilot.press("ctrl+s")
+        await shows(pilot, "1 sent")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "2 sent")
+    assert await last(world, 0) == (None, None, [])
+
+
+async def test_what_goes_wrong_is_one_sentence_and_nothing_is_sent(world: World) -> None:
+    async with world.open() as pilot:
+        screen = await form(pilot, "")
+        await pilot.press("ctrl+s")
+        await shows(pilot, "to which topic?")
+        screen.query_one("#topic", Input).value = "orders"
+        screen.query_one("#partition", Input).value = "99"
+        await pilot.press("ctrl+s")
+        text = await shows(pilot, "99")
+        assert "sent" not in text.replace("ctrl+s sends it", "")
+        screen.query_one("#partition", Input).value = "x"
+        await pilot.press("ctrl+s")
+        await shows(pilot, "partition 'x': expected a number")
+
+
+async def test_a_read_only_profile_has_no_form(world: World) -> None:
+    async with world.open(guard="read_only", profile="prod") as pilot:
+        await pilot.press("n")
+        await shows(pilot, "Profile prod is read-only: producing")
+        assert isinstance(pilot.app.screen, Groups)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        Draft(topic="t", value='it\'s "so" $HOME `x`'),
+        Draft(topic="t", partition=3, key="k\ty", value="a\nb\\n\x1b[31m\u202e"),
+        Draft(topic="t", key="", value="", headers=[("h", None), ("i", "x y")]),
+    ],
+)
+def test_the_command_means_the_same_to_a_shell(draft: Draft) -> None:
+    command = draft.command
+    assert command.isprintable()
+    words = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True, timeout=10
+    ).stdout.decode().split("\0")[:-1]  # fmt: skip
+    assert words[words.index("--value") + 1] == draft.value
+    assert (words[words.index("-k") + 1] if "-k" in words else None) == draft.key
+    assert words[:3] == ["kcli", "produce", "t"] and shlex.quote("t") == "t"
+
+
+def test_fields_that_say_nothing_sensible_are_refused() -> None:
+    assert partition_of(" ") is None
+    with pytest.raises(UsageError):
+        partition_of("-1")
+    with pytest.raises(UsageError):
+        headers_of("=x")

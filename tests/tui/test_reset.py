@@ -1,0 +1,166 @@
+"""The reset dialog: forms, scopes, the plan, the typed name, the undo file, refusals."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input, Select
+
+from kcli.client import Client
+from kcli.errors import UsageError
+from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.tui.resetting import wish
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.reset import Reset
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as made:
+        yield made
+
+
+async def dialog(pilot: Pilot[int]) -> Reset:
+    """From the groups to the dialog, by keys."""
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.partition is not None)
+    await pilot.press("r")
+    await until(pilot, lambda: isinstance(pilot.app.screen, Reset))
+    screen = pilot.app.screen
+    assert isinstance(screen, Reset)
+    return screen
+
+
+async def choose(pilot: Pilot[int], field: str, value: str) -> None:
+    pilot.app.screen.query_one(f"#{field}", Select).value = value
+    await pilot.pause()
+
+
+async def confirm(pilot: Pilot[int], word: str) -> None:
+    pilot.app.screen.query_one("#confirm", Input).focus()
+    await pilot.press(*word, "enter")
+
+
+async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name_does_it(world: World) -> None:
+    async with world.open() as pilot:
+        screen = await dialog(pilot)
+        text = await shows(pilot, "1 of 1 would change")
+        partition = screen.resetting.at.partition if screen.resetting.at is not None else -1
+        assert "-40" in text
+        assert f"$ kcli groups reset billing --topic orders:{partition} --to-earliest --execute" in text
+        await choose(pilot, "scope", "group")
+        text = await shows(pilot, "2 of 2 would change")
+        assert "--all-topics --to-earliest" in text
+        await confirm(pilot, "billing")
+        text = await shows(pilot, "2 reset")
+        assert "To take it back: kcli groups reset --from-file" in text.replace("\n", " ")
+        assert await world.committed() == {0: 0, 1: 0}
+        (undo,) = Path(os.environ["XDG_STATE_HOME"]).glob("kcli/undo/billing-*.json")
+        assert '"offset": 40' in undo.read_text()
+        undo.unlink()
+
+
+async def test_a_wrong_name_changes_nothing(world: World) -> None:
+    async with world.open() as pilot:
+        await dialog(pilot)
+        await shows(pilot, "1 of 1 would change")
+        await confirm(pilot, "biling")
+        await shows(pilot, "nothing was changed: 'biling' is not billing")
+        assert await world.committed() == {0: 40, 1: 40}
+
+
+async def test_what_is_outside_of_the_log_is_clamped_and_said(world: World) -> None:
+    async with world.open(size=(160, 40)) as pilot:
+        await dialog(pilot)
+        await choose(pilot, "form", "offset")
+        await shows(pilot, "a number, please")
+        pilot.app.screen.query_one("#amount", Input).focus()
+        await pilot.press(*"5000")
+        text = await shows(pilot, "clamped: 5000 is past the log's end")
+        assert "+60" in text
+        assert "--to-offset 5000" in text
+
+
+async def test_a_group_at_work_is_refused_with_who_is_in_it(world: World) -> None:
+    async with Client(world.settings(client_id="worker")) as client:
+        group = GroupSettings(group="billing", auto_commit=False)
+        async with client.consumer(ConsumerSettings(), group) as consumer:
+            await consumer.subscribe(["orders"])
+            await consumer.poll(5.0)
+            async with world.open() as pilot:
+                await dialog(pilot)
+                await shows(pilot, "1 member (worker")
+                assert "refused" in seen(pilot)
+                await confirm(pilot, "billing")
+                await shows(pilot, "there is nothing to change")
+    assert await world.committed() == {0: 40, 1: 40}
+
+
+async def test_a_protected_profile_wants_its_own_name(world: World) -> None:
+    async with world.open(guard="protected", profile="prod") as pilot:
+        text = seen(pilot)
+        assert "PROTECTED" in text
+        await dialog(pilot)
+        text = await shows(pilot, "Type prod to do it:")
+        assert "--confirm prod" in text
+        await confirm(pilot, "billing")
+        await shows(pilot, "nothing was changed: 'billing' is not prod")
+        await pilot.press(*["backspace"] * 7)
+        await confirm(pilot, "prod")
+        await shows(pilot, "1 reset")
+    assert sorted((await world.committed()).values()) == [0, 40]
+
+
+async def test_a_read_only_profile_refuses_with_a_sentence(world: World) -> None:
+    async with world.open(guard="read_only", profile="prod") as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        await pilot.press("r")
+        await shows(pilot, "Profile prod is read-only")
+        assert isinstance(pilot.app.screen, Group)
+
+
+async def test_a_reset_that_fails_says_so_and_keeps_what_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
+    async with world.open() as pilot:
+        await dialog(pilot)
+        await shows(pilot, "1 of 1 would change")
+        await confirm(pilot, "billing")
+        await shows(pilot, "nothing was changed: the undo file")
+        assert isinstance(pilot.app.screen.query_one("#plan"), Rows)
+    assert await world.committed() == {0: 40, 1: 40}
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "words"),
+    [
+        ("earliest", "", "--to-earliest"),
+        ("latest", "", "--to-latest"),
+        ("offset", "12", "--to-offset 12"),
+        ("shift", "-100", "--shift-by -100"),
+        ("shift", "+5", "--shift-by 5"),
+        ("time", "-1h", "--to @-1h"),
+        ("time", "2026-01-31T10:00", "--to @2026-01-31T10:00"),
+        ("duration", "90m", "--by-duration 90m"),
+    ],
+)
+def test_each_form_has_the_words_of_the_command_line(form: str, text: str, words: str) -> None:
+    assert wish(form, text, 1_000_000_000_000).words == words
+
+
+@pytest.mark.parametrize(("form", "text"), [("offset", "-1"), ("offset", "x"), ("shift", "1.5"), ("time", "noon"),
+                                            ("duration", "soon"), ("duration", "")])  # fmt: skip
+def test_what_a_form_does_not_understand_is_said(form: str, text: str) -> None:
+    with pytest.raises(UsageError):
+        wish(form, text, 0)
