@@ -10,118 +10,12 @@ from kcli.cli.app import ALIASES
 from kcli.cli.groups_options import GROUPS, PAYLOAD_TIME
 from kcli.cli.option import Command, Option
 from kcli.cli.shared_options import (
-    DRY_RUN,
-    EXECUTE,
-    IF_EXISTS,
-    INTERNAL,
     ISOLATION,
-    NO_WAIT,
     OUTPUT,
     STATE,
-    TIMEOUT,
-    WAIT,
 )
+from kcli.cli.topics_options import TOPICS
 from kcli.cli.verbs import choose
-
-TOPICS: dict[str, Command] = {
-    "list": Command(
-        name="list",
-        run="kcli.cli.topics:list_topics",
-        help="List topics.",
-        description="""List topics. Kafka's own are hidden unless --internal.
-
-\b
-Examples:
-  kcli topics list
-  kcli topics list --match 'orders.*' --format plain | cut -f1""",
-        options=(
-            Option(name="match", flags=("--match",), metavar="REGEX", help="Only topics whose whole name matches."),
-            INTERNAL,
-            *OUTPUT,
-        ),
-    ),
-    "describe": Command(
-        name="describe",
-        run="kcli.cli.topics:describe",
-        help="Partitions, offsets and configs of topics.",
-        description="""Print partitions with leader, replicas and offsets, and the topics with the configs set on them.
-
-\b
-Examples:
-  kcli topics describe orders
-  kcli topics describe orders -J | jq '.topics[].configs'""",
-        words="TOPIC",
-        options=OUTPUT,
-    ),
-    "create": Command(
-        name="create",
-        run="kcli.cli.topics:create",
-        help="Create topics.",
-        description="""Create topics. Partitions and replicas default to what the broker is configured with.
-
-\b
-Examples:
-  kcli topics create orders
-  kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
-  kcli topics create orders -p 12 --dry-run      the broker checks, nothing is made""",
-        words="TOPIC",
-        options=(
-            Option(
-                name="partitions",
-                flags=("-p", "--partitions"),
-                kind="int",
-                least=-1,
-                metavar="N",
-                help="How many; -1 is the broker's default.",
-            ),
-            Option(
-                name="replicas",
-                flags=("-r", "--replication-factor"),
-                kind="int",
-                least=-1,
-                metavar="N",
-                help="Replicas of each partition; -1 is the broker's default.",
-            ),
-            Option(
-                name="configs",
-                flags=("--config",),
-                multiple=True,
-                metavar="KEY=VALUE",
-                help="A topic config. Repeatable.",
-            ),
-            Option(
-                name="if_not_exists", flags=("--if-not-exists",), kind="flag", help="A topic that exists is no failure."
-            ),
-            Option(name="dry_run", flags=("--dry-run",), kind="flag", help="Let the broker check, create nothing."),
-            WAIT,
-            NO_WAIT,
-            TIMEOUT,
-            *OUTPUT,
-        ),
-    ),
-    "delete": Command(
-        name="delete",
-        run="kcli.cli.topics:delete",
-        help="Delete topics.",
-        description="""Delete topics and all their records.
-
-\b
-Examples:
-  kcli topics delete orders --dry-run      what would be lost
-  kcli topics delete orders --execute""",
-        words="TOPIC",
-        options=(
-            EXECUTE,
-            DRY_RUN,
-            IF_EXISTS,
-            Option(name="internal", flags=("--internal",), kind="flag", help="Kafka's own topics may be deleted."),
-            WAIT,
-            NO_WAIT,
-            TIMEOUT,
-            *OUTPUT,
-        ),
-    ),
-}
 
 LAG = Command(
     name="lag",

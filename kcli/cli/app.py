@@ -18,7 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "redrive": ("kcli.cli.redrive_options:REDRIVE", "Send dead letters back to the topics they came from."),
     "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),
     "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
-    "topics": ("kcli.cli.admin_options:TOPICS", "Topics: list, describe, create, delete."),
+    "topics": ("kcli.cli.admin_options:TOPICS", "Topics: list, describe, create, alter, trim, stats, delete."),
     "groups": ("kcli.cli.admin_options:GROUPS", "Consumer groups: describe, reset, export, clone, delete."),
     "rollback": ("kcli.cli.rollback_options:ROLLBACK", "Put a group back to a time inside the values."),
     "lag": ("kcli.cli.admin_options:LAG", "Who is how far behind: by group, topic or partition."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.shapes import ERROR, Section, Shape, column
+from kcli.cli.shapes import ERROR, NOTE, PARTITION, TOPIC, Section, Shape, column
 
 _KIND = column("kind", "string", "topic, broker, logger, group or client-metrics.")
 _NAME = column("name", "string", "Name of what has the configs; `default` is all brokers.")
@@ -18,6 +18,61 @@ _CHANGE = (
 )
 
 SHAPES: tuple[Shape, ...] = (
+    Shape(
+        name="topics.alter",
+        about="What was changed of topics, or would be.",
+        sections=(
+            Section(
+                name="changes",
+                columns=(
+                    TOPIC,
+                    column("config", "string", "Name of the config, or partitions."),
+                    column("old", "string", "Its value before.", null=True),
+                    column("new", "string", "Its value after.", null=True),
+                    column("result", "string", "would change, unchanged, done or failed."),
+                    ERROR,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="topics.trim",
+        about="Where logs start, and what was deleted before that, or would be.",
+        sections=(
+            Section(
+                name="partitions",
+                columns=(
+                    TOPIC,
+                    PARTITION,
+                    column("old", "integer", "Log start offset before.", null=True),
+                    column("new", "integer", "Log start offset after.", null=True),
+                    column("offsets", "integer", "How many offsets are deleted.", null=True),
+                    column("result", "string", "would trim, trimmed, unchanged or failed."),
+                    ERROR,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="topics.stats",
+        about="Topics with figures, one a row.",
+        sections=(
+            Section(
+                name="topics",
+                columns=(
+                    TOPIC,
+                    column("partitions", "integer", "Number of partitions."),
+                    column("replicas", "integer", "Replication factor."),
+                    column("offsets", "integer", "End minus start of all partitions.", null=True),
+                    column("size", "integer", "Bytes of the leaders' logs.", null=True),
+                    column("rate", "number", "Offsets written a second.", null=True),
+                    column("last_write", "string", "Newest timestamp of a record, UTC.", null=True),
+                    column("idle", "duration", "Seconds since then.", null=True),
+                    NOTE.replace(sparse=True),
+                ),
+            ),
+        ),
+    ),
     Shape(
         name="configs.list",
         about="What has configs, one a row.",

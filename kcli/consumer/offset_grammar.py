@@ -47,7 +47,7 @@ def parse_range(texts: list[str], now: int) -> Range:
     for text in texts:
         one = _parse(text.strip(), now)
         if (one.start and found.start) or (one.stop and found.stop):
-            raise UsageError(f"-o {text}: {'the start' if one.start and found.start else 'the stop'} is said twice")
+            raise UsageError(f"-o {text}: say only once where to start, and where to stop")
         found = Range(one.start or found.start, one.stop or found.stop)
         if found.backwards:
             raise UsageError(f"-o {text}: it stops before it starts")
@@ -66,7 +66,7 @@ def _parse(text: str, now: int) -> Range:
     start = _point(left, text) if left else None
     stop = _point(right, text) if right else None
     if stop is not None and stop.kind == "stored":
-        raise UsageError(f"-o {text}: cannot stop at stored")
+        raise UsageError(f"-o {text}: the stored position cannot be where to stop")
     if start is None and stop is None:
         raise _wrong(text)
     return Range(start, stop)

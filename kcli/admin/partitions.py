@@ -1,0 +1,31 @@
+"""More partitions for a topic, at the controller (C18)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.topics import ask_controller
+from kcli.errors import BrokerError, KcliError
+from kcli.proto.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.model import Cluster
+
+
+async def grow_topics(
+    cluster: Cluster, counts: Mapping[str, int], *, dry_run: bool = False
+) -> dict[str, KcliError | None]:
+    """Give each topic so many partitions in all, or with `dry_run` let the controller check that it would. None where
+    it was done."""
+    if not counts:
+        return {}
+    topics = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in counts.items()]
+    request = CreatePartitionsRequest(topics=topics, timeout_ms=30_000, validate_only=dry_run)
+    answer = await ask_controller(cluster, request, lambda answer: [row.error_code for row in answer.results])
+    found: dict[str, KcliError | None] = {}
+    for row in answer.results:
+        failed = BrokerError(codes.of(row.error_code), row.name, row.error_message) if row.error_code else None
+        found[row.name] = failed
+    return {name: found.get(name, KcliError(f"{name}: the broker's answer leaves this topic out")) for name in counts}

@@ -1,0 +1,40 @@
+"""Deleting the records before an offset (KIP-107), each partition at its leader."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.gather import PATIENCE, gather
+from kcli.admin.offsets import Leaders
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.model import Broker, Cluster
+
+
+async def delete_records(
+    cluster: Cluster, before: Mapping[TopicPartition, int], *, patience: float = PATIENCE
+) -> dict[TopicPartition, int | KcliError]:
+    """Delete what stands before each offset; where each log starts then. To ask twice does no harm, so what can be
+    tried again is."""
+    leaders = Leaders(cluster)
+
+    async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, int | KcliError]:
+        topics: dict[str, DeleteRecordsTopic] = {}
+        for at in some:
+            topic = topics.setdefault(at.topic, DeleteRecordsTopic(name=at.topic))
+            topic.partitions.append(DeleteRecordsPartition(partition_index=at.partition, offset=before[at]))
+        answer = await broker.ask(DeleteRecordsRequest(topics=list(topics.values()), timeout_ms=30_000))
+        found: dict[TopicPartition, int | KcliError] = {}
+        for row in answer.topics:
+            for part in row.partitions:
+                at = TopicPartition(row.name, part.partition_index)
+                name = f"{at.topic} [{at.partition}]"
+                found[at] = BrokerError(codes.of(part.error_code), name) if part.error_code else part.low_watermark
+        return found
+
+    return await gather(before, leaders.locate, ask, leaders.forget, patience=patience)

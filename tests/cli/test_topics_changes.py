@@ -1,0 +1,124 @@
+"""`kcli topics alter`, `trim` and `stats` on the sandbox: plans, what is done, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.sandbox.thread import SandboxThread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SandboxThread]:
+    """100 records in each of two partitions of `orders`; `empty` has none."""
+    with SandboxThread(topics={"orders": 2, "empty": 1}) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        lines = tmp_path / "lines"
+        lines.write_text("".join(f"{n}\n" for n in range(100)))
+        for partition in ("0", "1"):
+            assert main(["produce", "orders", "-p", partition, str(lines), "-q"]) == 0
+        yield made
+
+
+def rows(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[dict[str, Any]]:
+    """What a command printed as JSON rows."""
+    capsys.readouterr()
+    assert main([*words, "--format", "json"]) == code
+    document = json.loads(capsys.readouterr().out)
+    return next(document[name] for name in ("changes", "partitions", "topics") if name in document)
+
+
+def test_partitions_and_configs_change_together(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("topics", "alter", "orders", "-p", "4", "--config", "retention.ms=5")
+    plan = rows(capsys, *words, "--dry-run")
+    assert [(r["config"], r["old"], r["new"], r["result"]) for r in plan] == [
+        ("partitions", "2", "4", "would change"),
+        ("retention.ms", "604800000", "5", "would change"),
+    ]
+    assert {r["result"] for r in rows(capsys, *words, "--execute")} == {"done"}
+    assert {r["result"] for r in rows(capsys, *words, "--execute")} == {"unchanged"}
+    (row,) = rows(capsys, "topics", "alter", "orders", "--delete-config", "retention.ms", "--execute")
+    assert (row["old"], row["new"], row["result"]) == ("5", "604800000", "done")
+
+
+def test_fewer_partitions_are_refused_and_then_nothing_else_is_done(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("topics", "alter", "orders", "-p", "1", "--config", "retention.ms=5", "--execute")
+    plan = {r["config"]: r["result"] for r in rows(capsys, *words, code=1)}
+    assert plan == {"partitions": "failed", "retention.ms": "would change"}
+    (row,) = rows(capsys, "topics", "alter", "orders", "--delete-config", "retention.ms", "--dry-run")
+    assert row["result"] == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("where", "starts"),
+    [("10", [10, 10]), ("-20", [80, 80]), ("+5", [5, 5]), ("end", [100, 100]), ("5000", [100, 100])],
+)
+def test_records_before_a_place_are_deleted(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], where: str, starts: list[int]
+) -> None:
+    words = ("topics", "trim", "orders", f"--before={where}")
+    plan = rows(capsys, *words, "--dry-run")
+    assert [(r["old"], r["new"], r["offsets"], r["result"]) for r in plan] == [
+        (0, new, new, "would trim") for new in starts
+    ]
+    assert [(r["new"], r["result"]) for r in rows(capsys, *words, "--execute")] == [(new, "trimmed") for new in starts]
+    left = rows(capsys, "offsets", "orders")
+    assert [r["start"] for r in left] == starts
+
+
+def test_only_the_named_partitions_and_only_what_is_older_are_deleted(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [r["result"] for r in rows(capsys, "topics", "trim", "orders", "--before", "@-1h", "--dry-run")] == [
+        "unchanged", "unchanged",
+    ]  # fmt: skip
+    (row,) = rows(capsys, "topics", "trim", "orders:1", "--before", "@now", "--execute")
+    assert (row["partition"], row["new"]) == (1, 100)
+
+
+def test_a_plan_without_execute_deletes_nothing(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["topics", "trim", "orders", "--before", "end"]) == 2
+    assert "add --execute" in capsys.readouterr().err
+    assert [r["start"] for r in rows(capsys, "offsets", "orders")] == [0, 0]
+
+
+def test_figures_of_topics(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    orders, empty = rows(capsys, "topics", "stats", "--sort", "offsets", "--over", "0")
+    assert (orders["topic"], orders["offsets"], orders["partitions"]) == ("orders", 200, 2)
+    assert orders["size"] > 200
+    assert orders["idle"] < 60
+    assert orders["last_write"] is not None
+    assert (empty["topic"], empty["offsets"], empty["last_write"]) == ("empty", 0, None)
+    unused = rows(capsys, "topics", "stats", "--unused", "1d", "--over", "0")
+    assert [r["topic"] for r in unused] == ["empty"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["alter", "orders"], "what shall change?"),
+        (["alter", "orders", "--config", "retention.ms"], "expected KEY=VALUE"),
+        (["alter", "orders", "--config", "a=1", "--delete-config", "a"], "named twice"),
+        (["trim", "orders"], "before which offset?"),
+        (["trim", "orders", "--before", "stored"], "one place"),
+        (["trim", "orders", "--before", "1:2"], "one place"),
+        (["stats", "--unused", "soon"], "expected a duration"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    capsys.readouterr()
+    assert main(["topics", *words]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.count("\n") == 1
