@@ -91,7 +91,7 @@ def test_what_is_no_offset_is_a_usage_error(text: str) -> None:
 
 
 def test_saying_the_start_twice_is_refused() -> None:
-    with pytest.raises(UsageError, match="said twice"):
+    with pytest.raises(UsageError, match="say only once"):
         parse_range(["1", "2"], NOW)
 
 
