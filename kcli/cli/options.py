@@ -210,6 +210,10 @@ names begin so, also those that appear later; end it with $ for whole names.
 
 With --share-group, members share partitions record by record: what was written is accepted, what was not goes back.
 
+--order time merges what there is at the start exactly, by the time of the oldest record that is next in its partition:
+the order within a partition stays. What comes later is put in order as far as it comes within 0.2 s. --order offset
+prints one partition after another, and needs an end. Neither goes with --group.
+
 With --time-field, --start and --end are of a time inside the value (JSON, msgpack or a query): the offsets are searched
 for it, --jitter more on both sides, and the records are filtered exactly. Numbers are s, ms, us or ns by their size.
 
