@@ -125,13 +125,13 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
         ("consume t -c x", "kcli: consume: -c x: expected a whole number; see `kcli consume --help`\n"),
         ("consume t -C", "kcli: consume: -C is kcat's; here it is `kcli consume TOPIC`\n"),
         ("nosuch", "kcli: there is no command 'nosuch'; see `kcli --help`\n"),
-        ("consum", "kcli: there is no command 'consum'; did you mean consume?\n"),
+        ("consum", "kcli: there is no command 'consum'; did you mean consume or configs?\n"),
         ("-b h:1 topics", "kcli: options stand behind the command: kcli COMMAND -b …; see `kcli --help`\n"),
         ("-C -t x", "kcli: -C is kcat's; here it is `kcli consume TOPIC`\n"),
         ("topics lst", "kcli: topics: there is no command 'lst'; did you mean list?\n"),
         (
             "topics frobnicate",
-            "kcli: topics: there is no command 'frobnicate'; there are list, describe, create, delete\n",
+            "kcli: topics: there is no command 'frobnicate'; there are list, describe, create, delete, alter, trim, stats\n",
         ),
         (
             "topics list x",

@@ -263,15 +263,19 @@ def test_A4_24_a_produce_may_take_the_brokers_time_and_other_requests_have_their
     assert seen["InitProducerIdRequest"] is None  # the client's own
 
 
+IN_A_THREAD = {"tokens.py"}
 BLOCKING = {("time", "sleep"), ("socket", "create_connection"), ("select", "select"), ("subprocess", "run")}
 SOCKETS = {"recv", "sendall", "recv_into", "accept"}
 ENGINES = ("broker", "cluster", "producer", "consumer")
 
 
 def test_A4_26_no_engine_makes_a_blocking_call() -> None:
-    """asyncio does the I/O: no engine imports what blocks, or calls a socket's own methods."""
+    """asyncio does the I/O: no engine calls what blocks, but in a thread (where a token comes from)."""
     for package in ENGINES:
         for path in sorted((Path(kcli.__file__).parent / package).rglob("*.py")):
+            if path.name in IN_A_THREAD:
+                assert "await aside(" in path.read_text()
+                continue
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                     owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
