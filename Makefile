@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # "compat" puts the tree on the path as it is; the default way of an editable install costs 10 ms at every start
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
+# how many tests run side by side: those of a real Kafka mostly wait
+WORKERS ?= 2
 
 .PHONY: demo test test-pure asan check schedules chaos storm soak bench clean format
 
@@ -25,10 +27,10 @@ demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, th
 	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
 
 test: $(VENV)/.made-dev  ## every test, over both record cores, and against a real Apache Kafka where Java and Maven are
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup
 
-test-pure: $(VENV)/.made-dev  ## the same on the plain-Python record core
-	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest tests
+test-pure: $(VENV)/.made-dev  ## the same on the plain-Python record core, without what runs on Spark
+	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup --ignore tests/pipeline
 
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
 	$(BIN)/python -m tests.asan

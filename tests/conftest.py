@@ -39,6 +39,17 @@ def leaves_no_undo_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
+TOGETHER = ("kafka", "pipeline", "tui", "interop")
+"""Packages whose tests share something that is dear to start; with several workers (-n) one of them has it."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        package = item.nodeid.split("/")[1] if "/" in item.nodeid else item.nodeid
+        item.add_marker(pytest.mark.xdist_group(package if package in TOGETHER else item.nodeid.split("::")[0]))
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []
