@@ -19,7 +19,7 @@ STATUSES = {
     engine.ORPHANED: ("◌", "bad"),
     engine.STUCK: ("■", "bad"),
     engine.GROWING: ("▲", "bad"),
-    engine.TXN_BLOCKED: ("⧗", "warn"),
+    engine.TXN_BLOCKED: ("◊", "warn"),
     engine.REWOUND: ("↺", "warn"),
     engine.BEHIND: ("▸", "warn"),
     engine.NO_COMMIT: ("○", "dim"),

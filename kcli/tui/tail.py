@@ -1,7 +1,8 @@
 """A live tail that costs what is shown, not what passes: of a batch only the last records are decoded.
 
 Runs backstage. The newest `keep` records are in a ring with arrival numbers; the screen takes what is new when it has
-time to draw. What passed by without being kept is counted and said.
+time to draw. What passed by without being kept is counted and said. With `first` it is the other way round: the oldest
+`keep` records are shown and then it has read enough.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Counts(Value):
 
 
 class Tail:
-    """Reads `topics` from `back` records before their ends on, or from the offsets in `starts`; with `stop` it ends
-    there (exclusive) instead of following."""
+    """Reads `topics` from `back` records before their ends on, or from the offsets in `starts`; with `first` it ends
+    when it holds the first `keep` that are wanted, instead of following for ever."""
 
     def __init__(
         self,
@@ -65,22 +66,24 @@ class Tail:
         starts: dict[TopicPartition, int] | None = None,
         keep: int = KEEP,
         wanted: Filter | None = None,
+        first: bool = False,
     ) -> None:
         self._topics = list(topics)
         self._back = back
         self._starts = starts
         self._keep = keep
         self._wanted = wanted
+        self._first = first
         self._ring: deque[Seen] = deque(maxlen=keep)
         self._number = 0
         self.counts = Counts()
         self.problem = ""
 
     async def follow(self, client: Client) -> None:
-        """Until cancelled. Raises KcliError for what ends a consumer."""
+        """Until cancelled; with `first` until there is enough. Raises KcliError for what ends a consumer."""
         async with client.consumer(ConsumerSettings(reset="earliest")) as consumer:
             consumer.assign(await self._places(client))
-            while True:
+            while not (self._first and len(self._ring) == self._keep):
                 got = await consumer.poll()
                 self._take(got)
                 await asyncio.sleep(BEAT)
@@ -105,20 +108,21 @@ class Tail:
                 self.problem = str(fetched.error)
             for batch in fetched.batches:
                 new += self._of(batch, fetched.topic, fetched.partition)
-        new.sort(key=lambda one: one.timestamp)
-        for one in new[-self._keep :]:
+        if not self._first:
+            new.sort(key=lambda one: one.timestamp)
+        for one in new[: self._keep - len(self._ring)] if self._first else new[-self._keep :]:
             self._number += 1
             self._ring.append(one._replace(number=self._number))
 
     def _of(self, batch: Batch, topic: str, partition: int) -> list[Seen]:
-        """The last records of a batch that the filter wants, at most as many as the ring holds."""
+        """The last records of a batch that the filter wants, at most as many as the ring holds; with `first` all."""
         self.counts.passed += batch.visible
         kept = batch if self._wanted is None else self._wanted.batch(batch, topic, partition)
         if kept is None:
             return []
         count = kept.visible
         self.counts.wanted += count
-        if count > self._keep:
+        if count > self._keep and not self._first:
             kept.first = max(kept.first, kept.last_offset + 1 - self._keep)
         return [Seen(0, topic, partition, *record) for record in kept]
 

@@ -54,7 +54,7 @@ class Brokers(Page):
 
     @property
     def same_as(self) -> str:
-        return "kcli brokers"
+        return "kcli doctor"
 
     def body(self) -> ComposeResult:
         yield Rows(_columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers",

@@ -14,6 +14,7 @@ from kcli.admin.groups import who
 from kcli.admin.lag import SEVERITY
 from kcli.lag.history import GroupStanding, topics_of
 from kcli.model import TopicPartition
+from kcli.tui.explained import explained
 from kcli.tui.figures import DASH, count, duration, rate, spark, status
 from kcli.tui.screens.groups import until
 from kcli.tui.screens.page import Page
@@ -84,8 +85,10 @@ class Group(Page):
         self.query_one("#topics", Rows).put(topics_of(self.standing))
         trails = self.board.trails
         if trails is not None:
-            self.query_one(Plot).put([(at, float(lag)) for at, lag in trails.of(self.group)])
-        self.recall(look.time)
+            plot = self.query_one(Plot)
+            plot.title = f"lag  {explained(self.standing, look)}"
+            plot.put([(at, float(lag)) for at, lag in trails.of(self.group)])
+        self.call_after_refresh(self.recall, look.time)  # once it is known which rows are seen
 
     @work(exclusive=True, group="recall")
     async def recall(self, now: float) -> None:

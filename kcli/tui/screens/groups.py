@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import Look
 
-SPARK = 20
+SPARK, SPARK_WIDE = 20, 60  # looks; the second where there are 160 cells
 
 
 def arrow(one: GroupStanding) -> Cell:
@@ -68,7 +68,7 @@ class Groups(Page):
             Column("lag", "LAG", lambda g: Cell(count(g.total.lag)), lambda g: g.total.lag, True, "L", 0),
             Column("trend", "", arrow, lambda g: g.falling, rank=1),
             Column("spark", "LAST", lambda g: Cell(self.sparkline(g.described.group), "accent"), lambda g: None,
-                   rank=5),
+                   rank=5, most=SPARK_WIDE),
             Column("in", "IN/S", lambda g: Cell(rate(g.in_rate)), lambda g: g.in_rate, True, "I", 2),
             Column("out", "OUT/S", lambda g: Cell(rate(g.out_rate)), lambda g: g.out_rate, True, "O", 2),
             Column("eta", "ETA", until, lambda g: g.eta, True, "E", 1),
@@ -85,7 +85,7 @@ class Groups(Page):
     def sparkline(self, group: str) -> str:
         """How the lag went over the looks, in equal parts of time."""
         trail = self.board.trails.of(group) if self.board.trails is not None else []
-        return spark([lag for _, lag in trail[-SPARK:]]).rjust(min(SPARK, len(trail)))
+        return spark([lag for _, lag in trail[-(SPARK_WIDE if self.size.width >= 160 else SPARK) :]])
 
     def looked(self, look: Look) -> None:
         self.query_one(Rows).put(look.groups)

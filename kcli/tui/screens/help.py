@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -14,6 +16,18 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from typing import Any
+
+    from textual.app import App
+
+GAP = 3
+
+
+class Key(NamedTuple):
+    """What some keys do; `of` is the kind of thing that they belong to."""
+
+    of: str
+    keys: str
+    what: str
 
 
 class Help(ModalScreen[None]):
@@ -27,19 +41,48 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog"):
-            yield Static(self.text(), markup=False)
+            yield Static("Keys", classes="title", markup=False)
+            yield Static(self.text(self.app.size.width), id="keys", markup=False)
 
-    def text(self) -> str:
-        """A line per binding, in the order: this screen, its table, everywhere; then what sorts."""
+    def text(self, width: int) -> str:
+        """In two columns where there is room: the screen's and everywhere's, then the table's; below what sorts."""
+        found = keys_of(self.app, self._about)
+        table = [one for one in found if one.of == "Rows"]
+        first, second = _lines([one for one in found if one.of != "Rows"]), _lines(table)
+        wide = max(map(cell_len, first), default=0)
         lines = []
-        for node, binding, _, _ in self._about.active_bindings.values():
-            if binding.system or not binding.description:
-                continue
-            lines.append((type(node).__name__, self.app.get_key_display(binding), binding.description))
-        found = [f"{key:>12}  {what}" for _, key, what in dict.fromkeys(lines)]
-        for rows in self._about.query(Rows):
-            if rows.is_on_screen:
-                sorts = [f"{one.letter:>12}  Sort by {one.label.lower()}" for one in rows.columns if one.letter]
-                found += ["", *sorts]
-                break
-        return "\n".join(["Keys", "", *found])
+        if wide + GAP + max(map(cell_len, second), default=0) > min(width * 8 // 10, 100) - 6:
+            lines = [*first, "", *second]
+        else:
+            for n in range(max(len(first), len(second))):
+                left = first[n] if n < len(first) else ""
+                right = second[n] if n < len(second) else ""
+                lines.append(f"{left}{' ' * (wide - cell_len(left) + GAP)}{right}".rstrip())
+        sorts = sorting(self._about)
+        return "\n".join([*lines, "", *sorts] if sorts else lines)
+
+
+def keys_of(app: App[Any], screen: Screen[Any]) -> list[Key]:
+    """The bindings in force that are kcli's (they have ids), aliases on one line, in the order they were declared."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for node, binding, _, _ in screen.active_bindings.values():
+        if binding.id is not None and binding.description:
+            keys = found.setdefault((type(node).__name__, binding.description), [])
+            shown = app.get_key_display(replace(binding, key_display=None) if keys else binding)
+            if shown not in keys:
+                keys.append(shown)
+    return [Key(of, " ".join(keys), what) for (of, what), keys in found.items()]
+
+
+def sorting(screen: Screen[Any]) -> list[str]:
+    """What the capital letters sort by, of the table that is seen."""
+    for rows in screen.query(Rows):
+        letters = [f"{one.letter} {(one.label or one.id).lower()}" for one in rows.columns if one.letter]
+        if rows.is_on_screen and letters:
+            return ["Sort by (again: the other way, a third time: the usual order):", "  " + "  ".join(letters)]
+    return []
+
+
+def _lines(keys: list[Key]) -> list[str]:
+    room = max((cell_len(one.keys) for one in keys), default=0)
+    return [f"{one.keys}{' ' * (room - cell_len(one.keys) + 2)}{one.what}" for one in keys]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FRAME = 0.1  # seconds
 BEFORE = 3  # records before the one that is looked at
+AROUND = 500  # records that are read from there on
 
 
 class Records(Page):
@@ -91,7 +92,7 @@ class Records(Page):
         if self.around is None:
             return Tail(self.topics, wanted=wanted)
         at, offset = self.around
-        return Tail([at.topic], starts={at: max(offset - BEFORE, 0)}, wanted=wanted)
+        return Tail([at.topic], starts={at: max(offset - BEFORE, 0)}, wanted=wanted, keep=AROUND, first=True)
 
     @work(exclusive=True, group="tail")
     async def read(self) -> None:

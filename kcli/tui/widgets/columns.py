@@ -21,7 +21,7 @@ class Cell(NamedTuple):
 
 class Column(NamedTuple):
     """`letter` (a capital) sorts by it. A column of the lower `rank` stays longer when room is short; rank 0 always.
-    `wide` takes what is left over; `most` bounds the others."""
+    `wide` gives way first when room is short, and takes more than `most` where its text needs it."""
 
     id: str
     label: str
@@ -34,11 +34,15 @@ class Column(NamedTuple):
     most: int = 40
 
 
-def fitting(columns: Sequence[Column], first: int, rows: Sequence[Any], width: int) -> list[tuple[Column, int]]:
+def fitting(
+    columns: Sequence[Column], first: int, rows: Sequence[Any], width: int, known: dict[str, int]
+) -> list[tuple[Column, int]]:
     """The columns that have room, with their widths in cells. The first column always stays; `first` others are
-    scrolled away to the left."""
+    scrolled away to the left. `known` remembers the widest text of each, so that columns do not jump to and fro."""
     kept = [columns[0], *columns[1 + first :]]
-    sizes = {column.id: _size(column, rows) for column in kept}
+    for column in kept:
+        known[column.id] = max(known.get(column.id, 0), _size(column, rows))
+    sizes = {column.id: known[column.id] if column.wide else min(known[column.id], _most(column)) for column in kept}
     while len(kept) > 1 and _total(kept, sizes) > width:
         needed = _total(kept, sizes) - width
         wide = [column for column in kept if column.wide and sizes[column.id] > 12]
@@ -50,17 +54,16 @@ def fitting(columns: Sequence[Column], first: int, rows: Sequence[Any], width: i
         if not out.rank:
             break
         kept.remove(out)
-    spare = width - _total(kept, sizes)
-    for column in kept:
-        if column.wide and spare > 0:
-            sizes[column.id] += spare
-            break
     return [(column, sizes[column.id]) for column in kept]
 
 
 def _size(column: Column, rows: Sequence[Any]) -> int:
     longest = max((cell_len(column.cell(row).text) for row in rows), default=0)
-    return max(cell_len(column.label) + 1, min(longest, column.most))
+    return max(cell_len(column.label) + 1, longest)
+
+
+def _most(column: Column) -> int:
+    return max(cell_len(column.label) + 1, column.most)
 
 
 def _total(columns: Sequence[Column], sizes: dict[str, int]) -> int:

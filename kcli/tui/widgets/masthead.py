@@ -28,6 +28,7 @@ class Masthead(Widget):
         self.guard = ""
         self.cluster_id: str | None = None
         self.brokers = 0
+        self.live = True
         self.paused = False
         self.problem = ""
         self.look: Look | None = None
@@ -55,6 +56,8 @@ class Masthead(Widget):
         parts = [("kcli", "good"), (self.profile, "")]
         if self.guard:
             parts.append((self.guard.replace("_", "-").upper(), "bad"))
+        if not self.live:
+            parts.append(("RECORDING", "warn"))
         if self.cluster_id:
             parts.append((f"cluster {self.cluster_id}", "dim"))
         return parts
@@ -68,13 +71,18 @@ class Masthead(Widget):
         lag = sum(group.total.lag or 0 for group in self.look.groups)
         worst, tone = status(max((group.status for group in self.look.groups), key=SEVERITY.index, default=IDLE))
         tone_of_age = "warn" if self.paused or age > 30 else "dim"
-        parts = [
-            (up, "bad" if dead else ""),
+        parts = [(up, "bad" if dead else "")] if self.brokers else []
+        parts += [
             (f"{len(self.look.groups)} groups", ""),
             (f"lag {count(lag)}", ""),
             (worst, tone),
-            ("PAUSED" if self.paused else f"{duration(max(round(age), 0))} old", tone_of_age),
+            ("PAUSED" if self.paused else f"{_age(age)} old", tone_of_age),
         ]
         if self.problem:
             parts.append((self.problem, "bad"))
         return parts
+
+
+def _age(seconds: float) -> str:
+    """Whole seconds: it is drawn once a second."""
+    return f"{max(round(seconds), 0)}s" if seconds < 60 else duration(seconds)

@@ -99,6 +99,7 @@ class Rows(ScrollView, can_focus=True):
         self._shown: list[Any] = []
         self._at: object = None
         self._layout: list[tuple[Column, int]] = []
+        self._widest: dict[str, int] = {}
 
     # -- what is shown ---
 
@@ -147,7 +148,8 @@ class Rows(ScrollView, can_focus=True):
         ]
 
     def _measure(self) -> None:
-        self._layout = fitting(self.columns, self.first_column, self.in_view or self._shown[:100], self.size.width)
+        seen = self.in_view or self._shown[:100]
+        self._layout = fitting(self.columns, self.first_column, seen, self.size.width, self._widest)
         self.virtual_size = Size(self.size.width, len(self._shown) + 1)
 
     # -- drawing ---
@@ -219,6 +221,7 @@ class Rows(ScrollView, can_focus=True):
         self._arrange()
 
     def on_resize(self) -> None:
+        self._widest.clear()
         self._measure()
 
     def action_move(self, by: int) -> None:

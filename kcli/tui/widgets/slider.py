@@ -43,6 +43,8 @@ class Slider(Widget):
 
     def render_line(self, y: int) -> Strip:
         before, after = self._words
+        if self.size.width >= 100:
+            after += " , . step  + - speed "
         width = max(self.size.width - len(before) - len(after), 1)
         self._track = (len(before), width)
         span = self._times[-1] - self._times[0] if self._times else 0.0

@@ -1,0 +1,47 @@
+"""What a group's status means for this group, in a sentence. Pure."""
+
+from __future__ import annotations
+
+from kcli.admin import lag as engine
+from kcli.tui.figures import count, duration, rate
+from kcli.tui.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.watch import Look
+
+
+def explained(one: GroupStanding, look: Look) -> str:
+    """Why it stands as it does, of its worst partitions; "" where there is nothing to say."""
+    worst = [part for part in one.partitions if part.status == one.status]
+    said = _sentence(one, look)
+    if said and one.status in (engine.STUCK, engine.LOSING_DATA, engine.REWOUND, engine.TXN_BLOCKED):
+        first = worst[0].lag.sample
+        more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
+        said = f"{printable(first.topic)}[{first.partition}]{more} {said}"
+    if one.loss_in is not None and one.status != engine.LOSING_DATA:
+        said = f"{said}; " * bool(said) + f"unread records will be deleted in {duration(one.loss_in)}"
+    return said
+
+
+def _sentence(one: GroupStanding, look: Look) -> str:
+    worst = [part for part in one.partitions if part.status == one.status]
+    match one.status:
+        case engine.ORPHANED:
+            return f"nobody reads for this group, and {count(one.total.lag)} records wait"
+        case engine.STUCK:
+            return f"has a reader that has not moved for {duration(max(part.still for part in worst))}"
+        case engine.LOSING_DATA:
+            return "has lost records: what the group would read next was deleted"
+        case engine.REWOUND if worst[0].rewound is not None:
+            before, after = worst[0].rewound
+            return f"went back from {before:,} to {after:,}"
+        case engine.TXN_BLOCKED:
+            at = worst[0].lag.sample
+            return printable(look.why.get((at.group, at.topic, at.partition))) or "waits for an open transaction"
+        case engine.GROWING if one.falling:
+            return f"it falls behind by {rate(one.falling)} records a second"
+        case engine.BEHIND if one.eta:
+            return f"it will have caught up in {duration(one.eta)}"
+    return ""
