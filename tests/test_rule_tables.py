@@ -1,4 +1,4 @@
-"""docs/producer.md says which file does what and which test shows it; here its tables are held against the tree."""
+"""The docs say which file does what and which test shows it; here their tables are held against the tree."""
 
 from __future__ import annotations
 
@@ -42,3 +42,12 @@ def test_the_files_and_the_tests_of_a_rule_are_there(rule: str, what: str, files
         assert re.search(rf"^ *(?:async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{name}"
     mark = re.compile(rf"(?:^|_){rule.replace('.', '_')}(?:_|$)")
     assert any(mark.search(name) for _, name in named), f"no test of {rule} carries its id"
+
+
+@pytest.mark.parametrize("doc", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")))
+def test_what_a_document_names_is_there(doc: str) -> None:
+    text = (ROOT / doc).read_text()
+    for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text):
+        assert re.search(rf"^ *(?:async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{name}"
+    for file in re.findall(r"`((?:tests|kcli|examples|benchmarks)/[\w/]+\.py)`", text):
+        assert (ROOT / file).is_file(), file
