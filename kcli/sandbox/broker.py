@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.fetch_sessions import FetchSession
     from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.share_sessions import ShareSessions
 
 __all__ = ["Call", "CloseConnection", "SandboxBroker"]
 
@@ -26,8 +27,18 @@ class SandboxBroker:
         self.port = port
         self.idle: float | None = None
         self.sessions: dict[int, FetchSession] = {}
+        self._share_sessions: ShareSessions | None = None
         self._server: asyncio.Server | None = None
         self._links: set[Link] = set()
+
+    @property
+    def share_sessions(self) -> ShareSessions:
+        """Imported when the first member of a share group comes."""
+        if self._share_sessions is None:
+            from kcli.sandbox.share_sessions import ShareSessions
+
+            self._share_sessions = ShareSessions(self.sandbox, self.node_id)
+        return self._share_sessions
 
     @property
     def alive(self) -> bool:
@@ -66,3 +77,5 @@ class SandboxBroker:
 
     def unlinked(self, link: Link) -> None:
         self._links.discard(link)
+        if self._share_sessions is not None:
+            self._share_sessions.unlinked(link)

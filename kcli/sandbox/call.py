@@ -6,22 +6,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import SandboxBroker
     from kcli.sandbox.entrance import Entrance
+    from kcli.sandbox.link import Link
 
 
 class Call:
-    """One request, as its answer sees it. `entrance` is the connection's, on a listener with SASL."""
+    """One request, as its answer sees it: on which connection (`link`), and its `entrance` on a listener with SASL."""
 
-    __slots__ = ("broker", "client_id", "entrance", "host", "sandbox", "version")
+    __slots__ = ("broker", "client_id", "entrance", "host", "link", "sandbox", "version")
 
     def __init__(
-        self, broker: SandboxBroker, version: int, client_id: str, host: str, entrance: Entrance | None = None
-    ) -> None:
+        self, broker: SandboxBroker, version: int, client_id: str, host: str, entrance: Entrance | None = None,
+        link: Link | None = None,
+    ) -> None:  # fmt: skip
         self.sandbox = broker.sandbox
         self.broker = broker
         self.version = version
         self.client_id = client_id
         self.host = host
         self.entrance = entrance
+        self.link = link
 
 
 class CloseConnection(Exception):

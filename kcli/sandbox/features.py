@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from kcli.errors import UsageError
 
-SUPPORTED = {"transaction.version": (0, 2)}  # 2: implicit adding and an epoch bump at every end (KIP-890)
-DEFAULTS = {"transaction.version": 2}
+SUPPORTED = {
+    "transaction.version": (0, 2),  # 2: implicit adding and an epoch bump at every end (KIP-890)
+    "share.version": (0, 1),  # 1: share groups (KIP-932)
+}
+DEFAULTS = {"transaction.version": 2, "share.version": 1}
 
 
 class Features:

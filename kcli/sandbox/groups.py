@@ -8,6 +8,7 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.consumer_group import ConsumerGroup
 from kcli.sandbox.group import ClassicGroup
+from kcli.sandbox.group_configs import GroupConfigs
 from kcli.sandbox.pending_offsets import PendingOffsets
 from kcli.sandbox.roster import COMPLETING, DEAD, EMPTY
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
     from kcli.sandbox.recovery import State
     from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.share_group import ShareGroup
+
+    AnyGroup = ClassicGroup | ConsumerGroup | ShareGroup
 
     class Committed(NamedTuple):
         offset: int
@@ -36,13 +40,20 @@ class Groups:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._by_name: dict[str, ClassicGroup | ConsumerGroup] = {}
+        self._by_name: dict[str, AnyGroup] = {}
+        self.configs = GroupConfigs()
         self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
         self.pending = PendingOffsets(sandbox, self)
 
     def restore(self, state: State) -> None:
+        self.configs.by_group = {name: dict(kept) for name, kept in state.group_configs.items()}
         for name, kind in state.groups.items():
-            self.made(name).protocol_type = kind
+            if kind == "share":
+                self.sharing(name)
+            else:
+                self.made(name).protocol_type = kind
+        for facts in state.shares.values():
+            self.sharing(facts["group"]).restore(facts)
         for (group, topic, partition), facts in state.offsets.items():
             self.made(group)
             kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
@@ -59,7 +70,7 @@ class Groups:
         if self._sandbox.coordinator(name) is not call.broker:
             raise BrokerError(codes.NOT_COORDINATOR)
 
-    def here(self, call: Call) -> list[ClassicGroup | ConsumerGroup]:
+    def here(self, call: Call) -> list[AnyGroup]:
         """The groups this broker coordinates."""
         return [g for name, g in self._by_name.items() if self._sandbox.coordinator(name) is call.broker]
 
@@ -68,8 +79,8 @@ class Groups:
         found = self._by_name.get(name)
         return found if isinstance(found, ClassicGroup) else None
 
-    def any(self, name: str) -> ClassicGroup | ConsumerGroup:
-        """The group of either kind. Raises BrokerError GROUP_ID_NOT_FOUND."""
+    def any(self, name: str) -> AnyGroup:
+        """The group of any kind. Raises BrokerError GROUP_ID_NOT_FOUND."""
         if name not in self._by_name:
             raise BrokerError(codes.GROUP_ID_NOT_FOUND)
         return self._by_name[name]
@@ -80,7 +91,7 @@ class Groups:
         found = self._by_name.get(name)
         if isinstance(found, ConsumerGroup):
             return found
-        if not make or (found is not None and found.members):
+        if not make or (found is not None and (found.members or found.kind == "share")):
             text = f"Group {name} is not a consumer group."
             raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
         if found is not None:
@@ -88,6 +99,28 @@ class Groups:
         made = self._by_name[name] = ConsumerGroup(name, self._sandbox.topics)
         self.remember(made)
         return made
+
+    def shared(self, name: str) -> ShareGroup | None:
+        """The share group of that name."""
+        found = self._by_name.get(name)
+        return found if found is not None and found.kind == "share" else None  # type: ignore[return-value] # by its kind
+
+    def sharing(self, name: str) -> ShareGroup:
+        """The share group, made if there is none. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another kind."""
+        found = self.shared(name)
+        if found is None:
+            if name in self._by_name:
+                raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is not a share group.")
+            from kcli.sandbox.share_group import ShareGroup
+
+            found = self._by_name[name] = ShareGroup(name, self._sandbox)
+            self.remember(found)
+        return found
+
+    def configure(self, name: str, configs: dict[str, str]) -> None:
+        """Raises BrokerError KAFKA_STORAGE_ERROR."""
+        self._sandbox.note("group configs", {"group": name, "configs": configs})
+        self.configs.by_group[name] = configs
 
     def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
         """Raises BrokerError `otherwise` for a group that does not exist."""
@@ -100,8 +133,8 @@ class Groups:
         """The classic group, made if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a KIP-848
         group of that name has members."""
         found = self._by_name.get(name)
-        if isinstance(found, ConsumerGroup):
-            if found.members:
+        if found is not None and not isinstance(found, ClassicGroup):
+            if found.members or found.kind == "share":
                 raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
             found.close()
             found = None
@@ -109,7 +142,7 @@ class Groups:
             found = self._by_name[name] = ClassicGroup(name, self._sandbox.rebalance_delay)
         return found
 
-    def remember(self, group: ClassicGroup | ConsumerGroup) -> None:
+    def remember(self, group: AnyGroup) -> None:
         """Write down that the group exists."""
         self._sandbox.note("group", {"group": group.name, "type": group.protocol_type})
 
@@ -135,9 +168,11 @@ class Groups:
                 raise BrokerError(codes.ILLEGAL_GENERATION)
             self.remember(self.made(name))
             return
+        if group.kind == "share":
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is a share group.")
         if generation < 0 and group.state == EMPTY:
             return
-        if isinstance(group, ConsumerGroup):
+        if not isinstance(group, ClassicGroup):
             group.member_of(member_id, instance_id, generation)  # only heartbeats keep its members alive
             return
         group_member = group.member_of(member_id, instance_id, generation)
@@ -201,6 +236,9 @@ class Groups:
             for key in [key for key in kept if key[0] == topic]:
                 del kept[key]
         self.pending.topic_deleted(topic)
+        for group in self._by_name.values():
+            if group.kind == "share":
+                group.topic_deleted(topic)  # type: ignore[union-attr] # by its kind
 
     # -- faults -----------------------------------------------------------------------------------------------------
 

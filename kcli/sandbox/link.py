@@ -193,7 +193,8 @@ class Link(asyncio.BufferedProtocol):
                 raise CloseConnection
         sandbox.seen[asked.api_key] = sandbox.seen.get(asked.api_key, 0) + 1
         peer = self.transport.get_extra_info("peername")
-        call = Call(self.broker, asked.version, asked.client_id or "", f"/{peer[0]}" if peer else "/", entrance)
+        host = f"/{peer[0]}" if peer else "/"
+        call = Call(self.broker, asked.version, asked.client_id or "", host, entrance, self)
         response = await _answer(asked.api_key)(call, asked.request)
         if asked.api_key == API_VERSIONS and self.witness is None:
             self.witness = sandbox.checks.meet(self, asked)

@@ -30,6 +30,8 @@ class State:
         self.producer_id = 0
         self.topics: dict[str, dict[str, Any]] = {}  # by id in hex
         self.groups: dict[str, str] = {}  # protocol type by name
+        self.group_configs: dict[str, dict[str, str]] = {}
+        self.shares: dict[tuple[str, str, int], dict[str, Any]] = {}  # by share group, topic id in hex, partition
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.transactions: dict[str, dict[str, Any]] = {}
         self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}
@@ -50,10 +52,15 @@ class State:
             self.topics[facts["id"]]["partitions"][facts["partition"]][2] = facts["start"]
         elif kind == "group":
             self.groups[facts["group"]] = facts["type"]
+        elif kind == "group configs":
+            self.group_configs[facts["group"]] = facts["configs"]
+        elif kind == "share":
+            self._note_share((facts["group"], facts["id"], facts["partition"]), facts)
         elif kind == "offset":
             self._note_offset((facts["group"], facts["topic"], facts["partition"]), facts)
         elif kind == "group deleted":
             self.groups.pop(facts["group"], None)
+            self.shares = {key: kept for key, kept in self.shares.items() if key[0] != facts["group"]}
             self.offsets = {key: kept for key, kept in self.offsets.items() if key[0] != facts["group"]}
             self.pending = {key: kept for key, kept in self.pending.items() if key[1] != facts["group"]}
         elif kind == "transaction":
@@ -63,6 +70,12 @@ class State:
         elif kind == "settled":
             ended = (facts["producer"], facts["group"])
             self.pending = {key: kept for key, kept in self.pending.items() if key[:2] != ended}
+
+    def _note_share(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
+        if facts["start"] is None:
+            self.shares.pop(key, None)
+        else:
+            self.shares[key] = facts
 
     def _note_offset(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
         if facts["offset"] is None:
@@ -80,6 +93,8 @@ class State:
         said.append(("producer", {"next": self.producer_id}))
         said += [("topic", facts) for facts in self.topics.values()]
         said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
+        said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
+        said += [("share", facts) for facts in self.shares.values()]
         said += [("offset", facts) for facts in self.offsets.values()]
         said += [("transaction", facts) for facts in self.transactions.values()]
         said += [("pending", facts) for facts in self.pending.values()]

@@ -47,6 +47,13 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     68: ("consumer_group_heartbeat", 0, 1),
     69: ("consumer_group_describe", 0, 1),
     75: ("describe_topic_partitions", 0, 0),
+    76: ("share_group_heartbeat", 1, 1),
+    77: ("share_group_describe", 1, 1),
+    78: ("share_fetch", 1, 2),
+    79: ("share_acknowledge", 1, 2),
+    90: ("describe_share_group_offsets", 0, 1),
+    91: ("alter_share_group_offsets", 0, 0),
+    92: ("delete_share_group_offsets", 0, 0),
 }
 
 

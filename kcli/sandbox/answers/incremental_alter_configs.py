@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs 0-1. Topics only; a broker of the sandbox has nothing to change."""
+"""IncrementalAlterConfigs 0-1. Topics and groups; a broker of the sandbox has nothing to change."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kcli.proto.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from kcli.sandbox.configs import TOPIC, altered
+from kcli.sandbox.group_configs import GROUP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +32,15 @@ def _one(call: Call, asked: AlterConfigsResource, check_only: bool) -> AlterConf
         scripted = call.sandbox.faults.code(44, call.broker.node_id, asked.resource_name)
         if scripted is not None:
             raise BrokerError(scripted)
+        if asked.resource_type == GROUP:
+            groups = call.sandbox.groups
+            operations = [(one.name, one.config_operation, one.value) for one in asked.configs]
+            kept = groups.configs.altered(asked.resource_name, operations)
+            if not check_only:
+                groups.configure(asked.resource_name, kept)
+            return row
         if asked.resource_type != TOPIC:
-            raise BrokerError(codes.INVALID_REQUEST, message="the sandbox has only topic configs to change")
+            raise BrokerError(codes.INVALID_REQUEST, message="the sandbox has topics and groups to configure")
         topic = call.sandbox.topics.by_name.get(asked.resource_name)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)

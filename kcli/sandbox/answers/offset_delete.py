@@ -14,8 +14,7 @@ from kcli.proto.messages.offset_delete import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
-    from kcli.sandbox.consumer_group import ConsumerGroup
-    from kcli.sandbox.group import ClassicGroup
+    from kcli.sandbox.groups import AnyGroup
 
 
 async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
@@ -37,7 +36,7 @@ async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteRespon
     )
 
 
-def _one(call: Call, group: ClassicGroup | ConsumerGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:
+def _one(call: Call, group: AnyGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:
     try:
         call.sandbox.topics.partition(topic, partition)
         if group.subscribes(topic):

@@ -1,0 +1,52 @@
+"""AlterShareGroupOffsets 0: the window of a group without members starts elsewhere."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsResponse,
+    AlterShareGroupOffsetsResponsePartition,
+    AlterShareGroupOffsetsResponseTopic,
+)
+from kcli.sandbox.answers.sharing import switched_on
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.share_group import ShareGroup
+
+
+async def answer(call: Call, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:
+    try:
+        switched_on(call)
+        call.sandbox.groups.coordinated(call, 91, request.group_id)
+        group = call.sandbox.groups.sharing(request.group_id)
+        if group.members:
+            raise BrokerError(codes.NON_EMPTY_GROUP)
+    except BrokerError as refused:
+        return AlterShareGroupOffsetsResponse(error_code=refused.code.number, error_message=str(refused))
+    return AlterShareGroupOffsetsResponse(
+        responses=[
+            AlterShareGroupOffsetsResponseTopic(
+                topic_name=topic.topic_name,
+                partitions=[
+                    _moved(call, group, topic.topic_name, one.partition_index, one.start_offset)
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _moved(
+    call: Call, group: ShareGroup, name: str, index: int, start: int
+) -> AlterShareGroupOffsetsResponsePartition:  # fmt: skip
+    row = AlterShareGroupOffsetsResponsePartition(partition_index=index)
+    try:
+        group.move(call.sandbox.topics.partition(name, index), start)
+    except BrokerError as refused:
+        row.error_code, row.error_message = refused.code.number, str(refused)
+    return row

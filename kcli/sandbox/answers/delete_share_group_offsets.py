@@ -1,0 +1,35 @@
+"""DeleteShareGroupOffsets 0: a group without members forgets what it did with topics."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsResponseTopic,
+)
+from kcli.sandbox.answers.sharing import existing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: DeleteShareGroupOffsetsRequest) -> DeleteShareGroupOffsetsResponse:
+    try:
+        group = existing(call, 92, request.group_id)
+        if group.members:
+            raise BrokerError(codes.NON_EMPTY_GROUP)
+    except BrokerError as refused:
+        return DeleteShareGroupOffsetsResponse(error_code=refused.code.number, error_message=str(refused))
+    rows = []
+    for one in request.topics:
+        row = DeleteShareGroupOffsetsResponseTopic(topic_name=one.topic_name)
+        topic = call.sandbox.topics.by_name.get(one.topic_name)
+        if topic is None or not group.forget(topic.id):
+            row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION.number
+        else:
+            row.topic_id = topic.id
+        rows.append(row)
+    return DeleteShareGroupOffsetsResponse(responses=rows)

@@ -1,0 +1,52 @@
+"""ShareAcknowledge 1-2 (KIP-932). 2 adds renewals. Epoch -1 ends the session and frees what was not acknowledged."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.share_acknowledge import (
+    AcknowledgePartition,
+    PartitionData,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    ShareAcknowledgeTopicResponse,
+)
+from kcli.sandbox.answers.share_fetch import found
+from kcli.sandbox.answers.sharing import acknowledge, switched_on
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+SHARE_ACKNOWLEDGE = 79
+
+
+async def answer(call: Call, request: ShareAcknowledgeRequest) -> ShareAcknowledgeResponse:
+    group, member = request.group_id or "", request.member_id or ""
+    try:
+        switched_on(call)
+        scripted = call.sandbox.faults.code(SHARE_ACKNOWLEDGE, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        session = call.broker.share_sessions.continued((group, member), request.share_session_epoch)
+    except BrokerError as refused:
+        return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
+    responses = [
+        ShareAcknowledgeTopicResponse(
+            topic_id=topic.topic_id, partitions=[_one(call, request, topic.topic_id, one) for one in topic.partitions]
+        )
+        for topic in request.topics
+    ]
+    if session is None:
+        call.broker.share_sessions.end(group, member)
+    lock = int(call.sandbox.groups.sharing(group).config("share.record.lock.duration.ms"))
+    return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=responses)
+
+
+def _one(call: Call, request: ShareAcknowledgeRequest, topic_id: bytes, asked: AcknowledgePartition) -> PartitionData:
+    row = PartitionData(partition_index=asked.partition_index)
+    try:
+        share = found(call, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
+        acknowledge(share, request.member_id or "", asked.acknowledgement_batches, renews=request.is_renew_ack)
+    except BrokerError as refused:
+        row.error_code, row.error_message = refused.code.number, str(refused)
+    return row

@@ -1,0 +1,154 @@
+"""ShareFetch 1-2 (KIP-932). 2 adds renewals and a strict limit of records. Acknowledgements first, then records: waits
+until something can be acquired, something is wrong, or max_wait has passed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.share_fetch import (
+    AcquiredRecords,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareFetchableTopicResponse,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
+from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
+from kcli.sandbox.answers.sharing import acknowledge, switched_on
+from kcli.sandbox.batches import corrupted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.share_partition import SharePartition
+    from kcli.sandbox.share_sessions import Place, ShareSession
+
+SHARE_FETCH = 78
+RECORD_LIMIT = 1
+
+
+async def answer(call: Call, request: ShareFetchRequest) -> ShareFetchResponse:
+    group, member = request.group_id or "", request.member_id or ""
+    try:
+        switched_on(call)
+        scripted = call.sandbox.faults.code(SHARE_FETCH, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        session = call.broker.share_sessions.fetching(call, request)
+    except BrokerError as refused:
+        return ShareFetchResponse(error_code=refused.code.number, error_message=str(refused))
+    sharing = call.sandbox.groups.sharing(group)
+    rows = _acknowledged(call, request)
+    if session is None:
+        call.broker.share_sessions.end(group, member)
+    elif not request.is_renew_ack:
+        await _acquire(call, request, session, rows)
+    leaders = {row.current_leader.leader_id for row in rows.values() if row.current_leader.leader_id >= 0}
+    topics: dict[bytes, ShareFetchableTopicResponse] = {}
+    for (topic_id, _), row in rows.items():
+        topics.setdefault(topic_id, ShareFetchableTopicResponse(topic_id=topic_id)).partitions.append(row)
+    return ShareFetchResponse(
+        acquisition_lock_timeout_ms=int(sharing.config("share.record.lock.duration.ms")),
+        responses=list(topics.values()),
+        node_endpoints=[
+            NodeEndpoint(node_id=one.node_id, host=call.sandbox.advertised, port=one.port)
+            for one in endpoints(call, leaders)
+        ],
+    )
+
+
+def _row(rows: dict[Place, PartitionData], place: Place) -> PartitionData:
+    return rows.setdefault(place, PartitionData(partition_index=place[1], records=b""))
+
+
+def _acknowledged(call: Call, request: ShareFetchRequest) -> dict[Place, PartitionData]:
+    rows: dict[Place, PartitionData] = {}
+    for topic in request.topics:
+        for one in topic.partitions:
+            if not one.acknowledgement_batches:
+                continue
+            place = (topic.topic_id, one.partition_index)
+            row = _row(rows, place)
+            try:
+                share = found(call, request.group_id or "", place, 79)
+                said = one.acknowledgement_batches
+                acknowledge(share, request.member_id or "", said, renews=request.is_renew_ack)
+            except BrokerError as refused:
+                row.acknowledge_error_code, row.acknowledge_error_message = refused.code.number, str(refused)
+    return rows
+
+
+def found(call: Call, group: str, place: Place, api: int) -> SharePartition:
+    """The group's state of a partition that this broker leads. Raises BrokerError."""
+    name = name_of(call, "", place[0])
+    return call.sandbox.groups.sharing(group).partition(led_here(call, api, name, place[1]))
+
+
+async def _acquire(
+    call: Call, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
+) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + request.max_wait_ms / 1000
+    while session.partitions and not _taken(call, request, session, rows):
+        left = deadline - loop.time()
+        if left <= 0:
+            return
+        waiter: asyncio.Future[None] = loop.create_future()
+        watched = []
+        for topic_id, index in session.partitions:
+            topic = call.sandbox.topics.by_id.get(topic_id)
+            if topic is not None and index < len(topic.partitions):
+                topic.partitions[index].waiting.add(waiter)
+                watched.append(topic.partitions[index])
+        try:
+            await asyncio.wait([waiter], timeout=left)
+        finally:
+            for partition in watched:
+                partition.waiting.discard(waiter)
+
+
+def _taken(
+    call: Call, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
+) -> bool:  # fmt: skip
+    """Take what is free; False when there is nothing to tell."""
+    left, count = request.max_bytes, request.max_records
+    news = False
+    for place in list(session.partitions):
+        row = rows.get(place) or PartitionData(partition_index=place[1], records=b"")
+        try:
+            share = found(call, request.group_id or "", place, SHARE_FETCH)
+            records, taken = share.acquire(
+                request.member_id or "", left, count, exact=request.share_acquire_mode == RECORD_LIMIT
+            )
+        except BrokerError as wrong:
+            _refused(call, place, row, wrong)
+            rows[place] = row
+            news = True
+            continue
+        if not taken:
+            continue
+        if call.sandbox.faults.take("corrupt", SHARE_FETCH, call.broker.node_id, share.partition.topic.name, place[1]):
+            records = corrupted(records)
+        row.records = records
+        row.acquired_records = [
+            AcquiredRecords(first_offset=first, last_offset=last, delivery_count=times) for first, last, times in taken
+        ]
+        rows[place] = row
+        session.served(place)
+        left -= len(records)
+        count -= sum(last - first + 1 for first, last, _ in taken)
+        news = True
+        if left <= 0 or count <= 0:
+            break
+    return news
+
+
+def _refused(call: Call, place: Place, row: PartitionData, wrong: BrokerError) -> None:
+    row.error_code, row.error_message = wrong.code.number, str(wrong)
+    topic = call.sandbox.topics.by_id.get(place[0])
+    hint = hinted(call, topic.name, place[1]) if topic and wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
+    if hint is not None:
+        row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])

@@ -1,0 +1,53 @@
+"""ShareGroupDescribe 1. Groups of other kinds are not found here."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.share_group_describe import (
+    Assignment,
+    DescribedGroup,
+    Member,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+    TopicPartitions,
+)
+from kcli.sandbox.answers.sharing import by_topic, existing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
+    return ShareGroupDescribeResponse(groups=[_one(call, name) for name in request.group_ids])
+
+
+def _one(call: Call, name: str) -> DescribedGroup:
+    try:
+        group = existing(call, 77, name)
+    except BrokerError as refused:
+        return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
+    return DescribedGroup(
+        group_id=name, group_state=group.state, group_epoch=group.epoch, assignment_epoch=group.epoch,
+        assignor_name=group.assignor,
+        members=[
+            Member(
+                member_id=one.id, rack_id=one.rack, member_epoch=one.epoch, client_id=one.client_id,
+                client_host=one.host, subscribed_topic_names=one.topics, assignment=_rows(call, group.target[one.id]),
+            )
+            for one in group.members.values()
+        ],
+    )  # fmt: skip
+
+
+def _rows(call: Call, places: Iterable[tuple[bytes, int]]) -> Assignment:
+    known = call.sandbox.topics.by_id
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=one, topic_name=known[one].name, partitions=numbers)
+            for one, numbers in by_topic(places).items()
+            if one in known
+        ]
+    )

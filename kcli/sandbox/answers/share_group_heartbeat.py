@@ -1,0 +1,47 @@
+"""ShareGroupHeartbeat 1 (KIP-932). Switched off below share.version 1."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.share_group_heartbeat import (
+    Assignment,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from kcli.sandbox.answers.sharing import by_topic, switched_on
+from kcli.sandbox.consumer_group import HEARTBEAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.share_group import ShareMember
+
+
+async def answer(call: Call, request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse:
+    try:
+        member, target = _beat(call, request)
+    except BrokerError as refused:
+        return ShareGroupHeartbeatResponse(error_code=refused.code.number, error_message=str(refused))
+    if member is None:
+        return ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+    assignment = None
+    if member.told != target:
+        member.told = set(target)
+        rows = [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in by_topic(target).items()]
+        assignment = Assignment(topic_partitions=rows)
+    return ShareGroupHeartbeatResponse(
+        member_id=member.id, member_epoch=member.epoch, heartbeat_interval_ms=round(HEARTBEAT * 1000),
+        assignment=assignment,
+    )  # fmt: skip
+
+
+def _beat(
+    call: Call, request: ShareGroupHeartbeatRequest
+) -> tuple[ShareMember | None, set[tuple[bytes, int]]]:  # fmt: skip
+    switched_on(call)
+    groups = call.sandbox.groups
+    groups.coordinated(call, 76, request.group_id)
+    group = groups.sharing(request.group_id)
+    member = group.heartbeat(request, call.client_id, call.host)
+    return member, group.target[member.id] if member is not None else set()

@@ -1,0 +1,58 @@
+"""What the APIs of share groups have in common (KIP-932)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
+    from kcli.proto.messages.share_fetch import AcknowledgementBatch
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.share_group import ShareGroup
+    from kcli.sandbox.share_partition import SharePartition
+
+RENEW = 4
+
+
+def switched_on(call: Call) -> None:
+    """Raises BrokerError UNSUPPORTED_VERSION below share.version 1, as Kafka does."""
+    if call.sandbox.features.level("share.version") < 1:
+        raise BrokerError(codes.UNSUPPORTED_VERSION, message="share groups are not enabled")
+
+
+def existing(call: Call, api: int, name: str) -> ShareGroup:
+    """The share group that this broker coordinates. Raises BrokerError GROUP_ID_NOT_FOUND, NOT_COORDINATOR, a
+    scripted one."""
+    switched_on(call)
+    call.sandbox.groups.coordinated(call, api, name)
+    found = call.sandbox.groups.shared(name)
+    if found is None:
+        raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} not found.")
+    return found
+
+
+def by_topic(places: Iterable[tuple[bytes, int]]) -> dict[bytes, list[int]]:
+    topics: dict[bytes, list[int]] = {}
+    for topic_id, number in sorted(places):
+        topics.setdefault(topic_id, []).append(number)
+    return topics
+
+
+def acknowledge(
+    share: SharePartition, member: str, said: Iterable[AcknowledgementBatch | Alone], *, renews: bool
+) -> None:
+    """Raises BrokerError INVALID_RECORD_STATE, INVALID_REQUEST; then nothing was done."""
+    ranges: list[tuple[int, int, int]] = []
+    for one in said:
+        kinds = one.acknowledge_types
+        if len(kinds) not in (1, one.last_offset - one.first_offset + 1) or (RENEW in kinds and not renews):
+            raise BrokerError(codes.INVALID_REQUEST, message="the types of an acknowledgement do not fit its offsets")
+        if len(kinds) == 1:
+            ranges.append((one.first_offset, one.last_offset, kinds[0]))
+        else:
+            ranges += [(one.first_offset + n, one.first_offset + n, kind) for n, kind in enumerate(kinds)]
+    share.acknowledge(member, ranges)
