@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "copy": ("kcli.cli.copy_options:COPY", "Copy records from one topic to another, also between clusters."),
     "redrive": ("kcli.cli.redrive_options:REDRIVE", "Send dead letters back to the topics they came from."),
     "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),
+    "faults": ("kcli.cli.faults_options:FAULTS", "What a sandbox shall do wrong: list, order, take back."),
     "demo": ("kcli.cli.demo:app", "Do the main job on the embedded sandbox."),
     "topics": ("kcli.cli.admin_options:TOPICS", "Topics: list, describe, create, alter, trim, stats, delete."),
     "groups": ("kcli.cli.admin_options:GROUPS", "Consumer groups: describe, reset, export, clone, delete."),

@@ -39,6 +39,8 @@ TYPED = {
             ("--client-ca", "FILE", "Want a client certificate of this authority."),
             ("--users", "FILE", "Want SASL of everybody."),
             ("--session-lifetime", "SECONDS", "Have them authenticate again."),
+            ("--control", "", "Let this machine order faults."),
+            ("--no-control", "", "Let nobody order faults."),
             ("--format", "plain|json", "How to print the address."),
         ),
     ),

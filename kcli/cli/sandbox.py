@@ -46,6 +46,9 @@ def sandbox(
     session_lifetime: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="With --users: have them authenticate again.", min=0.1)
     ] = None,
+    control: Annotated[
+        bool, typer.Option(help="Let the dashboard and `kcli faults` of this machine order faults.")
+    ] = True,
     format: Annotated[Literal["plain", "json"], typer.Option(help="How to print the address.")] = "plain",
 ) -> int:
     """Run an embedded Kafka broker on this machine until Ctrl-C.
@@ -65,7 +68,7 @@ def sandbox(
     topics = dict(_topic(text) for text in topic or [])
     try:
         more = _security(tls, client_ca, users, session_lifetime)
-        asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more))
+        asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more, control))
     except OSError as problem:
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
     return 0
@@ -133,7 +136,7 @@ def _users(path: Path) -> dict[str, str]:
 
 async def _serve(
     host: str, port: int, brokers: int, data: Path | None, topics: dict[str, int], auto_create: bool, format: str,
-    more: dict[str, Any],
+    more: dict[str, Any], control: bool,
 ) -> None:  # fmt: skip
     from kcli.sandbox.sandbox import Sandbox
 
@@ -142,8 +145,9 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with Sandbox(
-        brokers=brokers, host=host, port=port, data=data, topics=topics, auto_create=auto_create, **more
-    ) as running:
+        brokers=brokers, host=host, port=port, data=data, topics=topics, auto_create=auto_create, control=control,
+        **more,
+    ) as running:  # fmt: skip
         if format == "json":
             print(json.dumps({"bootstrap": running.bootstrap, "data": str(data) if data else None}), flush=True)
         else:

@@ -47,6 +47,8 @@ BROKER_CONFIGS: dict[str, tuple[int, str]] = {
     "num.partitions": (INT, "1"),
     "socket.request.max.bytes": (INT, "104857600"),
 }
+CONTROL = "kcli.sandbox.control"
+"""The broker config that says where a sandbox listens to control.py."""
 
 
 def checked(name: str, value: str | None) -> str:

@@ -53,6 +53,7 @@ class ConnectionFaults(Orders):
         self._plan("hold", api, True, times, broker)
 
     def wrong_correlation_id(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
+        """The answer has the correlation id of another request."""
         self._plan("correlation", api, 1000, times, broker)
 
     def throttle(self, api: str, milliseconds: int, *, times: int = 1, broker: int | None = None) -> None:

@@ -17,6 +17,16 @@ FOREVER = 1 << 30
 KEYS = {name: key for key, (_, name) in REQUESTS.items()}
 
 
+TELLING = ("error", "delay", "deaf", "throttle", "cut", "prefer")
+"""Kinds whose value says something to people."""
+ORDERED_AS = {
+    "silent": "never_answer", "deaf": "stop_reading", "close": "close_before", "cut": "cut_answer",
+    "dribble": "byte_by_byte", "hold": "two_at_once", "correlation": "wrong_correlation_id", "tags": "unknown_tags",
+    "raw": "answer_with", "prefer": "prefer_replica",
+}  # fmt: skip
+"""Kinds whose order has another name."""
+
+
 class Conduct:
     """How the connection treats one request: made from the faults that match it."""
 
@@ -78,6 +88,29 @@ class Orders:
     def pending(self) -> int:
         """How many faults are still to happen."""
         return sum(planned.times for planned in self._planned)
+
+    def waiting(self) -> list[dict[str, Any]]:
+        """What was ordered and has not happened yet, as plain values; `times` None is until `clear`."""
+        names = {key: name for name, key in KEYS.items()}
+        found: list[dict[str, Any]] = [
+            {
+                "fault": ORDERED_AS.get(one.kind, one.kind),
+                "api": None if one.key is None else names[one.key],
+                "what": str(getattr(one.value, "name", one.value)) if one.kind in TELLING else "",
+                "times": one.times,
+                "broker": one.broker,
+                "topic": one.topic,
+                "partition": one.partition,
+            }
+            for one in self._planned
+        ]
+        nothing = {"what": "", "times": None, "topic": None, "partition": None}
+        found += [{**nothing, "fault": "stale_metadata", "api": "Metadata", "broker": node} for node in self.stale]
+        found += [
+            {**nothing, "fault": "speak_only", "api": names[key], "broker": node, "what": f"{low} to {high}"}
+            for (node, key), (low, high) in self.limited.items()
+        ]
+        return found
 
     def _plan(self, kind: str, api: str | None, value: object, times: int, broker: int | None, topic: str | None = None,
               partition: int | None = None) -> None:  # fmt: skip

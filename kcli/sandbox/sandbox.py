@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
     from typing import Any, Self
 
+    from kcli.sandbox.control import Control
     from kcli.sandbox.entrance import Users
     from kcli.sandbox.groups import Groups
     from kcli.sandbox.recovery import DataDirectory, State
@@ -49,7 +50,8 @@ class Sandbox:
     not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds. `features` are finalized levels, as in
     {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time. With `tls` it speaks TLS only
     (`kcli.sandbox.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who authenticated by
-    one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368).
+    one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368). With `control`
+    who may read its configs may order faults from outside (`kcli.sandbox.control`).
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
@@ -73,6 +75,7 @@ class Sandbox:
         sasl: Mapping[str, str] | None = None,
         mechanisms: Sequence[str] | None = None,
         session_lifetime: float | None = None,
+        control: bool = False,
     ) -> None:
         if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
@@ -96,6 +99,11 @@ class Sandbox:
         self.transaction_coordinators: dict[str, int] = {}  # the same for transactional ids
         self.seen: dict[int, int] = {}  # how many requests of each API key came
         self.cluster_id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
+        self.control: Control | None = None
+        if control:
+            from kcli.sandbox.control import Control
+
+            self.control = Control(self)
         self._wanted = dict(topics or {})
         self._memory = memory
         self._bytes = 0
@@ -162,6 +170,8 @@ class Sandbox:
                     self.topics.create(name, count)
             for one in self.brokers:
                 await one.start()
+            if self.control is not None:
+                await self.control.start()
         except BaseException:
             await self.close()
             raise
@@ -182,6 +192,8 @@ class Sandbox:
     async def close(self) -> None:
         """Stop listening, flush to the disk, let the directory go. Raises the first failure of a request, if one was
         a bug of the sandbox."""
+        if self.control is not None:
+            await self.control.close()
         for one in self.brokers:
             await one.stop()
         if self._groups is not None:

@@ -33,10 +33,10 @@ class Dashboard(App[int]):
     CSS_PATH = "dashboard.tcss"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("comma", "step(-1)", "Back in time", id="replay.back", key_display=","),
-        Binding("full_stop", "step(1)", "On in time", id="replay.on", key_display="."),
-        Binding("less_than_sign", "step(-12)", "A minute back", show=False, id="replay.far_back", key_display="<"),
-        Binding("greater_than_sign", "step(12)", "A minute on", show=False, id="replay.far_on", key_display=">"),
+        Binding("comma", "step(-1)", "Earlier", show=False, id="replay.back", key_display=","),
+        Binding("full_stop", "step(1)", "Later", show=False, id="replay.on", key_display="."),
+        Binding("less_than_sign", "step(-12)", "Much earlier", show=False, id="replay.far_back", key_display="<"),
+        Binding("greater_than_sign", "step(12)", "Much later", show=False, id="replay.far_on", key_display=">"),
         Binding("minus", "faster(-1)", "Slower", show=False, id="replay.slower", key_display="-"),
         Binding("plus,equals_sign", "faster(1)", "Faster", show=False, id="replay.faster", key_display="+"),
         Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
@@ -44,6 +44,7 @@ class Dashboard(App[int]):
         Binding("ctrl+g", "place('groups')", "Groups", show=False, id="app.groups"),
         Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
         Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),
+        Binding("ctrl+f", "place('faults')", "Sandbox faults", show=False, id="app.faults"),
         Binding("space", "pause", "Pause", id="app.pause"),
         Binding("q,ctrl+c", "quit", "Quit", id="app.quit", key_display="q"),
     ]
@@ -88,7 +89,7 @@ class Dashboard(App[int]):
         self.look = message.look
 
     def on_look_failed(self, message: LookFailed) -> None:
-        if not self.problem:
+        if not self.problem and not getattr(self.screen, "told", ""):
             self.toast(message.problem)
         self.problem = printable(str(message.problem))
         self.mutate_reactive(Dashboard.cluster)
@@ -100,6 +101,7 @@ class Dashboard(App[int]):
         """Tell a masthead what it shows."""
         masthead.profile, masthead.guard = printable(self.session.name), self.session.guard
         masthead.cluster_id, masthead.brokers = self.cluster
+        masthead.live = self.session.live
         masthead.now = self.session.clock
         masthead.look, masthead.problem, masthead.paused = self.look, self.problem, self.session.paused
         masthead.refresh()

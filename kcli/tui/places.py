@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from kcli.lag.watch import Look
 
-NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers"
+NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, faults"
 
 
 def places(look: Look | None) -> list[str]:
@@ -20,6 +20,7 @@ def places(look: Look | None) -> list[str]:
         "groups",
         "topics",
         "brokers",
+        "faults",
         *(f"group {name}" for name in groups),
         *(f"topic {name}" for name in topics),
         *(f"records {name}" for name in topics),
@@ -50,6 +51,10 @@ def find(text: str) -> Screen[Any] | None:
             from kcli.tui.screens.brokers import Brokers
 
             return Brokers()
+        case "faults", []:
+            from kcli.tui.screens.faults import Faults
+
+            return Faults()
         case (("records" | "tail"), [_, *_]):
             from kcli.tui.screens.records import Records
 

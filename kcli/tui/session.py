@@ -16,6 +16,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.lag.history import History
 from kcli.lag.watch import Look, Watch, pause
 from kcli.tui.backstage import Backstage
+from kcli.tui.calm import Calm
 from kcli.tui.messages import Connected, Looked, LookFailed
 
 TYPE_CHECKING = False
@@ -127,6 +128,7 @@ class LiveSession(Session):
         self.guard = settings.guard
         self.interval = interval
         self._backstage = Backstage()
+        self._calm = Calm()
         self._history = History(window=window)
         self._client: Client | None = None
         self._sampling: asyncio.Task[None] | None = None
@@ -135,6 +137,7 @@ class LiveSession(Session):
 
     async def open(self, post: Post) -> None:
         self._post = post
+        self._calm.begin()
         self._backstage.start()
         await self._backstage.run(self._open())
         self._opened.set()
@@ -156,8 +159,10 @@ class LiveSession(Session):
                     if not introduced:
                         await self._introduce(client)
                         introduced = True
-                    look = await watch.look()
-                    self.trails.add(look)
+                    with self._calm.making():
+                        look = await watch.look()
+                        self.trails.add(look)
+                    self._calm.made(sum(len(group.partitions) for group in look.groups))
                     self._post(Looked(look, self.trails))
             except KcliError as problem:
                 introduced = False
@@ -214,6 +219,7 @@ class LiveSession(Session):
         if self._client is not None:
             await self._backstage.run(self._close())
         await self._backstage.stop()
+        self._calm.end()
 
     async def _close(self) -> None:
         if self._sampling is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -118,7 +117,7 @@ def test_the_command_means_the_same_to_a_shell(draft: Draft) -> None:
     ).stdout.decode().split("\0")[:-1]  # fmt: skip
     assert words[words.index("--value") + 1] == draft.value
     assert (words[words.index("-k") + 1] if "-k" in words else None) == draft.key
-    assert words[:3] == ["kcli", "produce", "t"] and shlex.quote("t") == "t"
+    assert words[:3] == ["kcli", "produce", "t"]
 
 
 def test_fields_that_say_nothing_sensible_are_refused() -> None:

@@ -31,6 +31,14 @@ def world() -> Iterator[World]:
         yield made
 
 
+def undo_file() -> str:
+    """What the only undo file of the group says; it is taken away."""
+    (undo,) = Path(os.environ["XDG_STATE_HOME"]).glob("kcli/undo/billing-*.json")
+    text = undo.read_text()
+    undo.unlink()
+    return text
+
+
 async def dialog(pilot: Pilot[int]) -> Reset:
     """From the groups to the dialog, by keys."""
     await pilot.press("enter")
@@ -66,9 +74,8 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
         text = await shows(pilot, "2 reset")
         assert "To take it back: kcli groups reset --from-file" in text.replace("\n", " ")
         assert await world.committed() == {0: 0, 1: 0}
-        (undo,) = Path(os.environ["XDG_STATE_HOME"]).glob("kcli/undo/billing-*.json")
-        assert '"offset": 40' in undo.read_text()
-        undo.unlink()
+    kept = undo_file()
+    assert kept.count('"offset": 40') == 2
 
 
 async def test_a_wrong_name_changes_nothing(world: World) -> None:
@@ -120,6 +127,7 @@ async def test_a_protected_profile_wants_its_own_name(world: World) -> None:
         await confirm(pilot, "prod")
         await shows(pilot, "1 reset")
     assert sorted((await world.committed()).values()) == [0, 40]
+    assert undo_file().count('"offset": 40') == 1
 
 
 async def test_a_read_only_profile_refuses_with_a_sentence(world: World) -> None:

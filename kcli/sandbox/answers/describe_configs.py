@@ -12,7 +12,7 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, TOPIC, TOPIC_CONFIGS
+from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             DescribeConfigsResourceResult(
                 name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
             )
-            for name, (kind, value) in BROKER_CONFIGS.items()
+            for name, (kind, value) in {**BROKER_CONFIGS, **_control(call)}.items()
         ]
     raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")
+
+
+def _control(call: Call) -> dict[str, tuple[int, str]]:
+    """Where this sandbox can be told what to do wrong, if it can."""
+    control = call.sandbox.control
+    return {CONTROL: (STRING, control.address)} if control is not None else {}

@@ -52,6 +52,9 @@ class Page(Screen[None]):
         """Where the data come from."""
         return self.board.session
 
+    told: str = ""
+    """What kind of trouble this page has told of, until an answer comes again."""
+
     # -- what each kind says ---
 
     @property
@@ -130,10 +133,18 @@ class Page(Screen[None]):
         try:
             answer = await self.session.ask(self.fetch)
         except KcliError as problem:
-            self.board.toast(problem)
+            self._trouble(problem)
             return
+        self.told = ""
         if self.is_mounted:
             self.fetched(answer)
+
+    def _trouble(self, problem: KcliError) -> None:
+        """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""
+        kind = type(problem).__name__
+        if kind != self.told and not self.board.problem:
+            self.board.toast(problem)
+        self.told = kind
 
     @work(group="ask")
     async def ask(self, what: Callable[[Client], Awaitable[Any]], then: Callable[[Any], object]) -> None:

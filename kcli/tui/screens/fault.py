@@ -1,0 +1,76 @@
+"""One fault to order: a field for each of its parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, Static
+
+from kcli.tui.screens.dialog import Dialog
+from kcli.tui.text import printable, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+APIS = (
+    "Produce", "Fetch", "ListOffsets", "Metadata", "OffsetCommit", "OffsetFetch", "FindCoordinator", "JoinGroup",
+    "Heartbeat", "SyncGroup", "LeaveGroup", "DescribeGroups", "ListGroups", "ApiVersions", "InitProducerId", "EndTxn",
+    "ConsumerGroupHeartbeat", "DescribeConfigs", "CreateTopics",
+)  # fmt: skip
+
+
+class Fault(Dialog):
+    """`fault` is a row of the sandbox's catalogue; `tell` does it and calls back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "order", "Order it", id="fault.order", priority=True),
+    ]
+
+    def __init__(self, fault: dict[str, Any], tell: Callable[[str, dict[str, Any], Callable[[str], object]], object]):
+        super().__init__()
+        self.fault = fault
+        self.title_text = f"Fault {fault['name']} (enter orders it)"
+        self._tell = tell
+
+    def fields(self) -> ComposeResult:
+        yield Static(printable(self.fault["text"]), classes="hint", markup=False)
+        with VerticalScroll():
+            for one in self.fault["parameters"]:
+                with Horizontal(classes="line"):
+                    yield Static(one["name"], classes="label", markup=False)
+                    needed = (
+                        "needed" if one["needed"] else f"else {'any' if one['default'] is None else one['default']}"
+                    )
+                    apis = SuggestFromList(APIS, case_sensitive=False) if one["name"] == "api" else None
+                    yield Input(placeholder=f"{one['kind']}, {needed}", id=f"p-{one['name']}", compact=True,
+                                suggester=apis)  # fmt: skip
+
+    def on_mount(self) -> None:
+        if self.fault["parameters"]:
+            self.query(Input).first().focus()
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What was written in."""
+        fields = {one["name"]: self.query(f"#p-{one['name']}") for one in self.fault["parameters"]}
+        values = {name: found.first(Input).value.strip() for name, found in fields.items() if found}
+        return {name: value for name, value in values.items() if value}
+
+    @property
+    def command(self) -> str:
+        words = [f"{name}={quoted(value)}" for name, value in self.given.items()]
+        return " ".join(["kcli faults", self.fault["name"], *words])
+
+    def on_input_changed(self) -> None:
+        self.recommand()
+
+    def on_input_submitted(self) -> None:
+        self.action_order()
+
+    def action_order(self) -> None:
+        facts = {"name": self.fault["name"], "given": self.given}
+        self._tell("fault", facts, lambda problem: self.say(problem or "ordered", "bad" if problem else "good"))

@@ -1,0 +1,177 @@
+"""What a sandbox can be told to do wrong: the faults, what is still to happen, its brokers to kill and to start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import TabbedContent, TabPane
+
+from kcli.errors import KcliError
+from kcli.sandbox.telling import NotASandbox, find, tell
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.client import Client
+    from kcli.lag.watch import Look
+
+BEAT = 1.0  # seconds
+
+
+class Faults(Page):
+    """The page of a sandbox's faults; of another cluster it says that there are none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "tab('faults')", "Faults", show=False, id="faults.faults"),
+        Binding("2", "tab('pending')", "Pending", show=False, id="faults.pending"),
+        Binding("3", "tab('brokers')", "Brokers", show=False, id="faults.brokers"),
+        Binding("c", "clear", "Take all back", id="faults.clear"),
+        Binding("x", "stop", "Kill or start the broker", show=False, id="faults.broker"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._address = ""
+        self._why = "asking whether this is a sandbox …"
+        self._pending = 0
+
+    @property
+    def heading(self) -> str:
+        return f"Sandbox faults ({self._pending} to happen)" if self._address else f"Sandbox faults: {self._why}"
+
+    @property
+    def same_as(self) -> str:
+        row = self.query_one("#faults", Rows).row if self.query("#faults") else None
+        return f"kcli faults {row['name']}" if row is not None else "kcli faults"
+
+    def body(self) -> ComposeResult:
+        with TabbedContent(id="tabs"):
+            with TabPane("Faults", id="tab-faults"):
+                yield Rows(_fault_columns(), key=lambda f: f["name"], id="faults", empty="No sandbox, no faults.")
+            with TabPane("Pending", id="tab-pending"):
+                yield Rows(_pending_columns(), key=str, id="pending", empty="Nothing is to happen.")
+            with TabPane("Brokers", id="tab-brokers"):
+                yield Rows(_broker_columns(), key=lambda b: b["id"], id="brokers", empty="No sandbox.")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#faults", Rows).focus()
+        self.set_interval(BEAT, self._beat)
+
+    async def fetch(self, client: Client) -> Any:
+        if not self._address:
+            try:
+                self._address = await find(client.cluster)
+            except NotASandbox as problem:
+                self._why = str(problem)
+                return None
+        return await tell(self._address, "look")
+
+    def fetched(self, answer: dict[str, Any] | None) -> None:
+        if answer is not None:
+            self.query_one("#faults", Rows).put(answer["faults"])
+            self.query_one("#pending", Rows).put(answer["pending"])
+            self.query_one("#brokers", Rows).put(answer["brokers"])
+            self._pending = len(answer["pending"])
+        self.retitle()
+
+    def looked(self, look: Look) -> None:
+        """Looks are about groups."""
+
+    def _beat(self) -> None:
+        """The brokers may all be down, by our own doing: the control port is asked all the same."""
+        if self.is_current and self._address:
+            self.inquire()
+
+    # -- what one does here ---
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        if event.rows.id == "faults" and not self.refused("a fault"):
+            from kcli.tui.screens.fault import Fault
+
+            self.app.push_screen(Fault(event.row, self.tell))
+        elif event.rows.id == "brokers":
+            self.action_stop()
+
+    def on_rows_moved(self, event: Rows.Moved) -> None:
+        self.retitle()
+
+    def action_clear(self) -> None:
+        if self._address and not self.refused("a fault"):
+            self.tell("clear", {}, lambda problem: self.notify(problem or "all faults are taken back", markup=False))
+
+    def action_stop(self) -> None:
+        """Kill the broker under the cursor, or start it again."""
+        row = self.query_one("#brokers", Rows).row
+        if row is None or self.query_one(TabbedContent).active != "tab-brokers" or self.refused("a fault"):
+            return
+        do, word = ("stop", "killed") if row["alive"] else ("start", "up again")
+        said = f"broker {row['id']} is {word}"
+        self.tell(do, {"broker": row["id"]}, lambda problem: self.notify(problem or said, markup=False))
+
+    @work(group="tell")
+    async def tell(self, do: str, facts: dict[str, Any], then: Any) -> None:
+        """Have the sandbox do it; `then` gets "" or what was wrong."""
+
+        async def told(_: Client) -> dict[str, Any]:
+            return await tell(self._address, do, **facts)
+
+        try:
+            answer = await self.session.ask(told)
+        except KcliError as problem:
+            then(printable(str(problem)))
+            return
+        then("")
+        if self.is_mounted:
+            self.fetched(answer)
+
+    def action_tab(self, name: str) -> None:
+        self.query_one(TabbedContent).active = f"tab-{name}"
+        self.query_one(f"#{name}", Rows).focus()
+
+
+def _fault_columns() -> list[Column]:
+    return [
+        Column("name", "FAULT", lambda f: Cell(f["name"]), lambda f: f["name"], letter="N", rank=0),
+        Column("needs", "NEEDS", lambda f: Cell(" ".join(p["name"] for p in f["parameters"] if p["needed"]), "dim"),
+               lambda f: len(f["parameters"]), rank=1),
+        Column("text", "WHAT HAPPENS", lambda f: Cell(printable(f["text"])), lambda f: f["text"], rank=0, wide=True,
+               most=200),
+    ]  # fmt: skip
+
+
+def _pending_columns() -> list[Column]:
+    return [
+        Column("fault", "FAULT", lambda p: Cell(p["fault"]), lambda p: p["fault"], letter="N", rank=0),
+        Column("api", "API", lambda p: Cell(p["api"] or "any"), lambda p: p["api"], letter="A", rank=0),
+        Column("what", "", lambda p: Cell(printable(p["what"])), lambda p: p["what"], rank=1),
+        Column("where", "WHERE", lambda p: Cell(_where(p)), _where, letter="W", rank=1, wide=True),
+        Column("times", "TIMES", lambda p: Cell(_times(p["times"])), lambda p: p["times"], True, "T", 0),
+    ]
+
+
+def _where(row: dict[str, Any]) -> str:
+    words = [] if row["broker"] is None else [f"broker {row['broker']}"]
+    if row["topic"] is not None:
+        words.append(row["topic"] + ("" if row["partition"] is None else f"[{row['partition']}]"))
+    return printable(" ".join(words))
+
+
+def _times(times: int | None) -> str:
+    return "until taken back" if times is None or times > 1_000_000 else f"{times:,}"
+
+
+def _broker_columns() -> list[Column]:
+    return [
+        Column("id", "ID", lambda b: Cell(str(b["id"])), lambda b: b["id"], True, "N", 0),
+        Column("port", "PORT", lambda b: Cell(str(b["port"])), lambda b: b["port"], True, "P", 0),
+        Column("alive", "STATE", lambda b: Cell("● up", "good") if b["alive"] else Cell("✖ killed", "bad"),
+               lambda b: b["alive"], letter="S", rank=0),
+        Column("key", "ENTER", lambda b: Cell("kills it" if b["alive"] else "starts it again", "dim"), lambda b: None,
+               rank=1, wide=True),
+    ]  # fmt: skip

@@ -1,0 +1,93 @@
+"""`kcli faults` on a `kcli sandbox` in another process."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KCLI = [sys.executable, "-m", "kcli"]
+
+
+def started(*options: str) -> Iterator[str]:
+    words = [*KCLI, "sandbox", "--port", "0", "--format", "json", "--topic", "orders:2", *options]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["bootstrap"]
+        process.stdout.close()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[str]:
+    yield from started()
+
+
+@pytest.fixture(scope="module")
+def untold() -> Iterator[str]:
+    yield from started("--no-control")
+
+
+def kcli(bootstrap: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*KCLI, *words, "-b", bootstrap], capture_output=True, text=True, timeout=30)
+
+
+def pending(bootstrap: str) -> list[tuple[str, int]]:
+    told = json.loads(kcli(bootstrap, "faults", "-J").stdout)
+    return [(one["fault"], one["times"]) for one in told["pending"]]
+
+
+def test_a_fault_is_ordered_happens_and_is_taken_back(sandbox: str) -> None:
+    assert "never_answer" in kcli(sandbox, "faults").stdout
+    ordered = kcli(sandbox, "faults", "error", "api=Produce", "code=TOPIC_AUTHORIZATION_FAILED", "topic=orders")
+    assert ordered.returncode == 0
+    assert pending(sandbox) == [("error", 1)]
+    refused = kcli(sandbox, "produce", "orders", "--value", "x")
+    assert refused.returncode == 1
+    assert "TOPIC_AUTHORIZATION_FAILED" in refused.stderr
+    assert pending(sandbox) == []
+    kcli(sandbox, "faults", "delay", "api=Fetch", "seconds=0.1", "times=9")
+    assert pending(sandbox) == [("delay", 9)]
+    assert "taken back" in kcli(sandbox, "faults", "clear").stderr
+    assert pending(sandbox) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["nver_answer"], 1, "did you mean never_answer"),
+        (["delay", "api"], 2, "expected NAME=VALUE"),
+        (["delay", "api=Fetch"], 1, "delay needs seconds"),
+        (["kill"], 2, "which broker? kcli faults kill NUMBER"),
+        (["kill", "7"], 1, "there is no broker 7"),
+    ],
+)
+def test_what_makes_no_sense_is_said(sandbox: str, words: list[str], code: int, sentence: str) -> None:
+    done = kcli(sandbox, "faults", *words)
+    assert done.returncode == code
+    assert sentence in done.stderr
+
+
+def test_the_last_broker_is_killed_and_comes_back(sandbox: str) -> None:
+    killed = kcli(sandbox, "faults", "kill", "1")
+    back = re.search(r"kcli faults (start 1 --control \S+)", killed.stderr)
+    assert back is not None
+    assert kcli(sandbox, "topics", "list").returncode == 5
+    assert kcli(sandbox, "faults", *back[1].split()).returncode == 0
+    assert "orders" in kcli(sandbox, "topics", "list").stdout
+
+
+def test_a_sandbox_that_does_not_want_to_be_told_is_not(untold: str) -> None:
+    done = kcli(untold, "faults", "clear")
+    assert done.returncode == 1
+    assert "this is no sandbox that can be told to fail" in done.stderr

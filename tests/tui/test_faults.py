@@ -1,0 +1,94 @@
+"""The fault panel on a sandbox that may be told; and that there is none elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input
+
+from kcli.tui.app import Dashboard
+from kcli.tui.screens.fault import Fault
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world(control=True) as made:
+        yield made
+
+
+async def panel(pilot: Pilot[int]) -> Rows:
+    await pilot.press("ctrl+f")
+    await shows(pilot, "Sandbox faults (0 to happen)")
+    return pilot.app.screen.query_one("#faults", Rows)
+
+
+async def test_a_fault_is_ordered_with_its_parameters_and_taken_back(world: World) -> None:
+    async with world.open() as pilot:
+        await panel(pilot)
+        await pilot.press("slash", *"throttle", "enter", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Fault))
+        pilot.app.screen.query_one("#p-api", Input).value = "Produce"
+        await pilot.press("enter")
+        await shows(pilot, "throttle needs milliseconds")
+        pilot.app.screen.query_one("#p-milliseconds", Input).value = "20"
+        pilot.app.screen.query_one("#p-times", Input).value = "3"
+        await shows(pilot, "$ kcli faults throttle api=Produce milliseconds=20 times=3")
+        await pilot.press("enter")
+        await shows(pilot, "ordered")
+        assert world.sandbox.call(lambda sandbox: sandbox.faults.pending) == 3
+        await pilot.press("escape")
+        await shows(pilot, "Sandbox faults (1 to happen)")
+        await pilot.press("escape", "2")
+        text = await shows(pilot, "TIMES")
+        assert "throttle" in text
+        await pilot.press("c")
+        await shows(pilot, "Nothing is to happen.")
+        assert world.sandbox.call(lambda sandbox: sandbox.faults.pending) == 0
+
+
+async def test_the_only_broker_is_killed_and_started_again(world: World) -> None:
+    async with world.open() as pilot:
+        await panel(pilot)
+        await pilot.press("3", "enter")
+        await shows(pilot, "✖ killed")
+        assert not world.sandbox.call(lambda sandbox: sandbox.living())
+        await pilot.press("enter")
+        await shows(pilot, "● up")
+        board = pilot.app
+        assert isinstance(board, Dashboard)
+        look = board.look
+        await until(pilot, lambda: board.look is not look, 10.0)
+
+
+async def test_a_read_only_profile_orders_nothing(world: World) -> None:
+    async with world.open(guard="read_only", profile="prod") as pilot:
+        await panel(pilot)
+        await pilot.press("enter")
+        await shows(pilot, "Profile prod is read-only: a fault")
+        await pilot.press("3", "enter")
+        await pilot.pause(0.1)
+        assert world.sandbox.call(lambda sandbox: len(sandbox.living())) == 1
+
+
+@pytest.fixture
+def plain() -> Iterator[World]:
+    with a_world() as made:
+        yield made
+
+
+async def test_what_is_no_sandbox_has_no_faults(plain: World) -> None:
+    async with plain.open() as pilot:
+        await pilot.press("ctrl+f")
+        text = await shows(pilot, "this is no sandbox that can be told to fail")
+        assert "No sandbox, no faults." in text
+        await pilot.press("c", "enter")
+        assert "No sandbox" in seen(pilot)
