@@ -35,7 +35,7 @@ KNOWN = (
     "minPartitions", "maxRecordsPerPartition", "groupIdPrefix", "kafkaConsumer.pollTimeoutMs",
     "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "includeHeaders", "topic", "path", "columns",
     "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
-    "stopFile", "checkpointLocation", "keepTimestamp",
+    "stopFile", "checkpointLocation", "keepTimestamp", "brokerMap", "exactlyOnce",
 )  # fmt: skip
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
 
@@ -80,10 +80,11 @@ class ReadOptions(Carried):
 
 
 class WriteOptions(Carried):
-    """Where rows go. `topic` goes before the topic column."""
+    """Where rows go. `topic` goes before the topic column, `exactly_once` names a copy that writes none twice."""
 
     topic: str = ""
     keep_timestamp: bool = False
+    exactly_once: str = ""
     progress: str = ""
 
 
@@ -141,6 +142,7 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
     return WriteOptions(
         topic=given.get("topic", given.get("path", "")),
         keep_timestamp=_flag(given, "keepTimestamp", False),
+        exactly_once=given.get("exactlyonce", ""),
         progress=_address(given),
     )
 

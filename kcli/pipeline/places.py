@@ -50,6 +50,7 @@ def from_json(text: str, option: str) -> dict[TopicPartition, int]:
         return {
             TopicPartition(str(topic), int(partition)): _whole(value)
             for topic, parts in found.items()
+            if not topic.startswith("@")  # no topic: what a checkpoint says besides offsets
             for partition, value in parts.items()
         }
     except (ValueError, TypeError, AttributeError):
@@ -67,8 +68,13 @@ def to_json(offsets: Offsets) -> dict[str, dict[str, int]]:
 
 
 def from_offsets(found: Mapping[str, Mapping[str, int]]) -> dict[TopicPartition, int]:
-    """What `to_json` made."""
-    return {TopicPartition(topic, int(one)): int(at) for topic, parts in found.items() for one, at in parts.items()}
+    """What `to_json` made, or a stream's offset, which says besides whose offsets they are."""
+    return {
+        TopicPartition(topic, int(one)): int(at)
+        for topic, parts in found.items()
+        if not topic.startswith("@")
+        for one, at in parts.items()
+    }
 
 
 def _whole(value: object) -> int:

@@ -64,7 +64,12 @@ class KcliDataSource(DataSource):
 
         if overwrite:
             raise UsageError("a topic cannot be overwritten: use mode append")
-        return BatchWriter(write_options(self.options), sealed_of(self.options), schema)
+        options = write_options(self.options)
+        if options.exactly_once:
+            from kcli.pipeline.exactly_once import BatchExactlyOnce
+
+            return BatchExactlyOnce(options, sealed_of(self.options), schema)
+        return BatchWriter(options, sealed_of(self.options), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
         """df.writeStream. Raises UsageError."""
@@ -72,4 +77,9 @@ class KcliDataSource(DataSource):
         from kcli.pipeline.options import write_options
         from kcli.pipeline.write import StreamWriter
 
-        return StreamWriter(write_options(self.options), sealed_of(self.options), schema)
+        options = write_options(self.options)
+        if options.exactly_once:
+            from kcli.pipeline.exactly_once import StreamExactlyOnce
+
+            return StreamExactlyOnce(options, sealed_of(self.options), schema)
+        return StreamWriter(options, sealed_of(self.options), schema)

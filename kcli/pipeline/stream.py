@@ -1,7 +1,9 @@
 """The stream reader. One instance lives on the driver for a query's life; tasks get copies that only read.
 
-Offsets are JSON of Spark's Kafka shape, `{"topic": {"0": 123}}`, and land so in the checkpoint. Spark asks
-`initialOffset` twice, never commits the last batch and never calls `stop`: nothing here relies on either.
+Offsets are JSON of Spark's Kafka shape, `{"topic": {"0": 123}}`, and land so in the checkpoint, with the ids of the
+cluster and the topics beside them: another cluster, or a topic made anew, is refused. A checkpoint without ids (of
+Spark's own source) is gone on with. Spark asks `initialOffset` twice, never commits the last batch and never calls
+`stop`: nothing here relies on either.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from kcli.errors import KcliError
+from kcli.pipeline import identity
 from kcli.pipeline.fetching import DataLoss
 from kcli.pipeline.limits import by_bytes, by_rows
 from kcli.pipeline.log import Log
@@ -53,6 +56,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._log: Log | None = None
         self._initial: dict[str, Any] | None = None
         self._ends: Offsets = {}
+        self._identity: dict[str, Any] | None = None
         self._looked = -FRESH
         self._target: Offsets | None = None
         self._served = time.monotonic()
@@ -72,7 +76,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Where a new query starts; a later start comes out of the checkpoint."""
         if self._initial is None:
             ats = self.log.partitions(self.options)
-            self._initial = to_json(self.log.resolve(self.options.starting, ats, "startingOffsets"))
+            self._identity = identity.identity_of(self.log, [at.topic for at in ats])
+            self._initial = self._told(self.log.resolve(self.options.starting, ats, "startingOffsets"))
         return self._initial
 
     def getDefaultReadLimit(self) -> ReadLimit:
@@ -93,10 +98,11 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             return start
         known = from_offsets(start)
         ends = self._known_ends()
+        self._same(start)
         starts = known | self._new_partitions(known, ends)
         ends = {at: max(ends.get(at, from_), from_) for at, from_ in starts.items()}
         if isinstance(limit, ReadAllAvailable):
-            return to_json(ends)
+            return self._told(ends)
         if self._too_little(starts, ends):
             return start
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else options.max_offsets
@@ -107,7 +113,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             ends = by_bytes(self.log, starts, ends, size)
         if ends != starts:
             self._served = time.monotonic()
-        return to_json(ends)
+        return self._told(ends)
 
     def _too_little(self, starts: Offsets, ends: Offsets) -> bool:
         """minOffsetsPerTrigger: wait for more, at most maxTriggerDelay. What AvailableNow is to read is read."""
@@ -130,9 +136,24 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         if target and self._target is not None:
             return self._target
         if time.monotonic() - self._looked >= FRESH:
-            self._ends = self.log.latest(self.log.partitions(self.options))
+            ats = self.log.partitions(self.options)
+            self._identity = identity.identity_of(self.log, [at.topic for at in ats])
+            self._ends = self.log.latest(ats)
             self._looked = time.monotonic()
         return self._ends
+
+    def _told(self, offsets: Offsets) -> dict[str, Any]:
+        """Offsets as they go into the checkpoint."""
+        assert self._identity is not None
+        return {**to_json(offsets), identity.KEY: self._identity}
+
+    def _same(self, offsets: dict[str, Any]) -> None:
+        """Raise NotTheSame for offsets of another cluster, or of a topic that was made anew since."""
+        if identity.KEY not in offsets:
+            return
+        if self._identity is None:
+            self._identity = identity.identity_of(self.log, {at.topic for at in from_offsets(offsets)})
+        identity.check(offsets[identity.KEY], self._identity, self.sealed.servers)
 
     def _new_partitions(self, known: Offsets, ends: Offsets) -> Offsets:
         """Partitions since the query began: read from where their logs start."""
@@ -158,6 +179,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[Range]:
         """A task each. A replayed batch has the end it had; a start behind it is nothing to read."""
+        self._same(end)
         starts, ends = from_offsets(start), from_offsets(end)
         new = [at for at in ends if at not in starts]
         starts |= self.log.earliest(new) if new else {}

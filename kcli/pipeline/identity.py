@@ -1,0 +1,58 @@
+"""Which cluster and which topics offsets are of. A stream writes it into its checkpoint beside the offsets, under a
+name that no topic can have, so that a query never goes on in another cluster or in a topic that was made anew: the
+same offsets are other records there.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+
+from kcli.admin.cluster import describe_cluster
+from kcli.errors import KcliError
+from kcli.proto.schema import NO_ID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from kcli.client import Client
+    from kcli.pipeline.log import Log
+
+KEY = "@kcli"
+
+
+class NotTheSame(KcliError):
+    """A checkpoint is of another cluster, or of a topic that is not there any more."""
+
+
+def identity_of(log: Log, topics: Iterable[str]) -> dict[str, Any]:
+    """`{"cluster": id, "topics": {name: id}}` as of now, ids as Kafka's tools write them. What the cluster does not
+    tell (topic ids came with Kafka 2.8) is left out."""
+    names = sorted(set(topics))
+
+    async def ask(client: Client) -> dict[str, Any]:
+        cluster = (await describe_cluster(client.cluster)).cluster_id
+        await client.cluster.refresh(names)
+        ids = {name: client.cluster.topic_id(name) for name in names}
+        told = {name: urlsafe_b64encode(one).decode().rstrip("=") for name, one in ids.items() if one != NO_ID}
+        return {"cluster": cluster, "topics": told} if cluster else {"topics": told}
+
+    return log.kafka.run(ask)
+
+
+def check(known: Mapping[str, Any], now: Mapping[str, Any], servers: str) -> None:
+    """Raise NotTheSame unless `now` is what the checkpoint knows. What one of them does not say is not compared."""
+    before, after = known.get("cluster"), now.get("cluster")
+    if before and after and before != after:
+        raise NotTheSame(
+            f"the checkpoint is of cluster {before}, and {servers} is cluster {after}: a query goes on only where it "
+            "began; name its cluster, or begin anew with another checkpoint"
+        )
+    for topic, one in known.get("topics", {}).items():
+        other = now.get("topics", {}).get(topic)
+        if other is not None and other != one:
+            raise NotTheSame(
+                f"{topic} is not the topic that the checkpoint is of: it was deleted and made anew (topic id {one} "
+                f"then, {other} now), and the same offsets are other records; begin anew with another checkpoint"
+            )

@@ -1,0 +1,129 @@
+"""How far an exactly-once copy has written its source: committed offsets of the group `kcli-NAME` in the target
+cluster, which are part of the transactions that wrote the records.
+
+A group can only hold offsets of topics that its cluster has. Where the source's topic is on another cluster, the name
+of the target's topic stands for it, and the metadata says which source it is.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.commits import write_commits
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.offsets import Committed, committed_offsets
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.client import Client
+    from kcli.model import Cluster
+    from kcli.pipeline.log import Log
+
+    Offsets = dict[TopicPartition, int]
+
+BEGUN = "-"
+"""The writer of a position that no transaction wrote: where the copy began."""
+
+
+class Expired(KcliError):
+    """The positions of a copy are not there, or not those of this source."""
+
+
+class Standing(Value):
+    """Of a partition of the source: next offset to be written (-1: nothing is known), under which name it is kept, and
+    who wrote it last."""
+
+    key: TopicPartition = TopicPartition("", -1)
+    offset: int = -1
+    writer: str = ""
+
+
+def group_of(name: str) -> str:
+    """The group that keeps the positions."""
+    return f"kcli-{name}"
+
+
+def written_by(source: str, writer: str) -> str:
+    """What a position's metadata says."""
+    return f"{source} {writer}"
+
+
+async def positions(
+    coordinators: Coordinators, name: str, wanted: Mapping[TopicPartition, str]
+) -> dict[TopicPartition, Standing]:
+    """The positions of these partitions of the source, whose target topics are given. Waits for transactions that are
+    about to commit some. Raises the error of the first that has one, Expired where the name is another source's."""
+    group = group_of(name)
+    found = (await committed_offsets(coordinators, [group], stable=True))[group]
+    if isinstance(found, KcliError):
+        raise found
+    made = {}
+    for at, target in wanted.items():
+        keys = [at] if target == at.topic else [at, TopicPartition(target, at.partition)]
+        for key in keys:
+            kept = found.get(key, Committed())
+            if isinstance(kept, KcliError):
+                raise kept
+            source, _, writer = kept.metadata.partition(" ")
+            if kept.offset >= 0 and source in ("", at.topic):
+                made[at] = Standing(key=key, offset=kept.offset, writer="" if writer == BEGUN else writer)
+                break
+            if kept.offset >= 0 and key == keys[-1]:
+                raise Expired(
+                    f"group {group} keeps under {key.topic}[{key.partition}] how far {source} is copied: a copy of "
+                    f"{at.topic} takes another name"
+                )
+        else:
+            made[at] = Standing(key=keys[0] if await _there(coordinators.cluster, at.topic) else keys[-1])
+    return made
+
+
+async def _there(cluster: Cluster, topic: str) -> bool:
+    try:
+        await cluster.partitions(topic)
+    except BrokerError as problem:
+        if problem.code is codes.UNKNOWN_TOPIC_OR_PARTITION:
+            return False
+        raise
+    return True
+
+
+def begin(
+    target: Log, name: str, starts: Offsets, ends: Offsets, *, targets: Mapping[str, str] | None = None,
+    resumed: bool = False,
+) -> Offsets:  # fmt: skip
+    """Where a copy starts to read: at `starts`, and where a position is kept, there. `ends` are the ends of the
+    source's logs, `targets` the target's topic of each of the source's (missing: the same name), `resumed` whether
+    there is a checkpoint. Positions that are not kept yet are written. Raises Expired."""
+    targets = targets or {}
+
+    async def ask(client: Client) -> Offsets:
+        coordinators = Coordinators(client.cluster)
+        kept = await positions(coordinators, name, {at: targets.get(at.topic, at.topic) for at in starts})
+        known = {at: one.offset for at, one in kept.items() if one.offset >= 0}
+        if resumed and starts and not known:
+            raise Expired(
+                f"group {group_of(name)} keeps no positions any more (they expire when a copy rests for long): what "
+                "the last batch wrote cannot be told; begin anew with another name, or without exactly-once"
+            )
+        beyond = next((at for at, offset in known.items() if offset > ends.get(at, offset)), None)
+        if beyond is not None:
+            raise Expired(
+                f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]} and group {group_of(name)} says that it "
+                f"was copied up to {known[beyond]}: the topic was made anew; copy it under another name"
+            )
+        new = {
+            one.key: Committed(offset=starts[at], metadata=written_by(at.topic, BEGUN))
+            for at, one in kept.items()
+            if at not in known
+        }
+        for outcome in (await write_commits(coordinators, group_of(name), new)).values() if new else ():
+            if isinstance(outcome, KcliError):
+                raise outcome
+        return starts | known
+
+    return target.kafka.run(ask)
