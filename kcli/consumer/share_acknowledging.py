@@ -6,12 +6,13 @@ others with it. So a refusal is looked into by halves until it is known which of
 
 from __future__ import annotations
 
+import asyncio
 from itertools import count
 
 from kcli import codes
 from kcli.consumer.share_ranges import NAMES, RENEW, Outcome, Range, halves, merged
 from kcli.consumer.share_session import FINAL, ShareSession
-from kcli.errors import AuthError, BrokerError, DecodeError, KcliError, UnsupportedVersion
+from kcli.errors import AuthError, BrokerError, DeadlineExceeded, DecodeError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages.share_acknowledge import (
     AcknowledgementBatch,
@@ -97,6 +98,10 @@ class Acknowledging:
         else:
             self._again(told, error)
 
+    def cancelled(self, told: Ranges) -> None:
+        """Nobody waits for the answer any more."""
+        self.lost(told, DeadlineExceeded("the consumer was closed before the broker answered", sent=True), sent=True)
+
     def _again(self, told: Ranges, error: KcliError) -> None:
         self._tries += 1 if told else 0
         if self._tries >= TRIES:
@@ -153,6 +158,9 @@ class Acknowledging:
             answer = await broker.ask(
                 self._request(told, self.session.epoch), timeout=reader.settings.request_timeout, lane=self.lane
             )
+        except asyncio.CancelledError:
+            self.cancelled(told)
+            raise
         except (AuthError, UnsupportedVersion):
             raise
         except KcliError as error:

@@ -110,6 +110,9 @@ class ShareFetcher:
         try:
             broker = await self.reader.cluster.node(self.node)
             answer = await broker.ask(self._request(plan, told, bool(wanted)), timeout=timeout, lane=acks.lane)
+        except asyncio.CancelledError:
+            acks.cancelled(told)
+            raise
         except (AuthError, UnsupportedVersion):
             raise
         except KcliError as error:

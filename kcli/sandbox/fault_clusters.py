@@ -79,6 +79,18 @@ class ClusterFaults(Orders):
         for one in self._sandbox.brokers:
             one.sessions.clear()
 
+    def forget_share_sessions(self) -> None:
+        """All share sessions are evicted, and what their members had is free: SHARE_SESSION_NOT_FOUND (KIP-932)."""
+        for one in self._sandbox.brokers:
+            for key in list(one.share_sessions.open):
+                one.share_sessions.end(*key)
+
+    def expire_locks(self, group: str) -> None:
+        """The locks of all records that members of the share group have run out now."""
+        found = self._sandbox.groups.shared(group)
+        for one in list(found.partitions.values()) if found is not None else ():
+            one.expire(everything=True)
+
     # -- brokers --------------------------------------------------------------------------------------------------
 
     async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:

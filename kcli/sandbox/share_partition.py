@@ -57,6 +57,14 @@ class SharePartition:
         self.flights: list[Flight] = []
         self._lock, self._limit, self._note = lock, limit, note
         self._timer: asyncio.TimerHandle | None = None
+        self._epoch = partition.leader_epoch
+
+    def led(self) -> SharePartition:
+        """As the present leader has it: a new one knows of no member's records."""
+        if self._epoch != self.partition.leader_epoch:
+            self._epoch = self.partition.leader_epoch
+            self.expire(everything=True)
+        return self
 
     # -- what a fetch takes -----------------------------------------------------------------------------------------
 

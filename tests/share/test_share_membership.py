@@ -109,7 +109,7 @@ def test_who_was_given_nothing_asks_again_soon_then_less_often() -> None:
     assert waits == [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
 
 
-# -- sessions -----------------------------------------------------------------------------------------------------------
+# -- sessions ------
 
 
 def test_E65_a_request_says_what_is_new_and_forgets_what_is_gone() -> None:
@@ -152,7 +152,7 @@ def test_E65_epochs_count_over_the_end_and_a_broken_session_begins_with_all() ->
     assert session.plan({(T, 0)}) == (0, [(T, 0)], [])
 
 
-# -- ranges -------------------------------------------------------------------------------------------------------------
+# -- ranges ------
 
 
 def test_E64_neighbours_of_one_kind_are_said_as_one_range() -> None:

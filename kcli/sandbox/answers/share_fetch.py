@@ -84,7 +84,7 @@ def _acknowledged(call: Call, request: ShareFetchRequest) -> dict[Place, Partiti
 def found(call: Call, group: str, place: Place, api: int) -> SharePartition:
     """The group's state of a partition that this broker leads. Raises BrokerError."""
     name = name_of(call, "", place[0])
-    return call.sandbox.groups.sharing(group).partition(led_here(call, api, name, place[1]))
+    return call.sandbox.groups.sharing(group).partition(led_here(call, api, name, place[1])).led()
 
 
 async def _acquire(

@@ -1,0 +1,274 @@
+"""Share group members through the whole client, against the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kcli import codes
+from kcli.errors import BrokerError, Closed, UnsupportedVersion, UsageError
+from kcli.model import TopicPartition
+from tests.share.world import gather, until, values, world
+
+
+async def test_E64_implicit_the_next_poll_accepts_what_the_last_one_handed_out() -> None:
+    async with world() as w:
+        await w.write(0, 30)
+        async with w.member(explicit=False) as consumer:
+            async with asyncio.timeout(10):
+                got = await consumer.poll()
+                assert values(got) == list(range(30))
+                assert w.start() == 0
+                await consumer.poll(0.2)
+            await until(lambda: w.start() == 30)
+            assert w.sandbox.seen.get(79, 0) == 0  # the accepts rode on the fetch
+            assert [(one.kind, one.first, one.last) for one in w.outcomes] == [("accept", 0, 29)]
+
+
+async def test_E64_explicit_a_poll_with_something_unsaid_raises_and_loses_nothing() -> None:
+    async with world() as w:
+        await w.write(0, 30)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            consumer.acknowledge(got, "accept", last=9)
+            with pytest.raises(UsageError, match="t partition 0, offset 10 and on: acknowledge every record"):
+                await consumer.poll(0.1)
+            consumer.acknowledge(got, "reject", 10, 19)
+            consumer.acknowledge(got, "release")
+            (again,) = await gather(consumer, 10)
+            assert (again.first, again.last, again.delivery_count) == (20, 29, 2)
+            assert await consumer.commit(5) == []
+            assert w.start() == 30
+
+
+async def test_E66_delivery_count_and_deadline_are_told() -> None:
+    async with world() as w:
+        w.configure(lock_ms="7000")
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            left = got.deadline - asyncio.get_running_loop().time()
+            assert (got.delivery_count, 6.0 < left <= 7.0) == (1, True)
+            consumer.acknowledge(got, "release")
+            (got,) = await gather(consumer, 10)
+            assert got.delivery_count == 2
+
+
+async def test_E66_after_the_delivery_limit_the_record_is_not_given_any_more() -> None:
+    async with world() as w:
+        w.configure(limit="2")
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            await gather(consumer, 20, say="release")
+            assert await consumer.poll(0.3) == []
+            assert w.start() == 10
+
+
+async def test_E66_a_renewed_lock_lasts_longer() -> None:
+    async with world() as w:
+        w.configure(lock_ms="150")
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            for _ in range(4):
+                await asyncio.sleep(0.07)
+                assert await consumer.renew([got])
+            consumer.acknowledge(got)
+            assert await consumer.commit(5) == []
+            assert w.start() == 10
+
+
+async def test_E66_a_broker_before_4_2_cannot_renew() -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        w.sandbox.faults.speak_only("ShareAcknowledge", 1, 1)
+        w.sandbox.faults.speak_only("ShareFetch", 1, 1)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            assert not await consumer.renew([got])
+            consumer.acknowledge(got)
+            assert await consumer.commit(5) == []
+            assert w.start() == 10
+
+
+async def test_E64_markers_and_gaps_are_said_to_be_gaps_and_nobody_is_asked_about_them() -> None:
+    async with world() as w:
+        from kcli.settings import ProducerSettings
+
+        async with w.client.producer(ProducerSettings(transactional_id="x")) as producer:
+            async with producer.transaction():
+                await producer.send("t", b"0", partition=0)
+        await w.write(1, 2)
+        async with w.member() as consumer:
+            got = await gather(consumer, 2)
+            assert values(got) == [0, 1]
+            assert await consumer.commit(5) == []
+            assert w.start() == 3
+            said = {(one.kind, one.first) for one in w.outcomes}
+            assert ("gap", 1) in said
+
+
+async def test_two_members_get_each_record_once() -> None:
+    async with world(partitions=2, brokers=2) as w:
+        seen: list[int] = []
+
+        async def member() -> None:
+            async with w.member() as consumer:
+                while len(seen) < 400:
+                    got = await consumer.poll(0.1, 20)
+                    for one in got:
+                        consumer.acknowledge(one)
+                    seen.extend(values(got))
+
+        async with asyncio.timeout(20):
+            await w.write(0, 200)
+            await w.write(200, 400, partition=1)
+            await asyncio.gather(member(), member(), member())
+        assert sorted(seen) == list(range(400))
+        assert (w.start(0), w.start(1)) == (200, 200)
+
+
+async def test_what_was_not_acknowledged_is_given_back_when_the_member_closes() -> None:
+    async with world() as w:
+        await w.write(0, 30)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            consumer.acknowledge(got, "accept", last=9)
+        assert w.start() == 10
+        assert w.share.members == {}
+        async with w.member() as consumer:
+            again = await gather(consumer, 20)
+            assert {(one.first, one.delivery_count) for one in again} == {(10, 2)}
+
+
+async def test_what_was_handed_out_is_released_when_the_block_is_left_by_an_exception() -> None:
+    async with world() as w:
+        await w.write(0, 10)
+
+        async def broken() -> None:
+            async with w.member(explicit=False) as consumer:
+                await consumer.poll(5)
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await broken()
+        assert w.start() == 0
+
+
+async def test_E63_a_broker_without_share_groups_is_told_by_name_and_how_they_are_switched_on() -> None:
+    async with world(share_version=0) as w:
+        async with w.member() as consumer:
+            with pytest.raises(UnsupportedVersion, match=r"switched off .* upgrade --feature share.version=1"):
+                await consumer.poll(5)
+    async with world() as w:
+        w.sandbox.faults.speak_only("ShareGroupHeartbeat", 0, 0)
+        async with w.member() as consumer:
+            with pytest.raises(UnsupportedVersion, match=r"share groups"):
+                await consumer.poll(5)
+
+
+async def test_E63_a_group_of_another_kind_is_refused_in_the_brokers_words() -> None:
+    async with world() as w:
+        w.sandbox.groups.remember(w.sandbox.groups.made("g"))
+        async with w.member() as consumer:
+            with pytest.raises(BrokerError, match="not a share group"):
+                await consumer.poll(5)
+
+
+async def test_a_closed_consumer_says_so_and_closes_twice() -> None:
+    async with world() as w:
+        async with w.member() as consumer:
+            await consumer.close()
+            assert await consumer.close() == []
+            with pytest.raises(Closed):
+                await consumer.poll(0.1)
+
+
+async def test_E57_a_topic_that_appears_later_is_read_from() -> None:
+    async with world() as w:
+        async with w.member() as consumer:
+            await consumer.subscribe(["t", "later"])
+            assert await consumer.poll(0.1) == []
+            w.sandbox.topics.create("later", 2)
+            await until(lambda: len(consumer.assignment) == 3)
+            assert TopicPartition("later", 1) in consumer.assignment
+
+
+async def test_damaged_records_are_given_back_or_rejected_with_skip_corrupt() -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        w.sandbox.faults._plan("corrupt", "ShareFetch", True, 1, None)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            assert "corrupt" in str(got.error)
+            assert values([got]) == []
+            (again,) = await gather(consumer, 10)
+            assert (again.delivery_count, values([again])) == (2, list(range(10)))
+        await w.write(10, 20)
+        w.sandbox.faults._plan("corrupt", "ShareFetch", True, 1, None)
+        async with w.member(skip_corrupt=True) as consumer:
+            (got,) = await consumer.poll(5)
+            assert got.error is not None
+            assert await consumer.commit(5) == []
+            assert w.start() == 20
+
+
+async def test_the_group_outlives_the_process(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    from kcli.client import Client
+    from kcli.sandbox import Sandbox
+    from kcli.settings import ClientSettings, parse_bootstrap
+    from tests.share.world import World
+
+    for run in (0, 1):
+        async with Sandbox(topics={"t": 1}, data=tmp_path) as sandbox:
+            async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+                w = World(sandbox, client)
+                if run == 0:
+                    await w.write(0, 30)
+                async with w.member() as consumer:
+                    if run == 0:
+                        (got,) = await consumer.poll(5)
+                        consumer.acknowledge(got, "accept", last=9)
+                        consumer.acknowledge(got, "accept", first=15, last=19)
+                        consumer.acknowledge(got, "release")
+                        assert await consumer.commit(5) == []
+                    else:
+                        again = await gather(consumer, 15)
+                        assert values(again) == [10, 11, 12, 13, 14, *range(20, 30)]
+
+
+async def test_E67_alter_and_delete_offsets_of_a_share_group_go_to_its_coordinator() -> None:
+    from kcli.proto.messages.alter_share_group_offsets import (
+        AlterShareGroupOffsetsRequest,
+        AlterShareGroupOffsetsRequestPartition,
+        AlterShareGroupOffsetsRequestTopic,
+    )
+    from kcli.proto.messages.delete_share_group_offsets import (
+        DeleteShareGroupOffsetsRequest,
+        DeleteShareGroupOffsetsRequestTopic,
+    )
+
+    async with world(brokers=2) as w:
+        await w.write(0, 30)
+        async with w.member() as consumer:
+            await gather(consumer, 30)
+        rows = [AlterShareGroupOffsetsRequestPartition(partition_index=0, start_offset=20)]
+        alter = AlterShareGroupOffsetsRequest(
+            group_id="g", topics=[AlterShareGroupOffsetsRequestTopic(topic_name="t", partitions=rows)]
+        )
+        here = w.sandbox.coordinator("g")
+        assert here is not None
+        for node in (1, 2):
+            broker = await w.client.cluster.node(node)
+            answer = await broker.ask(alter)
+            assert answer.error_code == (0 if node == here.node_id else codes.NOT_COORDINATOR.number)
+        async with w.member() as consumer:
+            assert values(await gather(consumer, 10)) == list(range(20, 30))
+        delete = DeleteShareGroupOffsetsRequest(
+            group_id="g", topics=[DeleteShareGroupOffsetsRequestTopic(topic_name="t")]
+        )
+        broker = await w.client.cluster.node(here.node_id)
+        assert (await broker.ask(delete)).responses[0].error_code == 0
+        async with w.member() as consumer:
+            await gather(consumer, 30)
