@@ -14,6 +14,8 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kcli.admin.snapshot import Snapshot
     from kcli.errors import KcliError
 
@@ -65,16 +67,20 @@ class History:
     def add(self, time: float, snapshot: Snapshot) -> list[GroupStanding]:
         """One look at all groups: how each stands now. What could not be read is in `failed` and `brokers`; a group
         that could not be read this time is left out and keeps its samples."""
+        return list(self.adding(time, snapshot))
+
+    def adding(self, time: float, snapshot: Snapshot) -> Iterator[GroupStanding]:
+        """As `add`, group by group, for who has other things to do in between; to be gone through to its end."""
         self.failed, self.brokers = snapshot.failed, snapshot.brokers
         self.news = []
-        standings = [self._add_group(time, shot.described, shot.samples) for shot in snapshot.groups]
-        there = {one.described.group for one in standings} | set(snapshot.failed)
+        for shot in snapshot.groups:
+            yield self._add_group(time, shot.described, shot.samples)
+        there = {shot.described.group for shot in snapshot.groups} | set(snapshot.failed)
         if not snapshot.brokers:  # else a group may only be missing because its coordinator is
             self._forget_groups(time, there)
         for log in self._logs.values():
             log.forget_before(time - self._keep)
         self.events = (self.events + self.news)[-LONGEST:]
-        return standings
 
     def _add_group(self, time: float, described: Described, samples: list[Sample]) -> GroupStanding:
         tracks = self._tracks.setdefault(described.group, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.lag.standing import Standing
     from kcli.model import Cluster
 
+TURN = 0.01  # seconds of computing before others get a turn
 JITTER = 0.1  # of the interval: watchers that began together do not stay together
 
 
@@ -77,7 +79,7 @@ class Watch:
             stable=True,
         )
         now = self._clock()
-        groups = self._history.add(now, shot)
+        groups = await self._add(now, shot)
         look = Look(time=now, snapshot=shot, groups=groups, events=self._history.news)
         look.failed, look.brokers = shot.failed, shot.brokers
         if self._exact:
@@ -85,6 +87,17 @@ class Watch:
         look.why = await self._blocked(groups, now)
         look.took = self._clock() - begun
         return look
+
+    async def _add(self, now: float, shot: Snapshot) -> list[GroupStanding]:
+        """How every group stands; with 100,000 partitions that takes seconds, in which others get their turns."""
+        groups = []
+        turn = time.perf_counter()
+        for group in self._history.adding(now, shot):
+            groups.append(group)
+            if time.perf_counter() - turn > TURN:
+                await asyncio.sleep(0)
+                turn = time.perf_counter()
+        return groups
 
     async def _date(self, groups: list[GroupStanding], now: float) -> None:
         """Time lag from the records themselves where the samples do not reach back far enough."""
