@@ -41,6 +41,12 @@ class Waiter:
         self.timer: asyncio.TimerHandle | None = None
 
 
+GREETINGS = (17, 18, 36)
+"""SaslHandshake, ApiVersions, SaslAuthenticate."""
+GREETING = 1024 * 1024
+"""Bytes of an answer to those: whoever has not shown yet that it is a broker of ours makes us reserve no more (B1)."""
+
+
 class Connection(asyncio.BufferedProtocol):
     """A connected peer. `name` is how it is called in error messages; `on_lost` is called once, at the end."""
 
@@ -54,7 +60,8 @@ class Connection(asyncio.BufferedProtocol):
         self.cause: BaseException | None = None  # what the transport said, when it was lost
         self._loop = asyncio.get_running_loop()
         self._session = ClientSession(client_id)
-        self._reader = FrameReader(max_frame)
+        self._max_frame = max_frame
+        self._reader = FrameReader(min(max_frame, GREETING))
         self._waiters: deque[Waiter] = deque()
         self._slots = asyncio.Semaphore(max_in_flight)
         self._gate = Gate()
@@ -127,6 +134,10 @@ class Connection(asyncio.BufferedProtocol):
                 self._stuck(timeout)
         if self.lost is not None:
             raise self._not_sent()
+        if (
+            request.api_key not in GREETINGS
+        ):  # it is a broker that we know: now its answers may be as large as is allowed
+            self._reader.limit = self._max_frame
         parts = self._session.send(request, version, answered=answered)
         self.last_used = self._loop.time()
         self._send(parts)

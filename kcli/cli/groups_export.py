@@ -57,7 +57,12 @@ def export(values: Values) -> int:
     def printed(document: Document, format: str) -> None:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
-            sys.stdout.write(csv_text(document.rows.get("offsets", ()), with_group=len(groups) != 1))
+            text = csv_text(document.rows.get("offsets", ()), with_group=len(groups) != 1)
+            if sys.stdout.isatty():
+                from kcli.escape import visible
+
+                text = visible(text.replace("\r\n", "\n"), keep="\n")
+            sys.stdout.write(text)
             sys.stdout.flush()
         else:
             render.write(document, format)

@@ -54,7 +54,7 @@ def render(document: Document, format: str, terminal: bool = False) -> str:
         return text
     from kcli.escape import visible
 
-    return visible(text, keep="\n\t\r" if format == "csv" else "\n\t")
+    return visible(text.replace("\r\n", "\n"), keep="\n\t")  # CSV's line ends; a lone \r would overwrite a line
 
 
 def write(document: Document, format: str, out: TextIO | None = None) -> None:

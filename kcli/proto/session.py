@@ -34,11 +34,11 @@ class FrameReader:
 
     Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
     writes directly, so its bytes are never copied. Once nobody holds the frame any more its buffer is used again:
-    fresh memory costs more than the bytes that go into it. `max_frame` is in bytes.
+    fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can be changed later.
     """
 
     def __init__(self, max_frame: int) -> None:
-        self._max = max_frame
+        self.limit = max_frame
         self._scratch = bytearray(SCRATCH)
         self._start = 0  # of bytes not yet cut, in the scratch
         self._end = 0
@@ -65,8 +65,8 @@ class FrameReader:
         frames: list[memoryview] = []
         while self._end - self._start >= 4:
             (size,) = _SIZE.unpack_from(self._scratch, self._start)
-            if not 0 <= size <= self._max:
-                raise DecodeError(diagnose(bytes(self._scratch[self._start : self._start + 16]), self._max))
+            if not 0 <= size <= self.limit:
+                raise DecodeError(diagnose(bytes(self._scratch[self._start : self._start + 16]), self.limit))
             have = self._end - self._start - 4
             if have >= size:
                 begin = self._start + 4

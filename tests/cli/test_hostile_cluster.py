@@ -1,0 +1,152 @@
+"""Nothing that a cluster says acts on a terminal: every string of every answer is hostile, every command runs in a
+terminal, in every format (reliability.md 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.app import COMMANDS
+from kcli.cli.complete_line import declared
+from kcli.cli.shared_options import FORMATS
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
+from tests.cli.poison import EVIL, Poison, leaks, on_a_terminal, poisoned
+
+SOON = ("-X", "default.api.timeout.ms=300", "-X", "request.timeout.ms=200", "-X", "retry.backoff.ms=20")
+T, G = f"orders{EVIL}", f"billing{EVIL}"
+TABLES = {
+    "topics list": ["topics", "list"],
+    "topics describe": ["topics", "describe", T],
+    "topics describe, missing": ["topics", "describe", f"ordders{EVIL}"],
+    "topics create": ["topics", "create", f"new{EVIL}", "--dry-run"],
+    "topics delete": ["topics", "delete", T, "--dry-run"],
+    "groups list": ["groups", "list"],
+    "groups describe": ["groups", "describe", G],
+    "groups describe, missing": ["groups", "describe", f"biling{EVIL}"],
+    "groups members": ["groups", "members", G],
+    "groups reset": ["groups", "reset", G, "-t", T, "--to-earliest", "--dry-run"],
+    "groups clone": ["groups", "clone", G, f"new{EVIL}", "--dry-run"],
+    "groups export": ["groups", "export", G],
+    "groups delete": ["groups", "delete", G, "--dry-run"],
+    "groups delete-offsets": ["groups", "delete-offsets", G, "-t", T, "--dry-run"],
+    "lag": ["lag"],
+    "lag by partition": ["lag", "-p"],
+    "lag of a group": ["lag", G],
+    "lag, missing": ["lag", f"biling{EVIL}"],
+    "lag --watch": ["lag", "--watch", "--interval", "0.05s", "-n", "2"],
+    "offsets": ["offsets", T, "-g", G],
+    "offsets, missing": ["offsets", f"ordders{EVIL}"],
+    "count": ["count", T],
+    "doctor": ["doctor"],
+    "doctor of a group": ["doctor", "-t", T, "-g", G],
+}
+RECORDS = {
+    "consume": ["consume", T, "-o", "beginning", "-e"],
+    "consume -J": ["consume", T, "-o", "beginning", "-e", "-J"],
+    "consume -f": ["consume", T, "-o", "beginning", "-e", "-f", "%t %p %o %k %s %h\\n"],
+    "consume -v": ["consume", T, "-o", "beginning", "-e", "-v"],
+    "consume, missing": ["consume", f"ordders{EVIL}", "-e"],
+    "consume in a group": ["consume", T, "-g", f"g2{EVIL}", "-e"],
+    "consume ^": ["consume", "^ord", "-e", "-o", "beginning"],
+    "consume --order": ["consume", T, "-o", "beginning", "-e", "--order", "time"],
+    "tail": ["tail", T, "--no-follow", "-n", "5"],
+    "count --grep": ["count", T, "--grep", "x"],
+    "copy": ["copy", T, f"copy{EVIL}", "--dry-run"],
+    "copy for real": ["copy", T, f"copy{EVIL}"],
+    "redrive": ["redrive", T],
+    "produce": ["produce", T, "--value", "x", "-v"],
+    "trace": ["topics", "list", "--trace"],
+}
+OTHERS = {"sandbox", "demo", "tui", "pipeline", "config", "schema", "completion", "rollback"}
+"""No cluster's words on a terminal, or (tui, pipeline) tested in a place of their own; rollback is groups reset."""
+
+WORDS = {"TOPIC": T, "SRC": T, "DLQ": T, "GROUP": G, "SOURCE": G}
+
+
+def _others() -> Iterator[tuple[str, list[str]]]:
+    """The commands of the tables that are not named above, with arguments by their metavars, as plans only."""
+    told = {tuple(words[:2]) for words in TABLES.values()} | {(words[0],) for words in [*TABLES.values()]}
+    for name in COMMANDS.keys() - OTHERS - {words[0] for words in RECORDS.values() if words[0] not in ("topics",)}:
+        found = declared(name)
+        for verb, command in found.items() if isinstance(found, dict) else [("", found)]:
+            words = [name, verb] if verb else [name]
+            if tuple(words) in told or (not verb and (name,) in told):
+                continue
+            flags = {flag for option in command.options for flag in option.flags}
+            words += [WORDS.get(word.strip("[]."), f"x{EVIL}") for word in command.words.split()]
+            words += ["--dry-run"] if "--dry-run" in flags else []
+            yield " ".join(words[: 1 + bool(verb)]), words
+
+
+TABLES |= dict(sorted(_others()))
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SandboxThread]:
+    with SandboxThread(topics={"orders": 2}) as running:
+        shell = Shell(running.bootstrap)
+        shell.ok("produce", "orders", "-k", f"key{EVIL}", "-H", f"head{EVIL}=er{EVIL}", "--value", f"value{EVIL}")
+        shell.ok(
+            "produce", "orders", "-p", "1", "-H", "kafka_dlt-original-topic=" + EVIL, "--value", '{"a": "\x1b[31m"}'
+        )
+        shell.ok("consume", "orders", "-g", "billing", "-c", "1", "--from-beginning", "-q")
+        yield running
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", TABLES)
+def test_no_answer_acts_on_a_terminal(name: str, format: str, sandbox: SandboxThread) -> None:
+    with poisoned(Poison()) as poison:
+        code, text = on_a_terminal(*TABLES[name], "--format", format, *SOON, bootstrap=sandbox.bootstrap)
+    assert not leaks(text)
+    assert poison.fields or code == 2
+    assert code in (0, 1, 2, 3, 4, 5), text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_record_acts_on_a_terminal(name: str, sandbox: SandboxThread) -> None:
+    with poisoned(Poison()):
+        code, text = on_a_terminal(*RECORDS[name], *SOON, bootstrap=sandbox.bootstrap)
+    assert not leaks(text)
+    assert code in (0, 1, 2, 3, 4, 5), text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("error", [29, -1, 9999])
+@pytest.mark.parametrize("name", [*TABLES, *RECORDS])
+def test_no_error_message_acts_on_a_terminal(name: str, error: int, sandbox: SandboxThread) -> None:
+    """Every error code of every answer, and a message beside it where the answer has a place for one."""
+    words = TABLES.get(name) or RECORDS[name]
+    with poisoned(Poison(error=error)):
+        code, text = on_a_terminal(*words, *SOON, bootstrap=sandbox.bootstrap)
+    assert not leaks(text)
+    assert code in (0, 1, 2, 3, 4, 5), text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("name", ["topics list", "topics describe", "lag", "doctor", "consume"])
+def test_no_address_acts_on_a_terminal(name: str, sandbox: SandboxThread) -> None:
+    words = TABLES.get(name) or RECORDS[name]
+    with poisoned(Poison(addresses=True)):
+        code, text = on_a_terminal(*words, *SOON, bootstrap=sandbox.bootstrap)
+    assert not leaks(text)
+    assert code in (0, 1, 2, 3, 4, 5), text
+    assert "Traceback" not in text
+
+
+def test_what_a_mechanism_is_called_and_why_it_refuses(tmp_path: Path) -> None:
+    secured = ("-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.username=me", "-X", "sasl.password=wrong")
+    with SandboxThread(topics={"orders": 1}, sasl={"me": "right"}) as running:
+        for mechanism in ("PLAIN", "SCRAM-SHA-256"):
+            for error in (0, 58, 33):
+                for words in (["topics", "list"], ["doctor"]):
+                    with poisoned(Poison(error=error)):
+                        code, text = on_a_terminal(
+                            *words, *secured, "-X", f"sasl.mechanism={mechanism}", *SOON, bootstrap=running.bootstrap
+                        )
+                    assert not leaks(text)
+                    assert code == 5, text
