@@ -122,6 +122,10 @@ class History:
         for unused in self._logs.keys() - used:
             del self._logs[unused]
 
+    def rate_over(self, window: float) -> None:
+        """Take rates over so many seconds, from the next look on."""
+        self._window, self._keep = window, max(self._keep, window)
+
     def lags(self, group: str, at: TopicPartition, moments: list[float]) -> list[int | None]:
         """The lag of a partition at each of these times (seconds since the epoch), for a sparkline; None where it is
         not known."""
@@ -150,11 +154,12 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     return out
 
 
-def topics_of(group: GroupStanding) -> list[GroupStanding]:
-    """A group cut by topic."""
+def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
+    """A group cut by topic; of `only` that one, if it reads it."""
     parts: dict[str, list[Standing]] = {}
     for one in group.partitions:
-        parts.setdefault(one.lag.sample.topic, []).append(one)
+        if not only or one.lag.sample.topic == only:
+            parts.setdefault(one.lag.sample.topic, []).append(one)
     found = []
     for topic, some in parts.items():
         made = summed(group.described, some)

@@ -23,7 +23,7 @@ SELDOM = 500
 
 
 class Calm:
-    """`begin` and `end` once; each look is made within `making`, and then `made`."""
+    """`begin` and `end` once; each look is made and `made` is told within `making`."""
 
     def __init__(self) -> None:
         self._looks = 0
@@ -43,7 +43,8 @@ class Calm:
             gc.enable()
 
     def made(self, partitions: int) -> None:
-        """A look of so many partitions was made: set it aside; now and then look through everything."""
+        """A look of so many partitions was made: set it aside, before anything is collected again; now and then go
+        through everything."""
         if partitions < LARGE:
             return
         self._looks += 1

@@ -34,16 +34,18 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     Post = Callable[[Message], object]
 
+WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
+"""What rates can be taken over, in seconds."""
 TRAIL = 360
 """Looks of which a group's lag is kept: half an hour at 5 s."""
 
 
 class Trails:
-    """How the lag of each group went: (time, lag) of the last looks. Written backstage, read by the screens; a deque
-    may be copied while it is appended to."""
+    """How the lag of each group went: (time, lag, time lag) of the last looks. Written backstage, read by the screens;
+    a deque may be copied while it is appended to."""
 
     def __init__(self) -> None:
-        self._of: dict[str, deque[tuple[float, int]]] = {}
+        self._of: dict[str, deque[tuple[float, int, float | None]]] = {}
 
     def add(self, look: Look) -> None:
         """One look more; what is gone is forgotten."""
@@ -52,20 +54,30 @@ class Trails:
             del self._of[gone]
         for one in look.groups:
             trail = self._of.setdefault(one.described.group, deque(maxlen=TRAIL))
-            trail.append((look.time, one.total.lag or 0))
+            trail.append((look.time, one.total.lag or 0, one.time_lag))
 
     def of(self, group: str) -> list[tuple[float, int]]:
-        """Oldest first."""
-        return list(self._of.get(group, ()))
+        """(time, lag), oldest first."""
+        return [(time, lag) for time, lag, _ in list(self._of.get(group, ()))]
+
+    def late(self, group: str) -> list[tuple[float, float | None]]:
+        """(time, time lag in seconds), oldest first; None where it was not known."""
+        return [(time, late) for time, _, late in list(self._of.get(group, ()))]
+
+    def __len__(self) -> int:
+        """How many points are kept."""
+        return sum(map(len, list(self._of.values())))
 
 
 class Session(ABC):
-    """`name` is the profile or the servers; `guard` is "", "protected" or "read_only"; `interval` is in seconds."""
+    """`name` is the profile or the servers; `guard` is "", "protected" or "read_only"; `interval` and `window`, which
+    rates are taken over, are in seconds."""
 
     name: str = ""
     guard: str = ""
     bootstrap: str = ""
     interval: float = 5.0
+    window: float = 60.0
     live: bool = True
 
     def __init__(self) -> None:
@@ -88,6 +100,15 @@ class Session(ABC):
     @abstractmethod
     def look_now(self) -> None:
         """Do not wait for the next beat."""
+
+    @abstractmethod
+    def rate_over(self, window: float) -> None:
+        """Take rates over so many seconds."""
+
+    def widen(self, by: int) -> None:
+        """The next longer (1) or shorter (-1) of the windows."""
+        near = min(range(len(WINDOWS)), key=lambda n: abs(WINDOWS[n] - self.window))
+        self.rate_over(WINDOWS[max(0, min(near + by, len(WINDOWS) - 1))])
 
     @abstractmethod
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
@@ -127,6 +148,7 @@ class LiveSession(Session):
         self.name = name or settings.profile or self.bootstrap
         self.guard = settings.guard
         self.interval = interval
+        self.window = window
         self._backstage = Backstage()
         self._calm = Calm()
         self._history = History(window=window)
@@ -162,7 +184,7 @@ class LiveSession(Session):
                     with self._calm.making():
                         look = await watch.look()
                         self.trails.add(look)
-                    self._calm.made(sum(len(group.partitions) for group in look.groups))
+                        self._calm.made(sum(len(group.partitions) for group in look.groups))
                     self._post(Looked(look, self.trails))
             except KcliError as problem:
                 introduced = False
@@ -176,6 +198,11 @@ class LiveSession(Session):
     async def _introduce(self, client: Client) -> None:
         described = await describe_cluster(client.cluster)
         self._post(Connected(described.cluster_id, len(described.brokers)))
+
+    def rate_over(self, window: float) -> None:
+        self.window = window
+        self._backstage.call(lambda: self._history.rate_over(window))
+        self.look_now()
 
     def look_now(self) -> None:
         self._backstage.call(self._now.set)
