@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.admin.releases import release_of
 from kcli.broker.connection import Connection
 from kcli.broker.handshake import agree_on_versions
 from kcli.cli.doctor_steps import Fault
@@ -16,21 +17,13 @@ if TYPE_CHECKING:
     from kcli.cli.doctor_ladder import Ladder
 
 QUICK = 2.0  # seconds for a second look
-RELEASES = (
-    (1, 18, "4.1"), (3, 13, "4.0"), (1, 17, "3.9"), (1, 16, "3.7"), (1, 15, "3.5"), (1, 13, "3.1"), (1, 12, "2.7"),
-    (1, 11, "2.3"), (1, 10, "2.1"), (1, 8, "2.0"), (1, 7, "1.1"), (1, 6, "1.0"), (1, 5, "0.11"), (1, 3, "0.10.1"),
-    (18, 0, "0.10.0"),
-)  # fmt: skip
-"""(API, version, first Kafka that has it)."""
 NEEDED = {0: "produce", 1: "fetch", 2: "list_offsets", 3: "metadata", 10: "find_coordinator"}
 
 
 def generation(versions: Ranges) -> str:
     """How new a broker is, by what it speaks."""
-    for key, version, release in RELEASES:
-        if key in versions and versions[key][1] >= version:
-            return f"{len(versions)} APIs, as Kafka {release} or newer"
-    return f"{len(versions)} APIs"
+    release = release_of(versions)
+    return f"{len(versions)} APIs" + (f", as Kafka {release} or newer" if release else "")
 
 
 def lacking(versions: Ranges) -> str:

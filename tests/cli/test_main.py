@@ -13,13 +13,18 @@ import pytest
 from kcli.cli import main as entry
 from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
+from kcli.cli.cluster_options import BROKERS, CLUSTER, LOGDIRS
 from kcli.cli.config_options import CONFIG
 from kcli.cli.configs_options import CONFIGS
 from kcli.cli.options import HOT
+from kcli.cli.pipeline_options import PIPELINE
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
-VERBS = {**WITH_VERBS, "config": CONFIG, "configs": CONFIGS}
+VERBS = {
+    **WITH_VERBS, "config": CONFIG, "configs": CONFIGS, "brokers": BROKERS, "cluster": CLUSTER, "logdirs": LOGDIRS,
+    "pipeline": PIPELINE,
+}  # fmt: skip
 
 
 def kcli(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 
-from kcli.admin.cluster import describe_cluster
-from kcli.admin.log_dirs import log_dirs
-from kcli.admin.topics import Topic, describe_topics
-from kcli.errors import KcliError
+from kcli.admin.brokers import BrokerRow, look_at_brokers
 from kcli.tui.figures import count, size
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
@@ -20,29 +15,12 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
-    from kcli.model import Node
-
-ANSWERS_WITHIN = 5.0  # seconds
-
-
-class BrokerRow(NamedTuple):
-    """A broker. `took` is how long it took to answer, in seconds; None with the `problem` why it did not. `size` is the
-    bytes of its replicas, `usable` of `total` what is left on its volumes, None where it does not say."""
-
-    node: Node
-    controller: bool
-    leads: int
-    replicas: int
-    behind: int
-    size: int | None
-    usable: int | None
-    total: int | None
-    took: float | None
-    problem: str
 
 
 class Brokers(Page):
     """All brokers of the cluster."""
+
+    unrecorded = "brokers"
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,52 +39,12 @@ class Brokers(Page):
                    empty="No broker known.")  # fmt: skip
 
     async def fetch(self, client: Client) -> Any:
-        described, topics, (places, _) = await asyncio.gather(
-            describe_cluster(client.cluster), describe_topics(client.cluster, None), log_dirs(client.cluster)
-        )
-        pings = await asyncio.gather(*(_ping(client, node) for node in described.brokers))
-        partitions = [p for one in topics.values() if isinstance(one, Topic) for p in one.partitions]
-        rows = []
-        for node, (took, problem) in zip(described.brokers, pings, strict=True):
-            here = [place for place in places if place.broker == node.id]
-            volumes = [place for place in here if place.total >= 0]
-            rows.append(
-                BrokerRow(
-                    node=node,
-                    controller=node.id == described.controller,
-                    leads=sum(p.leader == node.id for p in partitions),
-                    replicas=sum(node.id in p.replicas for p in partitions),
-                    behind=sum(node.id in p.replicas and node.id not in p.isr for p in partitions),
-                    size=sum(place.size for place in here) if here else None,
-                    usable=sum(place.usable for place in volumes) if volumes else None,
-                    total=sum(place.total for place in volumes) if volumes else None,
-                    took=took,
-                    problem=problem,
-                )
-            )
-        return rows
+        return await look_at_brokers(client.cluster)
 
     def fetched(self, answer: list[BrokerRow]) -> None:
         self._known = len(answer)
         self.query_one(Rows).put(answer)
         self.retitle()
-
-
-async def _ping(client: Client, node: Node) -> tuple[float | None, str]:
-    """How long the broker takes for an answer on an open connection, or why there is none."""
-    from kcli.proto.messages.api_versions import ApiVersionsRequest
-
-    try:
-        async with asyncio.timeout(ANSWERS_WITHIN):
-            broker = await client.cluster.node(node.id)
-            await broker.versions()
-            begun = time.perf_counter()
-            await broker.ask(ApiVersionsRequest())
-            return time.perf_counter() - begun, ""
-    except TimeoutError:
-        return None, f"no answer within {ANSWERS_WITHIN:.0f} s"
-    except KcliError as problem:
-        return None, printable(str(problem))
 
 
 def _columns() -> list[Column]:
@@ -129,7 +67,7 @@ def _columns() -> list[Column]:
 
 def _answers(row: BrokerRow) -> Cell:
     if row.took is None:
-        return Cell(f"✖ {row.problem}", "bad")
+        return Cell(printable(f"✖ {row.problem}"), "bad")
     return Cell(f"● {row.took * 1000:.1f} ms", "good")
 
 

@@ -1,0 +1,89 @@
+"""The KRaft quorum, and the features that are switched on (KIP-595, KIP-584)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.gather import ask_anyone
+from kcli.errors import BrokerError
+from kcli.proto.messages.api_versions import ApiVersionsRequest
+from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Cluster
+
+METADATA = "__cluster_metadata"
+
+
+class Voter(Value):
+    """A node of the quorum. `lag` is in records of the metadata log; `fetched` and `caught_up` are ms since the epoch,
+    -1 where it is not told. A voter has a say, an observer (a broker) follows."""
+
+    node: int = 0
+    voter: bool = True
+    leader: bool = False
+    end: int = 0
+    lag: int = 0
+    fetched: int = -1
+    caught_up: int = -1
+
+
+class Quorum(Value):
+    """Who leads, since which epoch, and everybody in it."""
+
+    leader: int = -1
+    epoch: int = 0
+    high_watermark: int = 0
+    nodes: list[Voter] = field(factory=list)
+
+
+class Feature(Value):
+    """A feature: its level in force (None: off), and what the broker that was asked could do."""
+
+    name: str = ""
+    level: int | None = None
+    lowest: int = 0
+    highest: int = 0
+
+
+async def describe_quorum(cluster: Cluster) -> Quorum:
+    """The quorum as any broker tells it. Raises UnsupportedVersion from a cluster on ZooKeeper, BrokerError when it may
+    not be told."""
+    asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
+    answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
+    part = answer.topics[0].partitions[0]
+    if part.error_code:
+        raise BrokerError(codes.of(part.error_code), "quorum", part.error_message)
+    end = next((one.log_end_offset for one in part.current_voters if one.replica_id == part.leader_id), 0)
+    nodes = [
+        Voter(
+            node=one.replica_id,
+            voter=voter,
+            leader=one.replica_id == part.leader_id,
+            end=one.log_end_offset,
+            lag=max(end - one.log_end_offset, 0),
+            fetched=one.last_fetch_timestamp,
+            caught_up=one.last_caught_up_timestamp,
+        )
+        for voter, some in ((True, part.current_voters), (False, part.observers))
+        for one in some
+    ]
+    return Quorum(leader=part.leader_id, epoch=part.leader_epoch, high_watermark=part.high_watermark, nodes=nodes)
+
+
+async def features(cluster: Cluster) -> list[Feature]:
+    """All features by name, as one broker knows them."""
+    answer = await ask_anyone(cluster, ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "features")
+    levels = {one.name: one.max_version_level for one in answer.finalized_features}
+    found = {
+        one.name: Feature(name=one.name, level=levels.get(one.name), lowest=one.min_version, highest=one.max_version)
+        for one in answer.supported_features
+    }
+    for name, level in levels.items():
+        found.setdefault(name, Feature(name=name, level=level))
+    return [found[name] for name in sorted(found)]
