@@ -1,0 +1,134 @@
+"""Files that a stream wrote, for everybody: what a crash left half done is taken away.
+
+Spark's readers look into _spark_metadata, which names the files of every batch that is whole. Others read all that is
+in the folder, so files of a batch that was cut short, and is done again under other names, are there twice for them.
+What the log does not name goes; what it names and is not there is told. Never while somebody writes there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import unquote
+
+from kcli.errors import UsageError
+from kcli.pipeline.jobs import registry
+from kcli.pipeline.jobs.processes import born
+from kcli.values import Value, field
+
+LOG = "_spark_metadata"
+
+
+class Leavings(Value):
+    """What `look` found: files (or folders) that belong to nothing whole, their bytes, what the log names (`committed`
+    files, `missing` those that are not there)."""
+
+    orphans: list[Path] = field(factory=list)
+    sizes: dict[Path, int] = field(factory=dict)
+    committed: int = 0
+    missing: list[str] = field(factory=list)
+
+
+def finalize(path: Path) -> Leavings:
+    """Look and take away. Raises UsageError as `look`."""
+    found = look(path)
+    remove(found)
+    return found
+
+
+def look(path: Path) -> Leavings:
+    """What is to go. Raises UsageError for a folder that no stream of Spark's wrote and no export left anything of, and
+    while a pipeline writes there."""
+    path = path.absolute()
+    found = Leavings()
+    parts = _parts(path)
+    if not path.is_dir() and not parts:
+        raise UsageError(f"{path}: there is no such folder")
+    if not (path / LOG).is_dir() and not parts:
+        raise UsageError(
+            f"{path} has no {LOG}: no pipeline with --once or --continuous wrote it, so there is nothing to finalize"
+        )
+    busy = next((one for one in registry.entries() if one.alive and _same(one.destination, path)), None)
+    if busy is not None:
+        raise UsageError(f"{busy.name} writes to {path} now: kcli pipeline drain {busy.id}, then finalize")
+    if (path / LOG).is_dir():
+        _against_the_log(path, found)
+    found.orphans += parts
+    for orphan in found.orphans:
+        files = orphan.rglob("*") if orphan.is_dir() else [orphan]
+        found.sizes[orphan] = sum(one.stat().st_size for one in files if one.is_file())
+    return found
+
+
+def remove(found: Leavings) -> None:
+    """Take away what `look` found, and folders that are empty then."""
+    for orphan in found.orphans:
+        if orphan.is_dir():
+            shutil.rmtree(orphan)
+            continue
+        orphan.unlink(missing_ok=True)
+        (orphan.parent / f".{orphan.name}.crc").unlink(missing_ok=True)
+        if orphan.parent.name.count("=") and not any(orphan.parent.iterdir()):
+            orphan.parent.rmdir()
+
+
+def _against_the_log(path: Path, found: Leavings) -> None:
+    # Spark puts a random UUID into each name, so a name is enough, also where the folder was moved
+    named = committed(path)
+    there = {
+        one.name: one
+        for one in sorted(path.rglob("*"))
+        if one.is_file() and LOG not in one.parts and not one.name.startswith((".", "_"))
+    }
+    found.committed = len(named)
+    found.missing = sorted(named - set(there))
+    if named and len(found.missing) == len(named):
+        raise UsageError(f"{path / LOG} names {len(named)} files, and none of them is here: nothing was done")
+    found.orphans = [one for name, one in there.items() if name not in named]
+
+
+def committed(path: Path) -> set[str]:
+    """The names of the files of whole batches, by Spark's log. Raises UsageError for a log that cannot be read."""
+    numbers: dict[int, Path] = {}
+    compact = -1
+    for one in (path / LOG).iterdir():
+        told = re.fullmatch(r"(\d+)(\.compact)?", one.name)
+        if told is None:
+            continue
+        number = int(told.group(1))
+        if number not in numbers or told.group(2):
+            numbers[number] = one
+        if told.group(2):
+            compact = max(compact, number)
+    found: set[str] = set()
+    for number, one in sorted(numbers.items()):
+        if number < compact:
+            continue
+        version, *lines = one.read_text().splitlines() or [""]
+        try:
+            if version != "v1":
+                raise ValueError(version)
+            for line in lines:
+                row = json.loads(line)
+                name = unquote(row["path"]).rpartition("/")[2]
+                (found.add if row["action"] == "add" else found.discard)(name)
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{one} is not a log that this Spark writes: nothing was done") from None
+    return found
+
+
+def _parts(path: Path) -> list[Path]:
+    """What batches that were killed left beside the folder (see folder.py)."""
+    found = []
+    for one in path.parent.glob(f".{path.name}.part-*") if path.parent.is_dir() else ():
+        pid = one.name.rpartition("-")[2].partition(".")[0]
+        if one.is_dir() and pid.isdigit() and not born(int(pid)):
+            found.append(one)
+    return found
+
+
+def _same(destination: str, path: Path) -> bool:
+    return bool(destination) and "://" not in destination and os.path.realpath(destination) == os.path.realpath(path)
