@@ -142,13 +142,13 @@ async def _copy(plan: Plan, stop: Stop) -> int:
         if not plan.elsewhere:
             return await _between(plan, source, source, stop)
         async with Client(plan.target.client()) as target:
-            here, there = await _id(source.cluster), await _id(target.cluster)
+            here, there = await cluster_id(source.cluster), await cluster_id(target.cluster)
             if plan.source == plan.destination and here is not None and here == there:
                 raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
             return await _between(plan, source, target, stop)
 
 
-async def _id(cluster: Cluster) -> str | None:
+async def cluster_id(cluster: Cluster) -> str | None:
     """What the cluster calls itself, None for one that says nothing."""
     from kcli.admin.gather import ask_anyone
     from kcli.proto.messages.metadata import MetadataRequest
@@ -221,7 +221,7 @@ async def _find(plan: Plan, source: Client, target: Client) -> None:
         await partitions(source.cluster, plan.source)
         await _create(plan, source, target)
     await partitions(target.cluster, plan.destination)
-    plan.name_for(await _id(target.cluster), target.cluster.topic_id(plan.destination))
+    plan.name_for(await cluster_id(target.cluster), target.cluster.topic_id(plan.destination))
 
 
 async def _check_partitions(plan: Plan, target: Client, span: Span) -> None:
@@ -235,22 +235,27 @@ async def _check_partitions(plan: Plan, target: Client, span: Span) -> None:
 
 
 async def _create(plan: Plan, source: Client, target: Client) -> None:
+    said = await make_like(source, plan.source, target, plan.destination)
+    if plan.talkative:
+        say(said)
+
+
+async def make_like(source: Client, topic: str, target: Client, name: str) -> str:
+    """A topic of `name` with the partitions and configs of `topic`; what was made, as a sentence. Raises KcliError."""
     from kcli.admin.configs import topic_configs
     from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
 
-    configs = (await topic_configs(source.cluster, [plan.source]))[plan.source]
+    configs = (await topic_configs(source.cluster, [topic]))[topic]
     if isinstance(configs, KcliError):
         raise configs
-    count = len(await source.cluster.partitions(plan.source))
+    count = len(await source.cluster.partitions(topic))
     wanted = {key: value for key, value in configs.items() if value is not None}
-    new = NewTopic(topic=plan.destination, partitions=count, configs=wanted)
-    made = (await create_topics(target.cluster, [new]))[plan.destination]
+    made = (await create_topics(target.cluster, [NewTopic(topic=name, partitions=count, configs=wanted)]))[name]
     if isinstance(made, KcliError):
         raise made
-    if plan.talkative:
-        shown = "".join(f", {key}={value}" for key, value in wanted.items())
-        say(f"made {plan.destination} with {count} partition{'s' if count != 1 else ''}{shown}")
-    await wait_for_topics(target.cluster, [plan.destination])
+    await wait_for_topics(target.cluster, [name])
+    shown = "".join(f", {key}={value}" for key, value in wanted.items())
+    return f"made {name} with {count} partition{'s' if count != 1 else ''}{shown}"
 
 
 async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> KcliError | None:

@@ -41,6 +41,24 @@ EVERY = Option(
     help="How often positions are kept, and transactions committed (default 5000).",
 )
 
+TARGET = (
+    Option(name="to_profile", flags=("--to-profile",), metavar="NAME", help="The profile of DST's cluster."),
+    Option(
+        name="to_bootstrap",
+        flags=("--to-bootstrap", "--to-bootstrap-server"),
+        metavar="HOST:PORT,…",
+        help="Where DST's cluster listens.",
+    ),
+    Option(
+        name="to_properties",
+        flags=("--to-X", "--to-property"),
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A property for DST's cluster and producer. Repeatable.",
+    ),
+)
+"""Another cluster to write to."""
+
 COPY = Command(
     name="copy",
     run="kcli.cli.copy:run",
@@ -62,20 +80,7 @@ Examples:
     words="SRC DST",
     options=(
         *CONNECTION,
-        Option(name="to_profile", flags=("--to-profile",), metavar="NAME", help="The profile of DST's cluster."),
-        Option(
-            name="to_bootstrap",
-            flags=("--to-bootstrap", "--to-bootstrap-server"),
-            metavar="HOST:PORT,…",
-            help="Where DST's cluster listens.",
-        ),
-        Option(
-            name="to_properties",
-            flags=("--to-X", "--to-property"),
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="A property for DST's cluster and producer. Repeatable.",
-        ),
+        *TARGET,
         PARTITIONS,
         OFFSET,
         Option(name="follow", flags=("--follow",), kind="flag", help="Go on with what comes, until Ctrl-C."),

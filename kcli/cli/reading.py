@@ -7,8 +7,8 @@ from asyncio import gather
 from kcli import codes
 from kcli.cli import text
 from kcli.cli.connection import Connection
-from kcli.consumer.offset_grammar import parse_range
 from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_grammar import parse_range
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
@@ -37,7 +37,7 @@ FILTERING = ("grep", "only_keys", "key_grep", "only_headers", "where", "value_fo
 TIMES = ("start", "end", "time_field", "jitter")
 """The options that make a range of times."""
 
-BY_PATTERN = ("consume", "tail", "count")
+BY_PATTERN = ("consume", "tail", "count", "pipeline export")
 """The commands that take ^RE for a topic."""
 
 EARLIEST, LATEST = Bound("earliest"), Bound("latest")

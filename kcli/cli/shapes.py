@@ -597,8 +597,10 @@ SHAPES: tuple[Shape, ...] = (
 def every() -> tuple[Shape, ...]:
     """All shapes there are."""
     from kcli.cli.shapes_admin import SHAPES as MORE
+    from kcli.cli.shapes_pipeline import SHAPES as PIPELINE
+    from kcli.cli.shapes_pipeline_jobs import SHAPES as JOBS
 
-    return (*SHAPES, *MORE)
+    return (*SHAPES, *MORE, *PIPELINE, *JOBS)
 
 
 def shape(name: str) -> Shape:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 def choose(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[Command, list[str], str] | None:
     """The command, the words after its name, and its whole name; None when the line asks for the help of the group. A
-    group by itself lists. Raises UsageError for a verb that is none."""
+    group by itself lists, if it can. Raises UsageError for a verb that is none."""
     verb = words[1] if len(words) > 1 else ""
-    if verb in HELP:
+    if verb in HELP or (not verb and "list" not in verbs):
         return None
-    if not verb or verb.startswith("-"):
+    if (not verb or verb.startswith("-")) and "list" in verbs:
         return verbs["list"], words[1:], f"{name} list"
     command = verbs.get(ALIASES.get(verb, verb))
     if command is None:

@@ -75,6 +75,13 @@ def sealed_of(options: Mapping[str, str]) -> Sealed:
     client = ClientSettings(bootstrap=servers, security=properties.security()).replace(**properties.client)
     if profile is not None and profile.guard:
         client = client.replace(guard=profile.guard, profile=profile.name)
+    mapped = [item for item in options.get("brokermap", "").split(",") if item]
+    if profile is not None:
+        mapped += profile.broker_map
+    if mapped:
+        from kcli.config.mapping import pair
+
+        client = client.replace(broker_map=tuple(pair(item, "option brokerMap") for item in mapped))
     return Sealed(
         client=client,
         # nothing else may decide where reading goes on: an offset that aged out has to be seen

@@ -67,9 +67,7 @@ def gathered(
                     _quiet(kafka, wanted, position, waited, poll_timeout)
                 for fetched in polled:
                     yield from _opened(fetched, into)
-                    noted(
-                        sum(b.count for b in fetched.batches), sum(b.size for b in fetched.batches), fetched.next_offset
-                    )
+                    noted(*_told(fetched), fetched.next_offset)
                     position = max(position, fetched.next_offset)
                     if fetched.error is not None:
                         position = _after(fetched.error, wanted, position, fail_on_data_loss)
@@ -94,6 +92,12 @@ def _opened(fetched: Fetched, into: Gather) -> Iterator[Gathered]:
         batch.gather(into)
         if into.size >= BYTES or into.rows >= ROWS:
             yield into.take()
+
+
+def _told(fetched: Fetched) -> tuple[int, int]:
+    """Rows and about how many bytes of a poll: a batch at an end of the range is not read whole."""
+    shown = [(batch.visible, batch.size, max(batch.count, 1)) for batch in fetched.batches]
+    return sum(rows for rows, _, _ in shown), sum(size * rows // count for rows, size, count in shown)
 
 
 def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bool) -> int:

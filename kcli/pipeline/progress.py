@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 EVERY = 0.2
+MANY = 8000
+"""Task attempts after which those of old stages are forgotten: a stream has new ones for ever."""
 
 
 class Report(Value):
@@ -124,7 +126,14 @@ class Listener:
             known = self.reports.get(key)
             if known is None or report.rows >= known.rows:
                 self.reports[key] = report
+        if len(self.reports) > MANY:
+            self._forget()
         last: dict[tuple[int, int], Report] = {}
         for (stage, partition, _), report in sorted(self.reports.items()):
             last[stage, partition] = report
         return list(last.values())
+
+    def _forget(self) -> None:
+        """All but the newest half; by then they were handed out many times."""
+        for key in sorted(self.reports)[: len(self.reports) // 2]:
+            del self.reports[key]

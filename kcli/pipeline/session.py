@@ -101,10 +101,19 @@ class Session:
         if jvm is not None:
             jvm.stop(self._patience)
 
+    def kill(self) -> None:
+        """End the JVM now, whatever it does; its Python processes end with it."""
+        if self._jvm is not None:
+            self._jvm.process.kill()
+
 
 def _connected(conf: dict[str, str]) -> SparkSession:
     """The session of the JVM that the environment names."""
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
+
+    # it prints what is raised anyway, with Java's whole stack
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
 
     builder = SparkSession.builder
     for key, value in conf.items():

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _OURS = re.compile(r"^\s*(kcli(?:\.\w+)+)\.(\w+): (.*(?:\n(?!\s|$|kcli\.).*)*)", re.MULTILINE)
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception)): (.+)$", re.MULTILINE)
+_JAVA = re.compile(r"^: (?:[a-z]\w*\.)+\w+: (?=.)")
+"""Py4J's second line: what Java raised, and why."""
 _NOISE = re.compile(r"@[0-9a-f]{6,}|\s*SQLSTATE: \w+|^\[[A-Z_.0-9]+\]\s*")
 
 
@@ -37,7 +39,9 @@ def told(error: BaseException, log: Path | None = None) -> KcliError:
         return PipelineError(_clean(sentence), _exit_code(module, name))
     where = f"; the log is {log}" if log is not None else ""
     theirs = list(_PYTHON.finditer(text))
-    first = theirs[-1].group(2) if theirs else next((line for line in text.splitlines() if line.strip()), "")
+    lines = [line for line in text.splitlines() if line.strip()]
+    java = next((line for line in lines if _JAVA.match(line)), None)
+    first = _JAVA.sub("", java) if java is not None else theirs[-1].group(2) if theirs else lines[0] if lines else ""
     return PipelineError(f"Spark: {_clean(first) or type(error).__name__}{where}")
 
 

@@ -1,0 +1,51 @@
+"""`kcli pipeline run FILE`: what a file says, as if it had been said on a line of `sql`."""
+
+from __future__ import annotations
+
+from kcli.cli.pipeline import Frame
+from kcli.cli.pipeline_run import say
+from kcli.cli.pipeline_spec import Spec
+from kcli.cli.pipeline_sql import Querying, read_file, start
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+
+MODES = ("batch", "once", "continuous")
+
+
+def run(values: Values) -> int:
+    """Read, check, and do. Returns the exit code."""
+    words = values["words"] or []
+    if len(words) != 1:
+        raise UsageError("which file? kcli pipeline run FILE.yaml")
+    spec = Spec(words[0], read_file(words[0]))
+    frame = Frame(merged(values, spec), "run")
+    job = Querying(frame, spec.steps, spec.each)
+    job.name = "run"
+    if values["check"]:
+        if not frame.quiet:
+            say(f"{words[0]}: nothing is wrong with it; what it reads and writes was not looked at")
+        return 0
+    return start(frame, job)
+
+
+def merged(values: Values, spec: Spec) -> Values:
+    """The options of `sql`: this line's where it says them, else the file's, else none."""
+    from kcli.cli.pipeline_query_options import SQL
+
+    found = SQL.defaults() | values | {"words": []}
+    usual = SQL.defaults()
+    line_mode = any(values[mode] for mode in MODES)
+    for name, value in spec.common.items():
+        if line_mode and name in MODES:
+            continue
+        if found.get(name) == usual.get(name):
+            found[name] = value
+        elif isinstance(value, list):
+            found[name] = [*value, *found[name]]
+    if line_mode and values["batch"]:
+        for name in ("checkpoint", "trigger", "max_per_batch", "commit_group"):
+            found[name] = values[name]
+    return found

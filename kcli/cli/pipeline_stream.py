@@ -1,0 +1,33 @@
+"""What pipelines with a checkpoint share: when they take a batch, and the file that lets them drain."""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.cli.pipeline import Frame
+
+
+def trigger_of(frame: Frame) -> dict[str, Any]:
+    """Spark's word for --once and --continuous."""
+    if frame.mode == "once":
+        return {"availableNow": True}
+    return {"processingTime": f"{round(frame.every * 1000)} milliseconds"}
+
+
+def stop_file_of(checkpoint: Path | str) -> Path | None:
+    """Beside the checkpoint: `kcli pipeline drain` finds it there. None where the driver's disk is not what counts."""
+    return checkpoint.parent / "stop" if isinstance(checkpoint, Path) else None
+
+
+def name_of(command: str, source: str, destination: str, form: str) -> str:
+    """A pipeline's usual name: readable, and another for another folder of the same name."""
+    word = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{command}-{source}-{form}").strip("._")[:80]
+    whole = destination if "://" in destination else os.path.abspath(destination)
+    return f"{word}-{sha256(chr(0).join((source, whole)).encode()).hexdigest()[:8]}"

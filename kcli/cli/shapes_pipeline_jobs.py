@@ -1,0 +1,88 @@
+"""What the commands print that look after pipelines: see shapes.py."""
+
+from __future__ import annotations
+
+from kcli.cli.shapes import PARTITION, TOPIC, Section, Shape, column
+
+_JOB = (
+    column("id", "string", "Of this run."),
+    column("name", "string", "Of the pipeline."),
+    column("state", "string", "running, done, interrupted, failed or crashed."),
+    column("mode", "string", "batch, once or continuous."),
+    column("source", "string", "What is read."),
+    column("destination", "string", "Where it goes."),
+    column("records", "integer", "Records read."),
+    column("rate", "number", "Records read per second, while it runs.", null=True),
+    column("lag", "integer", "Records not yet read; null in a batch.", null=True),
+    column("seconds", "duration", "How long it ran, or has run."),
+    column("command", "string", "export, sql, …", table=False),
+    column("batch", "integer", "The last batch of a stream; null in a batch.", null=True, table=False),
+    column("done", "integer", "Offsets that are behind it.", table=False),
+    column("span", "integer", "Offsets in all; null without end.", null=True, table=False),
+    column("pid", "integer", "Its process.", table=False),
+    column("begun", "string", "When, UTC.", table=False),
+    column("told", "string", "When it last said how it stands, UTC.", table=False),
+    column("checkpoint", "string", "Where it is kept how far it is.", null=True, table=False),
+    column("log", "string", "Spark's own output.", null=True, table=False),
+    column("error", "string", "Why it failed.", null=True, sparse=True),
+)
+
+SHAPES: tuple[Shape, ...] = (
+    Shape(
+        name="pipeline.list", about="Pipelines of this machine.", sections=(Section(name="jobs", columns=_JOB),)
+    ),
+    Shape(
+        name="pipeline.checkpoint",
+        about="What a checkpoint holds.",
+        sections=(
+            Section(
+                name="checkpoint",
+                columns=(
+                    column("path", "string", "Where it is."),
+                    column("query", "string", "Spark's id of the query.", null=True, table=False),
+                    column("batch", "integer", "The last batch that was begun; null: none.", null=True),
+                    column("committed", "integer", "The last batch that is whole; null: none.", null=True),
+                    column("cluster", "string", "Id of the cluster it is of, where it was noted.", null=True),
+                ),
+            ),
+            Section(
+                name="offsets",
+                columns=(
+                    TOPIC,
+                    column("topic_id", "string", "Id of the topic, where it was noted.", null=True, sparse=True),
+                    PARTITION,
+                    column("offset", "integer", "Where the next batch begins; null: at its first.", null=True),
+                    column(
+                        "planned", "integer", "Where the batch ends that was begun and is not whole.", null=True,
+                        sparse=True,
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="pipeline.finalize",
+        about="Files that belong to no whole batch.",
+        sections=(
+            Section(
+                name="folders",
+                columns=(
+                    column("folder", "string", "The folder."),
+                    column("committed", "integer", "Files of whole batches."),
+                    column("orphans", "integer", "Files that are of none."),
+                    column("bytes", "integer", "Bytes of those."),
+                    column("missing", "integer", "Files of whole batches that are not there."),
+                    column("result", "string", "planned, removed, or nothing to do."),
+                ),
+            ),
+            Section(
+                name="orphans",
+                table=False,
+                columns=(
+                    column("path", "string", "A file that is of no whole batch, or a folder that a killed export left."),
+                    column("bytes", "integer", "Its size."),
+                ),
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""A session of a Spark Connect server, as `Session` is one of a JVM of our own. kcli has to be installed there too: the
+server's Python is what reads and writes topics."""
+
+from __future__ import annotations
+
+from kcli.errors import ConnectError, UsageError
+from kcli.pipeline.session import check_pyspark, log_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kcli.pipeline.session import SessionSettings
+
+
+class ConnectSession:
+    """`start` and `stop`; `log` has what the client says. Raises UsageError where the client's packages are missing,
+    ConnectError where nobody answers at `url`."""
+
+    def __init__(self, url: str, settings: SessionSettings) -> None:
+        self.url = url
+        self.settings = settings
+        self.log = settings.log or log_file()
+        self._spark: SparkSession | None = None
+
+    def start(self) -> SparkSession:
+        """The session."""
+        check_pyspark()
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            from pyspark.sql.connect.session import SparkSession as Remote
+        except ImportError as problem:
+            raise UsageError(
+                f'--remote takes the client of Spark Connect: pip install "pyspark[connect]" ({problem})'
+            ) from None
+        builder = Remote.builder.remote(self.url).appName(self.settings.name)
+        for key, value in self.settings.conf:
+            builder = builder.config(key, value)
+        try:
+            made = builder.getOrCreate()
+            made.version  # noqa: B018  # the first thing that is asked of the server
+        except Exception as problem:
+            raise ConnectError(f"no Spark Connect server answers at {self.url}; the log is {self.log}") from problem
+        self._spark = made  # type: ignore[assignment]
+        return made  # type: ignore[return-value]
+
+    def stop(self) -> None:
+        """End the session. Again: nothing."""
+        spark, self._spark = self._spark, None
+        if spark is not None:
+            spark.stop()
+
+    def kill(self) -> None:
+        """Nothing of it runs here."""

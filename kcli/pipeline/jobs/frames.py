@@ -1,0 +1,139 @@
+"""DataFrames of topics: with kcli's source or Spark's own, the columns that SQL asks for, typed values."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+
+from kcli.errors import UsageError
+from kcli.pipeline.options import COLUMNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+VIEW = "records"
+MADE = {"date": "to_date(timestamp)", "hour": "hour(timestamp)"}
+"""Columns that are made of the timestamp when they are asked for."""
+
+
+def columns_for(texts: Sequence[str], *, everything: bool, headers: bool) -> list[str]:
+    """The columns that SQL texts can mean; all where one has a `*`, or there is none. One that is read in vain only
+    costs time."""
+    whole = [*COLUMNS, "headers"] if headers else list(COLUMNS)
+    if everything or any("*" in text for text in texts):
+        return whole
+    words = {word.lower() for text in texts for word in re.findall(r"\w+", text)}
+    if words & set(MADE):
+        words.add("timestamp")
+    found = [name for name in (*COLUMNS, "headers") if name.lower() in words]
+    return found or ["partition"]
+
+
+def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streaming: bool) -> DataFrame:
+    """`format("kcli")` or `format("kafka")`."""
+    reader = spark.readStream if streaming else spark.read
+    return reader.format(form).options(**options).load()
+
+
+def as_ours(
+    frame: DataFrame, columns: Sequence[str], formats: Mapping[str, tuple[str, str]], *, text: bool
+) -> DataFrame:
+    """What kcli's source would give, of Spark's own: the columns, keys and values in their formats."""
+    from pyspark.sql import functions as f
+
+    for part, (form, schema) in formats.items():
+        if form == "json":
+            frame = frame.withColumn(part, f.from_json(frame[part].cast("string"), schema))
+        elif form == "string" or (not form and text):
+            frame = frame.withColumn(part, frame[part].cast("string"))
+    return frame.select(*columns)
+
+
+def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]]) -> DataFrame:
+    """Keys and values in their formats, for SQL to look into; `raw` has them as they are. Raises UsageError for a
+    format that Spark has no function for."""
+    from pyspark.sql import functions as f
+
+    raw = [f.col(part) for part in ("key", "value") if part in frame.columns]
+    frame = frame.withColumn("raw", f.struct(*raw))
+    for part, (form, schema) in formats.items():
+        if form == "msgpack":
+            raise UsageError(
+                f"--{part}-format msgpack: it is the bytes that are sent on, and Spark's SQL reads no msgpack"
+            )
+        if form == "json":
+            frame = frame.withColumn(part, f.from_json(frame[part].cast("string"), schema))
+        elif form == "string":
+            frame = frame.withColumn(part, frame[part].cast("string"))
+    return frame
+
+
+def chosen(frame: DataFrame, where: Sequence[str], select: str | None, extra: Sequence[str] = ()) -> DataFrame:
+    """The rows and columns that SQL says. `extra` are columns of MADE that are wanted beside them, if they are not
+    there. Raises UsageError for SQL that is none, or names what is not there."""
+    spark = frame.sparkSession
+    for condition in where:
+        frame = tried(f"--where {condition}", partial(frame.where, condition))
+    made = [name for name in extra if name in MADE and name not in frame.columns]
+    if select is None:
+        for name in made:
+            frame = tried(f"column {name}", partial(frame.selectExpr, "*", f"{MADE[name]} AS {name}"))
+        return frame
+    frame.createOrReplaceTempView(VIEW)
+    found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select} FROM {VIEW}"))
+    missing = [name for name in made if name not in found.columns]
+    if missing:
+        more = ", ".join(f"{MADE[name]} AS {name}" for name in missing)
+        found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select}, {more} FROM {VIEW}"))
+    return found
+
+
+def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
+    """What `make` gives, with its columns looked up. Raises UsageError that says which text it was."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    from kcli.pipeline.trouble import told
+
+    try:
+        found = make()
+        found.columns  # noqa: B018  # Connect looks names up only now
+    except (AnalysisException, ParseException) as problem:
+        raise UsageError(f"{what}: {_first(str(told(problem)))}") from problem
+    return found
+
+
+def _first(sentence: str) -> str:
+    """Spark's words without its name, and without where in which plan it was."""
+    return sentence.removeprefix("Spark: ").split("; line ")[0].split(" == SQL ==")[0].rstrip(" .;")
+
+
+def json_schema(spark: SparkSession, samples: Sequence[bytes]) -> str:
+    """The schema of JSON objects, as DDL of its fields. Raises UsageError where none is an object."""
+    found = [text for value in samples if (text := _object(value)) is not None]
+    if not found:
+        raise UsageError(
+            "--value-format json: no JSON object is among the newest records that a schema could be taken from; "
+            "--value-schema 'id BIGINT, name STRING' says it"
+        )
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import ArrayType, StructType
+
+    ddl = spark.range(1).select(f.schema_of_json(f.lit(f"[{','.join(found)}]"))).collect()[0][0]
+    shape = spark.range(0).select(f.from_json(f.lit("[]"), ddl).alias("one")).schema["one"].dataType
+    assert isinstance(shape, ArrayType)
+    assert isinstance(shape.elementType, StructType)
+    return ", ".join(
+        f"`{one.name.replace('`', '``')}` {one.dataType.simpleString()}" for one in shape.elementType.fields
+    )
+
+
+def _object(value: bytes) -> str | None:
+    try:
+        text = value.decode()
+        return text if isinstance(json.loads(text), dict) else None
+    except ValueError:
+        return None

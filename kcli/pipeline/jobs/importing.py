@@ -1,0 +1,117 @@
+"""Files as frames of records: which format they have, which columns are key and value, in which order they go."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.records import as_records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+SUFFIXES = {
+    ".parquet": "parquet", ".orc": "orc", ".json": "json", ".ndjson": "json", ".jsonl": "json", ".csv": "csv",
+    ".txt": "text", ".log": "text",
+}  # fmt: skip
+PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4", ".deflate")
+USUAL = {"csv": {"header": "true", "inferSchema": "true"}}
+
+
+def files_of(places: Sequence[str]) -> list[Path]:
+    """The data files of this machine that paths, folders and patterns mean. Raises UsageError for one that is none."""
+    found: list[Path] = []
+    for place in (one for one in places if "://" not in one):
+        paths = [Path(one) for one in sorted(glob.glob(place))]
+        if not paths:
+            raise UsageError(f"{place}: there is no such file or folder")
+        for path in paths:
+            inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+            found += [one for one in inside if not hidden(one, path)]
+    return found
+
+
+def hidden(file: Path, root: Path) -> bool:
+    """Whether Spark passes it over: names with . and _ in front, but folders such as `_day=1` are partitions."""
+    parts = file.relative_to(root).parts if file != root else ()
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in parts)
+
+
+def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
+    """The format, by names. Raises UsageError where they say nothing, or different things."""
+    if any(os.path.isdir(os.path.join(place, "_delta_log")) for place in places):
+        return "delta"
+    named = [*files, *(Path(place) for place in places if "://" in place)]
+    found = {SUFFIXES.get(_suffix(name)) for name in named}
+    if len(found) == 1 and (form := found.pop()) is not None:
+        return form
+    shown = ", ".join(sorted(one for one in found if one)) if found else ""
+    raise UsageError(
+        f"--from says the format of {places[0]}: its files' names say {shown + ' and others' if shown else 'nothing'}"
+    )
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.stem).suffix if path.suffix in PACKED else path.suffix
+
+
+def count_of(form: str, files: Sequence[Path]) -> int | None:
+    """Rows, where the files say it by themselves."""
+    if form not in ("parquet", "orc"):
+        return None
+    if form == "parquet":
+        from pyarrow import parquet
+
+        return sum(int(parquet.read_metadata(one).num_rows) for one in files)
+    from pyarrow import orc
+
+    return sum(int(orc.ORCFile(one).nrows) for one in files)
+
+
+def load(
+    spark: SparkSession, form: str, places: Sequence[str], reader: Mapping[str, str], *, streaming: bool
+) -> DataFrame:
+    """The files as they are. A stream takes one folder, and the schema of what is in it now."""
+    options = {**USUAL.get(form, {}), **reader}
+    where = [place if "://" in place else os.path.abspath(place) for place in places]
+    if not streaming:
+        return spark.read.format(form).options(**options).load(where if len(where) > 1 or form != "delta" else where[0])
+    schema = spark.read.format(form).options(**options).load(where[0]).schema
+    return spark.readStream.format(form).options(**options).schema(schema).load(where[0])
+
+
+def records(
+    frame: DataFrame, *, key: str | None, value: str | None, whole: bool, partitions: bool, timestamps: bool
+) -> DataFrame:
+    """Rows as records. `whole` is the row as JSON. Raises UsageError for a column that is not there."""
+    from pyspark.sql import functions as f
+
+    there = frame.columns
+    for option, name in (("--key-column", key), ("--value-column", value)):
+        if name is not None and name not in there:
+            raise UsageError(f"{option} {name}: there is no such column; there are {', '.join(there)}")
+    for option, name, wanted in (
+        ("--keep-partitions", "partition", partitions), ("--keep-timestamps", "timestamp", timestamps)
+    ):  # fmt: skip
+        if wanted and name not in there:
+            raise UsageError(f"{option} takes a column {name}; there are {', '.join(there)}")
+    if not whole and value is None and "value" not in there:
+        raise UsageError(
+            f"which column is the value? There are {', '.join(there)}: --value-column NAME, or --value json takes the "
+            "whole row"
+        )
+    if partitions and not frame.isStreaming:
+        frame = frame.repartition("partition")
+        frame = frame.sortWithinPartitions("partition", "offset") if "offset" in there else frame
+    made = [(f.to_json(f.struct(*there)) if whole else f.col(f"`{value or 'value'}`")).alias("value")]
+    if key is not None or ("key" in there and not whole):
+        made.append(f.col(f"`{key or 'key'}`").alias("key"))
+    made += [f.col(name) for name, wanted in (("partition", partitions), ("timestamp", timestamps)) if wanted]
+    if "headers" in there and not whole:
+        made.append(f.col("headers"))
+    return as_records(frame.select(*made), keep=("key", "value", "partition", "timestamp", "headers"))

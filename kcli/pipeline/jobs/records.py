@@ -1,0 +1,78 @@
+"""Rows that become records: what keys and values may be, how they are written to a topic, and counted on the way."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.work import Action, Stream
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from pyspark.sql import DataFrame
+
+WRITTEN = ("key", "value", "topic", "partition", "timestamp", "headers")
+HEADERS = "array<struct<key:string,value:binary>>"
+
+
+def as_records(frame: DataFrame, *, keep: tuple[str, ...]) -> DataFrame:
+    """The columns of `keep` that are there, as the sink takes them: a struct, map or array becomes JSON, anything else
+    that is neither text nor bytes its text. Raises UsageError where there is no value."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import ArrayType, BinaryType, MapType, StringType, StructType, VariantType
+
+    types = {field.name: field.dataType for field in frame.schema.fields}
+    if "value" not in types:
+        raise UsageError(f"there is no column value; there are {', '.join(types) or 'none'}")
+    made = []
+    for name in (one for one in keep if one in types):
+        column = f.col(name)
+        if name in ("key", "value") and isinstance(types[name], StructType | MapType | ArrayType | VariantType):
+            column = f.to_json(column)
+        elif name in ("key", "value", "topic") and not isinstance(types[name], StringType | BinaryType):
+            column = column.cast("string")
+        elif name == "partition":
+            column = column.cast("int")
+        elif name == "timestamp":
+            column = column.cast("timestamp")
+        elif name == "headers" and types[name].simpleString() != HEADERS:
+            column = column.cast(HEADERS)
+        made.append(column.alias(name))
+    return frame.select(*made)
+
+
+class Sink:
+    """A frame to write to a topic. `rows` is known after a batch ended well."""
+
+    def __init__(self, frame: DataFrame, form: str, options: Mapping[str, str]) -> None:
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as f
+
+        self._seen: Any = None
+        if not frame.isStreaming:
+            self._seen = Observation()
+            frame = frame.observe(self._seen, f.count(f.lit(1)).alias("rows"))
+        self._frame = frame
+        self._form = form
+        self._options = dict(options)
+
+    def batch(self) -> Action:
+        """All of it, once."""
+        return Action(self._frame.sparkSession, self.write)
+
+    def write(self) -> None:
+        """All of it, now."""
+        self._frame.write.format(self._form).mode("append").options(**self._options).save()
+
+    def stream(self, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None) -> Stream:
+        """As it comes."""
+        writer = self._frame.writeStream.format(self._form).options(**self._options)
+        writer = writer.option("checkpointLocation", str(checkpoint)).trigger(**trigger)
+        return Stream(writer.start, stop_file)
+
+    @property
+    def rows(self) -> int:
+        """What was written."""
+        return int(self._seen.get["rows"]) if self._seen is not None else -1
