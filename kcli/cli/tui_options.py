@@ -11,7 +11,8 @@ TUI = Command(
     help="The dashboard: groups, lag, partitions, members, topics, records.",
     description="""Watch a cluster on the whole terminal. `?` shows the keys, `:` goes anywhere, `q` ends it.
 
-Each screen shows the kcli command that does the same; `y` copies it.
+Each screen shows the kcli command that does the same; `y` copies it. Keys are changed in keys.toml beside
+config.toml, by the ids that --keys prints: "group.reset" = "R".
 
 \b
 Examples:
@@ -25,6 +26,8 @@ Examples:
         Option(name="window", flags=("--window",), metavar="TIME", help="What rates are taken over (default 60s)."),
         Option(name="replay", flags=("--replay",), metavar="FILE", help="Show a recording of `kcli lag record`."),
         Option(name="theme", flags=("--theme",), metavar="NAME", help="kcli-dark (default), kcli-light, or Textual's."),
+        Option(name="keys", flags=("--keys",), kind="flag", help="Print the id of every key; keys.toml changes them."),
+        Option(name="debug", flags=("--debug",), kind="flag", help="A line about memory, frames and queues."),
         *CONNECTION,
     ),
 )

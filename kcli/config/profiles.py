@@ -91,6 +91,12 @@ def chosen(name: str | None) -> Profile | None:
     return _find(name, documents, about)
 
 
+def profile_names() -> list[str]:
+    """Every profile there is, the project's first. Raises UsageError for a file that cannot be read."""
+    paths = [path for path in (project_file(), user_file()) if path and os.path.isfile(path)]
+    return list(dict.fromkeys(name for path in paths for name in document(path).get("profiles", {})))
+
+
 def _find(name: str, documents: list[tuple[str, dict[str, Any]]], about: str) -> Profile:
     for path, read in documents:
         found = read.get("profiles", {}).get(name)

@@ -9,18 +9,24 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 
+from kcli.errors import KcliError
 from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.palette import Actions, Places, Profiles, Themes
 from kcli.tui.places import find
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.groups import Groups
 from kcli.tui.text import printable
 from kcli.tui.themes import THEMES
+from kcli.tui.widgets.debug import Frames
 from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.command import Provider
+    from textual.dom import DOMNode
     from textual.screen import Screen
 
-    from kcli.errors import KcliError
     from kcli.lag.watch import Look
     from kcli.tui.session import Session, Trails
     from kcli.tui.widgets.masthead import Masthead
@@ -32,6 +38,7 @@ class Dashboard(App[int]):
     TITLE = "kcli"
     CSS_PATH = "dashboard.tcss"
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions, Places, Themes, Profiles}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("comma", "step(-1)", "Earlier", show=False, id="replay.back", key_display=","),
         Binding("full_stop", "step(1)", "Later", show=False, id="replay.on", key_display="."),
@@ -45,7 +52,9 @@ class Dashboard(App[int]):
         Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
         Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),
         Binding("ctrl+f", "place('faults')", "Sandbox faults", show=False, id="app.faults"),
+        Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", priority=True),
         Binding("space", "pause", "Pause", id="app.pause"),
+        Binding("space", "play", "Play or pause", id="replay.play"),
         Binding("q,ctrl+c", "quit", "Quit", id="app.quit", key_display="q"),
     ]
 
@@ -59,6 +68,8 @@ class Dashboard(App[int]):
         place: Screen[Any] | None = None,
         keymap: dict[str, str] | None = None,
         theme: str = "kcli-dark",
+        profiles: dict[str, Callable[[], Session]] | None = None,
+        debug: bool = False,
     ) -> None:
         super().__init__()
         self.session = session
@@ -67,6 +78,10 @@ class Dashboard(App[int]):
         self._place = place
         self._keymap_given = keymap or {}
         self._theme_given = theme
+        self.profiles = profiles or {}
+        self.frames = Frames() if debug else None
+        self.timely = False  # plots and sparklines show time lag instead of lag
+        self._clashes: set[str] = set()
 
     async def on_mount(self) -> None:
         for one in THEMES:
@@ -77,6 +92,38 @@ class Dashboard(App[int]):
         if self._place is not None:
             await self.push_screen(self._place)
         self.run_worker(self.session.open(self.post_message), name="open")
+
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        """What is on a key that the keymap file gave to something else, said once."""
+        new = {one.description for one in clashed_bindings} - self._clashes
+        self._clashes |= new
+        if new:
+            self.notify(f"keys.toml takes the keys of: {', '.join(sorted(new))}", severity="warning", markup=False)
+
+    def change_profile(self, name: str) -> None:
+        """Leave this cluster for another one."""
+        try:
+            fresh = self.profiles[name]()
+        except KcliError as problem:
+            self.toast(problem)
+            return
+        self.run_worker(self._change_session(fresh), name="change", exclusive=True)
+
+    async def _change_session(self, fresh: Session) -> None:
+        old, self.session = self.session, fresh
+        await old.close()
+        while len(self.screen_stack) > 2:
+            await self.pop_screen()
+        self.problem, self.trails = "", None
+        self.cluster = (None, 0)
+        self.look = None
+        await self.switch_screen(Groups())
+        await fresh.open(self.post_message)
+
+    def action_timely(self) -> None:
+        """Plots show time lag, or lag again."""
+        self.timely = not self.timely
+        self.mutate_reactive(Dashboard.look)
 
     async def on_unmount(self) -> None:
         await self.session.close()
@@ -119,8 +166,13 @@ class Dashboard(App[int]):
         self.mutate_reactive(Dashboard.cluster)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys of a replay are there in a replay only."""
-        return action not in ("step", "faster") or not self.session.live
+        """The keys of a replay are there in a replay only, and its space plays."""
+        if action in ("step", "faster", "play"):
+            return not self.session.live
+        return action != "pause" or self.session.live
+
+    def action_play(self) -> None:
+        self.action_pause()
 
     def action_step(self, by: int) -> None:
         if isinstance(self.session, ReplaySession):

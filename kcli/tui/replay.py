@@ -81,7 +81,7 @@ class ReplaySession(Session):
         self.name = path.name
         self.at = 0
         self.speed = 1.0
-        self._window = window
+        self.window = window
         self._history = History(window=window)
         self._fed = -1
         self._playing: asyncio.Task[None] | None = None
@@ -122,6 +122,11 @@ class ReplaySession(Session):
             except TimeoutError:
                 self.go(self.at + 1)
 
+    def rate_over(self, window: float) -> None:
+        self.window = window
+        self._fed = len(self.times)  # so that all is worked out anew
+        self.go(self.at)
+
     def look_now(self) -> None:
         if self.at + 1 >= len(self.times):
             self.go(0)  # play it again
@@ -142,7 +147,7 @@ class ReplaySession(Session):
         """Show this look."""
         to = max(0, min(to, len(self.times) - 1))
         if to <= self._fed or to - self._fed > 1:
-            self._history = History(window=self._window)
+            self._history = History(window=self.window)
             self.trails = Trails()
             first = bisect_right(self.times, self.times[to] - KEEP)
         else:

@@ -126,6 +126,10 @@ class Tail:
             kept.first = max(kept.first, kept.last_offset + 1 - self._keep)
         return [Seen(0, topic, partition, *record) for record in kept]
 
+    def __len__(self) -> int:
+        """How many records are in the ring."""
+        return len(self._ring)
+
     def since(self, number: int) -> list[Seen]:
         """What arrived after the record of that number, oldest first; at most what the ring holds."""
         return [one for one in self._ring if one.number > number]

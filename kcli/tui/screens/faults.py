@@ -34,6 +34,8 @@ class Faults(Page):
         Binding("x", "stop", "Kill or start the broker", show=False, id="faults.broker"),
     ]
 
+    unrecorded = "faults"
+
     def __init__(self) -> None:
         super().__init__()
         self._address = ""

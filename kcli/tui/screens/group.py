@@ -39,6 +39,7 @@ class Group(Page):
         Binding("3", "tab('topics')", "Topics", show=False, id="group.topics"),
         Binding("4", "tab('events')", "Events", show=False, id="group.events"),
         Binding("r", "reset", "Reset", id="group.reset"),
+        Binding("t", "app.timely", "Lag or time lag", show=False, id="group.time"),
     ]
 
     def __init__(self, group: str) -> None:
@@ -86,8 +87,11 @@ class Group(Page):
         trails = self.board.trails
         if trails is not None:
             plot = self.query_one(Plot)
-            plot.title = f"lag  {explained(self.standing, look)}"
-            plot.put([(at, float(lag)) for at, lag in trails.of(self.group)])
+            timely = self.board.timely
+            plot.title = f"{'time lag' if timely else 'lag'}  {explained(self.standing, look)}"
+            plot.unit = duration if timely else count
+            points = trails.late(self.group) if timely else trails.of(self.group)
+            plot.put([(at, float(value)) for at, value in points if value is not None])
         self.call_after_refresh(self.recall, look.time)  # once it is known which rows are seen
 
     @work(exclusive=True, group="recall")
@@ -98,7 +102,8 @@ class Group(Page):
         trails = await self.session.lags(self.group, seen, moments)
         happened = await self.session.events()
         self._sparks.update({at: spark(trail) for at, trail in zip(seen, trails, strict=True)})
-        self.query_one("#partitions", Rows).refresh()
+        if self.standing is not None:
+            self.query_one("#partitions", Rows).put(self.standing.partitions)
         self.query_one("#events", Rows).put([one for one in reversed(happened) if one.group == self.group])
 
     # -- where one goes from here ---
@@ -111,11 +116,15 @@ class Group(Page):
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.records import Records
 
-        if event.rows.id == "partitions":
+        if event.rows.id == "partitions" and not self.refused("reading records"):
             sample = event.row.lag.sample
             at = TopicPartition(sample.topic, sample.partition)
             offset = sample.committed if sample.committed is not None else sample.start or 0
             self.app.push_screen(Records([at.topic], around=(at, offset), why="the next one to be read"))
+        elif event.rows.id == "members":
+            from kcli.tui.screens.member import Member
+
+            self.app.push_screen(Member(self.group, event.row.member_id))
         elif event.rows.id == "topics":
             from kcli.tui.screens.topic import Topic
 

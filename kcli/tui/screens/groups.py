@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 
 from kcli.admin.lag import SEVERITY
 from kcli.tui.figures import count, duration, rate, spark, status
@@ -50,6 +51,10 @@ def loudness(one: GroupStanding) -> tuple[int, float, int, str]:
 class Groups(Page):
     """The first screen."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "app.timely", "Lag or time lag", show=False, id="groups.time"),
+    ]
+
     @property
     def heading(self) -> str:
         look = self.board.look
@@ -84,8 +89,11 @@ class Groups(Page):
 
     def sparkline(self, group: str) -> str:
         """How the lag went over the looks, in equal parts of time."""
-        trail = self.board.trails.of(group) if self.board.trails is not None else []
-        return spark([lag for _, lag in trail[-(SPARK_WIDE if self.size.width >= 160 else SPARK) :]])
+        trails = self.board.trails
+        if trails is None:
+            return ""
+        trail = trails.late(group) if self.board.timely else trails.of(group)
+        return spark([value for _, value in trail[-(SPARK_WIDE if self.size.width >= 160 else SPARK) :]])
 
     def looked(self, look: Look) -> None:
         self.query_one(Rows).put(look.groups)

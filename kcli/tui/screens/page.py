@@ -6,6 +6,7 @@ question that is under way is cancelled when a newer one is asked or the page is
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import work
@@ -17,7 +18,8 @@ from textual.widgets import Footer, Input, Static
 
 from kcli.errors import KcliError
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text import printable
+from kcli.tui.text import printable, quoted
+from kcli.tui.widgets.debug import Debug
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from kcli.tui.app import Dashboard
     from kcli.tui.session import Session
 
+DRAWN = 50e-6  # seconds: less than that nothing was drawn
+
 
 class Page(Screen[None]):
     """A screen of the dashboard. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
@@ -40,6 +44,18 @@ class Page(Screen[None]):
         Binding("y", "copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "now", "Refresh", show=False, id="page.now"),
         Binding("n", "produce", "Produce", show=False, id="page.produce"),
+        Binding("s", "save", "Save a snapshot", show=False, id="page.save"),
+        Binding(
+            "left_square_bracket",
+            "window(-1)",
+            "Shorter window of rates",
+            show=False,
+            id="page.narrower",
+            key_display="[",
+        ),
+        Binding(
+            "right_square_bracket", "window(1)", "Longer window of rates", show=False, id="page.wider", key_display="]"
+        ),
     ]
 
     @property
@@ -52,8 +68,14 @@ class Page(Screen[None]):
         """Where the data come from."""
         return self.board.session
 
+    unrecorded: str = ""
+    """What of this page a recording does not hold; "" when it holds all."""
+    recorded: tuple[str, ...] = ()
+    """The tables that a recording can fill all the same."""
     told: str = ""
     """What kind of trouble this page has told of, until an answer comes again."""
+
+    _asking = False
 
     # -- what each kind says ---
 
@@ -82,6 +104,16 @@ class Page(Screen[None]):
         """The answer of `fetch`."""
 
     @property
+    def command(self) -> str:
+        """As `same_as`, of the recording where there is one."""
+        if not isinstance(self.session, ReplaySession):
+            return self.same_as
+        path = quoted(str(self.session.recording.path))
+        if self.same_as.startswith("kcli lag"):
+            return f"{self.same_as.replace(' --watch', '')} --replay {path}"
+        return f"kcli tui --replay {path}"
+
+    @property
     def topic_here(self) -> str:
         """The topic that a new record is probably for."""
         return ""
@@ -97,10 +129,16 @@ class Page(Screen[None]):
             yield Slider()
         yield Input(placeholder="words that must be there, !words that must not", id="filter")
         yield Static(id="same-as", markup=False)
+        if self.board.frames is not None:
+            yield Debug(self.board.frames, self._facts)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.query_one("#filter", Input).display = False
+        if not self.session.live and self.unrecorded:
+            for rows in self.query(Rows):
+                if rows.id not in self.recorded:
+                    rows.empty = f"Not in a recording: {self.unrecorded}. It holds groups, their members and lag."
         self.watch(self.board, "look", self._new_look, init=True)
         self.watch(self.board, "cluster", self._tell_masthead, init=True)
         self.retitle()
@@ -111,7 +149,7 @@ class Page(Screen[None]):
     def retitle(self) -> None:
         """The heading and the command, as they are now."""
         self.query_one("#heading", Static).update(self.heading)
-        self.query_one("#same-as", Static).update(f"$ {self.same_as}")
+        self.query_one("#same-as", Static).update(f"$ {self.command}")
 
     def _tell_masthead(self) -> None:
         self.board.inform(self.query_one(Masthead))
@@ -124,17 +162,20 @@ class Page(Screen[None]):
         if look is not None:
             self.looked(look)
             self.retitle()
-        if self.session.live and self.is_current:
-            self.inquire()
+        if self.session.live and self.is_current and not self._asking:
+            self.inquire()  # an answer that takes longer than a beat is waited for
 
     @work(exclusive=True, group="fetch")
     async def inquire(self) -> None:
         """Ask what this page asks, and show the answer; an error is a toast, and what was there stays."""
+        self._asking = True
         try:
             answer = await self.session.ask(self.fetch)
         except KcliError as problem:
             self._trouble(problem)
             return
+        finally:
+            self._asking = False
         self.told = ""
         if self.is_mounted:
             self.fetched(answer)
@@ -172,6 +213,37 @@ class Page(Screen[None]):
             self.notify(printable(sentence), severity="warning", markup=False)
         return bool(sentence)
 
+    def counted(self) -> list[tuple[str, int]]:
+        """What this page keeps, for --debug."""
+        return [(f"rows of {rows.id}", len(rows.shown)) for rows in self.query(Rows)][:1]
+
+    def _facts(self) -> list[tuple[str, int]]:
+        trails = self.board.trails
+        queued = self.board.message_queue_size + self.message_queue_size
+        return [*self.counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
+
+    def _compositor_refresh(self) -> None:
+        """Textual's own drawing, with a clock beside it when somebody wants to know."""
+        begun = time.perf_counter()
+        super()._compositor_refresh()
+        took = time.perf_counter() - begun
+        if self.board.frames is not None and took > DRAWN:
+            self.board.frames.add(took)
+
+    def action_save(self) -> None:
+        from kcli.tui.saving import save
+
+        try:
+            files = save(self.session.name, self.board.look, self.app.export_screenshot(title=f"kcli {self.heading}"))
+        except KcliError as problem:
+            self.board.toast(problem)
+            return
+        self.notify("\n".join(files), title="Saved", markup=False)
+
+    def action_window(self, by: int) -> None:
+        self.session.widen(by)
+        self.notify(f"rates over {self.session.window:g} s", timeout=2, markup=False)
+
     def action_produce(self) -> None:
         if self.refused("producing"):
             return
@@ -183,8 +255,8 @@ class Page(Screen[None]):
         self.session.look_now()
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self.same_as)
-        self.notify(self.same_as, title="Copied")
+        self.app.copy_to_clipboard(self.command)
+        self.notify(self.command, title="Copied", markup=False)
 
     # -- the filter ---
 

@@ -85,6 +85,11 @@ class Records(Page):
         self.read()
         self.set_interval(FRAME, self._frame)
 
+    unrecorded = "records"
+
+    def counted(self) -> list[tuple[str, int]]:
+        return [("records in ring", len(self._tail)), ("shown", len(self._rows))]
+
     def inquire(self) -> None:  # type: ignore[override]
         """A look changes nothing here."""
 
@@ -97,6 +102,8 @@ class Records(Page):
     @work(exclusive=True, group="tail")
     async def read(self) -> None:
         """Follow, until another filter is set or the page is left."""
+        if not self.session.live:
+            return
         tail = self._tail
 
         async def follow(client: Client) -> None:

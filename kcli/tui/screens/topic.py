@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabbedContent, TabPane
@@ -23,6 +26,7 @@ from kcli.tui.screens.groups import until
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from kcli.lag.watch import Look
 
 BAR = 16
+POINTS = 360  # of the plot
 
 
 class PartitionRow(NamedTuple):
@@ -59,9 +64,14 @@ class Topic(Page):
         Binding("t", "records", "Records", id="topic.records"),
     ]
 
+    unrecorded = "partitions and configs of a topic"
+    recorded = ("groups",)
+
     def __init__(self, topic: str) -> None:
         super().__init__()
         self.topic = topic
+        self._end: tuple[float, int] | None = None
+        self._written: deque[tuple[float, float]] = deque(maxlen=POINTS)
 
     @property
     def heading(self) -> str:
@@ -76,6 +86,7 @@ class Topic(Page):
         return self.topic
 
     def body(self) -> ComposeResult:
+        yield Plot(title="written a second", id="plot")
         with TabbedContent(id="tabs"):
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(_columns(), key=lambda r: r.partition.partition, order=lambda r: r.partition.partition,
@@ -92,7 +103,16 @@ class Topic(Page):
         self.query_one("#partitions", Rows).focus()
 
     def looked(self, look: Look) -> None:
-        here = [part for group in look.groups for part in topics_of(group) if part.total.topic == self.topic]
+        self.read_by(look)
+
+    @work(exclusive=True, group="read_by")
+    async def read_by(self, look: Look) -> None:
+        """The groups that read this topic; keys get their turns while many groups are gone through."""
+        here = []
+        for number, group in enumerate(look.groups):
+            here += topics_of(group, self.topic)
+            if number % 20 == 19:
+                await asyncio.sleep(0)
         self.query_one("#groups", Rows).put(sorted(here, key=lambda g: -SEVERITY.index(g.status)))
 
     async def fetch(self, client: Client) -> Any:
@@ -112,7 +132,24 @@ class Topic(Page):
         rows = _rows(found, starts, ends, sizes)
         return Answer(rows, list(set_here.items()) if isinstance(set_here, dict) else [])
 
+    def _plot(self, rows: list[PartitionRow]) -> None:
+        """How much was written since the answer before, a second; a partition that did not answer leaves a gap."""
+        if any(row.end is None for row in rows):
+            self._end = None
+            return
+        now, end = time.time(), sum(row.end or 0 for row in rows)
+        if self._end is not None and now > self._end[0]:
+            self._written.append((now, max(end - self._end[1], 0) / (now - self._end[0])))
+            plot = self.query_one(Plot)
+            plot.title = f"written a second  now {rate(self._written[-1][1])}"
+            plot.put(list(self._written))
+        self._end = (now, end)
+
+    def counted(self) -> list[tuple[str, int]]:
+        return [*super().counted(), ("points of the plot", len(self._written))]
+
     def fetched(self, answer: Answer) -> None:
+        self._plot(answer.rows)
         self.query_one("#partitions", Rows).put(answer.rows)
         self.query_one("#configs", Rows).put(answer.configs)
 
@@ -121,6 +158,8 @@ class Topic(Page):
         self.query_one(f"#{name}", Rows).focus()
 
     def action_records(self) -> None:
+        if self.refused("reading records"):
+            return
         from kcli.tui.screens.records import Records
 
         self.app.push_screen(Records([self.topic]))

@@ -18,6 +18,8 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.client import Client
 
+EMPTY = "No topics yet. Make one: kcli topics create NAME"
+
 
 class Topics(Page):
     """The topics of the cluster; Kafka's own on request."""
@@ -25,18 +27,29 @@ class Topics(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "internal", "Kafka's own", show=False, id="topics.internal"),
         Binding("t", "records", "Records", id="topics.records"),
+        Binding("x", "unhealthy", "Unhealthy only", show=False, id="topics.unhealthy"),
     ]
+
+    unrecorded = "topics"
 
     def __init__(self) -> None:
         super().__init__()
         self._looks = TopicLooks()
         self._internal = False
+        self._unhealthy = False
+        self._rows: list[TopicRow] = []
         self._written: dict[str, float] = {}
         self._known = 0
 
     @property
     def heading(self) -> str:
+        if self._unhealthy:
+            return f"Topics ({len(self._wanted)} unhealthy of {self._known})"
         return f"Topics ({self._known})" + (" with Kafka's own" if self._internal else "")
+
+    @property
+    def _wanted(self) -> list[TopicRow]:
+        return [row for row in self._rows if row.problem] if self._unhealthy else self._rows
 
     @property
     def same_as(self) -> str:
@@ -49,15 +62,15 @@ class Topics(Page):
 
     def body(self) -> ComposeResult:
         yield Rows(self._columns(), key=lambda row: row.topic.topic, order=lambda row: row.topic.topic, id="topics",
-                   empty="No topics yet. Make one: kcli topics create NAME")  # fmt: skip
+                   empty=EMPTY)  # fmt: skip
 
     async def fetch(self, client: Client) -> Any:
         return await self._looks.look(client.cluster, internal=self._internal)
 
     def fetched(self, answer: list[TopicRow]) -> None:
         rows = self.query_one(Rows)
-        rows.put(answer)
-        self._known = len(answer)
+        self._rows, self._known = answer, len(answer)
+        rows.put(self._wanted)
         self.retitle()
         seen = [row.topic for row in rows.in_view]
 
@@ -79,11 +92,19 @@ class Topics(Page):
         self._internal = not self._internal
         self.inquire()
 
+    def action_unhealthy(self) -> None:
+        """Only topics whose replicas or leaders are not all there; or all again."""
+        self._unhealthy = not self._unhealthy
+        rows = self.query_one(Rows)
+        rows.empty = "Every topic is healthy." if self._unhealthy else EMPTY
+        rows.put(self._wanted)
+        self.retitle()
+
     def action_records(self) -> None:
         from kcli.tui.screens.records import Records
 
         row = self.query_one(Rows).row
-        if row is not None:
+        if row is not None and not self.refused("reading records"):
             self.app.push_screen(Records([row.topic.topic]))
 
     def _age(self, row: TopicRow) -> Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.geometry import Size
@@ -10,6 +10,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kcli.tui.figures import DASH, count, duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LABEL = 8
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -23,6 +26,7 @@ class Plot(Widget):
     def __init__(self, *, title: str = "", id: str | None = None) -> None:
         super().__init__(id=id)
         self.title = title
+        self.unit: Callable[[float | None], str] = count
         self._points: list[tuple[float, float]] = []
         self._lines: list[str] = []
         self._made_for: tuple[Size, int] | None = None
@@ -52,7 +56,7 @@ class Plot(Widget):
         top = max((value for _, value in self._points), default=0.0)
         cells = braille(self._points, columns, rows, top)
         labels = [""] * rows
-        labels[0] = count(top) if self._points else DASH
+        labels[0] = self.unit(top) if self._points else DASH
         if rows > 1:
             labels[-1] = "0"
         back = self._points[-1][0] - self._points[0][0] if self._points else 0.0

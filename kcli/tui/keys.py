@@ -1,0 +1,139 @@
+"""Every key there is, by the id of what it does, and the file that changes them: `keys.toml` beside `config.toml`.
+
+"group.reset" = "R"
+"rows.down" = "down,j,ctrl+n"
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.keys import Keys
+
+from kcli.errors import UsageError
+from kcli.nearest import did_you_mean
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+MODIFIERS = ("ctrl+", "alt+", "shift+", "super+")
+NAMED = frozenset(one.value for one in Keys) | {"space", "enter", "tab", "escape", "backspace"}
+
+
+class Known(Value):
+    """A binding that can be changed: its id, its keys (with commas), what it does."""
+
+    id: str = ""
+    keys: str = ""
+    what: str = ""
+
+
+def every() -> dict[str, Known]:
+    """All of them, in the order of their ids."""
+    from kcli.tui import screens, widgets
+    from kcli.tui.app import Dashboard
+
+    found = {one.id: one for one in _of(Dashboard)}
+    for package in (screens, widgets):
+        for module in pkgutil.iter_modules(package.__path__):
+            loaded = importlib.import_module(f"{package.__name__}.{module.name}")
+            for kind in vars(loaded).values():
+                if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__ == loaded.__name__:
+                    found |= {one.id: one for one in _of(kind)}
+    return dict(sorted(found.items()))
+
+
+def _of(kind: type[DOMNode]) -> Iterator[Known]:
+    for one in vars(kind).get("BINDINGS", ()):
+        if isinstance(one, Binding) and one.id is not None:
+            yield Known(id=one.id, keys=one.key_display or one.key, what=one.description)
+
+
+def path() -> str:
+    """Where the file is looked for."""
+    named = os.environ.get("KCLI_KEYS")
+    if named:
+        return named
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(home, "kcli", "keys.toml")
+
+
+def load() -> dict[str, str]:
+    """The keymap of the user's file, by id; {} where there is none. Raises UsageError for a file that cannot be read,
+    an id that is none, a key that is none, and two things on one key."""
+    where = path()
+    if not os.path.exists(where):
+        if os.environ.get("KCLI_KEYS"):
+            raise UsageError(f"KCLI_KEYS: there is no file {where}")
+        return {}
+    import tomllib
+
+    try:
+        with open(where, "rb") as file:
+            read = tomllib.load(file)
+    except OSError as problem:
+        raise UsageError(f"{where}: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{where}: {problem}") from None
+    return checked(dict(_flat(read)), where)
+
+
+def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """`group.reset = …` is a table in TOML, `"group.reset" = …` is not: both are meant."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
+
+def checked(given: dict[str, Any], where: str) -> dict[str, str]:
+    """The same, with keys as Textual names them. Raises UsageError."""
+    known = every()
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        if name not in known:
+            near = did_you_mean(name, known) or "; `kcli tui --keys` prints all ids"
+            raise UsageError(f"{where}: nothing is called {name}{near}")
+        words = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, str) and one for one in words):
+            raise UsageError(f'{where}: {name}: expected a key such as "R", "ctrl+n" or "down,j"')
+        keys = [key for word in words for key in ([word] if word == "," else word.split(","))]
+        for key in keys:
+            if not _is_key(key.strip()):
+                raise UsageError(f"{where}: {name}: {key!r} is no key{did_you_mean(key, NAMED)}")
+        found[name] = ",".join("comma" if key == "," else key.strip() for key in keys)
+    _no_clash(found, known, where)
+    return found
+
+
+def _is_key(key: str) -> bool:
+    plain = key
+    for one in MODIFIERS:
+        plain = plain.removeprefix(one)
+    return (len(plain) == 1 and plain.isprintable()) or plain in NAMED
+
+
+def _no_clash(given: dict[str, str], known: dict[str, Known], where: str) -> None:
+    """Of one screen no two things stand on one key."""
+    taken: dict[tuple[str, str], str] = {}
+    for name, one in known.items():
+        kind = name.partition(".")[0]
+        for key in given.get(name, one.keys).split(","):
+            other = taken.setdefault((kind, key), name)
+            if other != name and (name in given or other in given):
+                raise UsageError(f"{where}: {other} and {name} are both on {key}")
+
+
+def listing(keymap: dict[str, str]) -> str:
+    """What `kcli tui --keys` prints: id, keys, what it does, a line each."""
+    rows = [(one.id, keymap.get(one.id, one.keys), one.what) for one in every().values()]
+    first, second = (max(len(row[n]) for row in rows) for n in (0, 1))
+    return "\n".join(f"{name:<{first}}  {keys:<{second}}  {what}" for name, keys, what in rows)

@@ -1,0 +1,89 @@
+"""ctrl+p: everything by name: places, what the keys of this screen do, themes, profiles."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from kcli.tui.places import places
+from kcli.tui.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kcli.tui.app import Dashboard
+
+SHOWN = 200  # places that are offered before anything is typed
+
+
+class Entry(NamedTuple):
+    """A line of the palette."""
+
+    text: str
+    help: str
+    do: Callable[[], object]
+
+
+class Entries(Provider):
+    """A kind says its `entries`."""
+
+    def entries(self) -> Iterator[Entry]:
+        """All there are now."""
+        yield from ()
+
+    @property
+    def board(self) -> Dashboard:
+        return cast("Dashboard", self.app)
+
+    async def discover(self) -> Hits:
+        for number, one in enumerate(self.entries()):
+            if number >= SHOWN:
+                break
+            yield DiscoveryHit(one.text, one.do, help=one.help)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for one in self.entries():
+            score = matcher.match(one.text)
+            if score > 0:
+                yield Hit(score, matcher.highlight(one.text), one.do, help=one.help)
+
+
+class Actions(Entries):
+    """What the keys do here; a mouse or a name does it too."""
+
+    def entries(self) -> Iterator[Entry]:
+        for node, binding, enabled, _ in self.screen.active_bindings.values():
+            if binding.id is None or not binding.description or not enabled or binding.id == "app.palette":
+                continue
+            if binding.id.startswith("rows."):
+                continue
+            key = self.app.get_key_display(binding)
+            yield Entry(binding.description, f"key {key}", partial(self.app.run_action, binding.action, node))
+
+
+class Places(Entries):
+    """Where one can go."""
+
+    def entries(self) -> Iterator[Entry]:
+        for name in places(self.board.look):
+            yield Entry(f"Go to {printable(name)}", "", partial(self.board.action_place, name))
+
+
+class Themes(Entries):
+    """How it looks."""
+
+    def entries(self) -> Iterator[Entry]:
+        for name in sorted(self.app.available_themes):
+            yield Entry(f"Theme {name}", "", partial(setattr, self.app, "theme", name))
+
+
+class Profiles(Entries):
+    """The other clusters that have a name."""
+
+    def entries(self) -> Iterator[Entry]:
+        for name in self.board.profiles:
+            if name != self.board.session.name:
+                yield Entry(f"Profile {printable(name)}", "another cluster", partial(self.board.change_profile, name))

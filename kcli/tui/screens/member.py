@@ -1,0 +1,93 @@
+"""One member of a group: the partitions it owns, and how far it is with each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from kcli.admin.groups import who
+from kcli.admin.lag import SEVERITY
+from kcli.model import TopicPartition
+from kcli.tui.figures import DASH, count, duration, rate, status
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable, quoted
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.admin.groups import Member as Described
+    from kcli.lag.watch import Look
+
+
+class Member(Page):
+    """The page of a member; it stays when the member goes, and says so."""
+
+    def __init__(self, group: str, member_id: str) -> None:
+        super().__init__()
+        self.group = group
+        self.member_id = member_id
+        self._member: Described | None = None
+        self._lag = 0
+
+    @property
+    def heading(self) -> str:
+        if self._member is None:
+            return f"Member {printable(self.member_id)} of {printable(self.group)}: it is not there (any more)"
+        one = self._member
+        at = f"{printable(who(one))}  {len(one.assignment)} partitions  lag {count(self._lag)}"
+        return f"Member {at}  of group {printable(self.group)}"
+
+    @property
+    def same_as(self) -> str:
+        return f"kcli groups members {quoted(self.group)}"
+
+    def body(self) -> ComposeResult:
+        yield Rows(_columns(), key=_place, order=_place, id="partitions", empty="It owns no partitions now.")
+
+    def looked(self, look: Look) -> None:
+        group = next((one for one in look.groups if one.described.group == self.group), None)
+        members = group.described.members if group is not None else []
+        self._member = next((one for one in members if one.member_id == self.member_id), None)
+        if self._member is None or group is None:
+            return
+        own = set(self._member.assignment)
+        rows = [one for one in group.partitions if TopicPartition(*_place(one)) in own]
+        self._lag = sum(one.lag.lag or 0 for one in rows)
+        self.query_one(Rows).put(rows)
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        if self.refused("reading records"):
+            return
+        from kcli.tui.screens.records import Records
+
+        sample = event.row.lag.sample
+        at = TopicPartition(sample.topic, sample.partition)
+        offset = sample.committed if sample.committed is not None else sample.start or 0
+        self.app.push_screen(Records([at.topic], around=(at, offset), why="the next one to be read"))
+
+
+def _place(one: object) -> tuple[str, int]:
+    sample = one.lag.sample  # type: ignore[attr-defined]  # a Standing: Rows knows no kinds
+    return sample.topic, sample.partition
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("topic", "TOPIC", lambda p: Cell(printable(p.lag.sample.topic)), _place, letter="N", rank=0, wide=True),
+        Column("partition", "P", lambda p: Cell(str(p.lag.sample.partition)), lambda p: p.lag.sample.partition, True,
+               "P", 0),
+        Column("status", "STATUS", lambda p: Cell(*status(p.status)), lambda p: SEVERITY.index(p.status), letter="S",
+               rank=0),
+        Column("lag", "LAG", lambda p: Cell(count(p.lag.lag)), lambda p: p.lag.lag, True, "L", 0),
+        Column("committed", "COMMITTED", lambda p: Cell(_exact(p.lag.sample.committed)),
+               lambda p: p.lag.sample.committed, True, "C", 2),
+        Column("end", "END", lambda p: Cell(_exact(p.lag.sample.end)), lambda p: p.lag.sample.end, True, rank=3),
+        Column("in", "IN/S", lambda p: Cell(rate(p.in_rate)), lambda p: p.in_rate, True, "I", 1),
+        Column("out", "OUT/S", lambda p: Cell(rate(p.out_rate)), lambda p: p.out_rate, True, "O", 1),
+        Column("time", "TIME LAG", lambda p: Cell(duration(p.time_lag)), lambda p: p.time_lag, True, "T", 1),
+    ]  # fmt: skip
+
+
+def _exact(value: int | None) -> str:
+    return DASH if value is None else f"{value:,}"

@@ -1,0 +1,71 @@
+"""`--debug`: what the dashboard itself costs, on one line."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from textual.widgets import Static
+
+from kcli.tui.figures import count, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BEAT = 0.5  # seconds
+
+
+class Frames:
+    """How long drawing took, of the last hundred frames."""
+
+    def __init__(self) -> None:
+        self._took: deque[float] = deque(maxlen=100)
+        self.drawn = 0
+
+    def add(self, seconds: float) -> None:
+        """A frame was drawn."""
+        self._took.append(seconds)
+        self.drawn += 1
+
+    def said(self) -> str:
+        """The median and the longest, in ms."""
+        if not self._took:
+            return "no frame"
+        ordered = sorted(self._took)
+        return f"frame {ordered[len(ordered) // 2] * 1000:.1f} ms (longest {ordered[-1] * 1000:.1f})"
+
+
+class Debug(Static):
+    """`facts` tells what else there is to count: (name, number)."""
+
+    def __init__(self, frames: Frames, facts: Callable[[], list[tuple[str, int]]]) -> None:
+        super().__init__(id="debug", markup=False)
+        self._frames = frames
+        self._facts = facts
+        self._late = 0.0
+        self._due = time.monotonic() + BEAT
+
+    def on_mount(self) -> None:
+        self.set_interval(BEAT, self._beat)
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        self._late = max(now - self._due, 0.0)
+        self._due = now + BEAT
+        facts = "  ".join(f"{name} {count(number)}" for name, number in self._facts())
+        self.update(f"mem {size(memory())}  {self._frames.said()}  loop +{self._late * 1000:.0f} ms  {facts}")
+
+
+def memory() -> int:
+    """Resident bytes of this process; where the system does not tell, the most there ever were."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as told:
+            return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        import resource
+        import sys
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,286 @@
+"""What keys do beyond the screens: palette, keymap file, themes, windows, plots, snapshots, --debug, members."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.cli.tui import _theme
+from kcli.client import Client
+from kcli.errors import UsageError
+from kcli.lag.recording import read
+from kcli.settings import ConsumerSettings, GroupSettings
+from kcli.tui import keys
+from kcli.tui.app import Dashboard
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.groups import Groups
+from kcli.tui.screens.member import Member
+from kcli.tui.session import LiveSession
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with a_world() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[World]:
+    with a_world() as made:
+        yield made
+
+
+def board(pilot: Pilot[int]) -> Dashboard:
+    assert isinstance(pilot.app, Dashboard)
+    return pilot.app
+
+
+# -- palette ---
+
+
+async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.2)
+        await pilot.press(*"group billing")
+        await shows(pilot, "Go to group billing")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.2)
+        await pilot.press(*"Reset")
+        await shows(pilot, "key r")
+        await pilot.press("enter")
+        await shows(pilot, "Reset the offsets of group billing")
+        await pilot.press("escape", "ctrl+p")
+        await pilot.pause(0.2)
+        await pilot.press(*"kcli-light")
+        await shows(pilot, "Theme kcli-light")
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.theme == "kcli-light")
+
+
+async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(world: World, other: World) -> None:
+    def open_other() -> LiveSession:
+        return LiveSession(other.settings(guard="protected", profile="prod"), name="prod", interval=0.2)
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"prod": open_other})
+
+    async with world.open(app=dashboard) as pilot:
+        first = board(pilot).cluster
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        board(pilot).change_profile("prod")
+        await until(pilot, lambda: board(pilot).cluster[0] not in (None, first[0]), 10.0)
+        await until(pilot, lambda: board(pilot).look is not None)
+        assert isinstance(pilot.app.screen, Groups)
+        assert "prod  PROTECTED" in seen(pilot)
+
+
+async def test_a_profile_that_cannot_be_used_is_said_and_nothing_changes(world: World) -> None:
+    def broken() -> LiveSession:
+        raise UsageError("profile broken: sasl.password: there is no variable KAFKA_PASSWORD")
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, profiles={"broken": broken})
+
+    async with world.open(app=dashboard) as pilot:
+        board(pilot).change_profile("broken")
+        await shows(pilot, "there is no variable")
+        look = board(pilot).look
+        await until(pilot, lambda: board(pilot).look is not look)
+
+
+# -- keys and themes ---
+
+
+def write_keys(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "keys.toml"
+    path.write_text(text)
+    monkeypatch.setenv("KCLI_KEYS", str(path))
+
+
+async def test_a_key_of_the_file_does_it_and_the_old_one_does_not(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_keys(tmp_path, '"app.topics" = "f6"\ngroup.reset = ["R", "ctrl+e"]\n', monkeypatch)
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, keymap=keys.load())
+
+    async with world.open(app=dashboard) as pilot:
+        await pilot.press("ctrl+t")
+        await pilot.pause(0.1)
+        assert isinstance(pilot.app.screen, Groups)
+        await pilot.press("f6")
+        await shows(pilot, "Topics (1)")
+        await pilot.press("escape", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        await pilot.press("question_mark")
+        await shows(pilot, "f6")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('"group.rest" = "R"', "nothing is called group.rest; did you mean group.reset"),
+        ('"group.reset" = "ctlr+x"', r"'ctlr\+x' is no key; did you mean ctrl\+x"),
+        ('"group.reset" = 7', "expected a key"),
+        ('"group.reset" = "1"', "are both on 1"),
+        ('"group.reset"', "keys.toml"),
+    ],
+)
+def test_a_keymap_that_cannot_be_is_refused(
+    text: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_keys(tmp_path, text, monkeypatch)
+    with pytest.raises(UsageError, match=sentence):
+        keys.load()
+
+
+def test_without_a_file_there_is_no_keymap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert keys.load() == {}
+    monkeypatch.setenv("KCLI_KEYS", str(tmp_path / "none.toml"))
+    with pytest.raises(UsageError, match="there is no file"):
+        keys.load()
+
+
+def test_every_binding_has_an_id_of_its_own_and_stands_in_the_listing() -> None:
+    known = keys.every()
+    assert {"app.quit", "rows.enter", "group.reset", "page.save", "produce.send", "faults.clear"} <= set(known)
+    assert all(one.what for one in known.values())
+    lines = keys.listing({"group.reset": "R"}).splitlines()
+    assert len(lines) == len(known)
+    assert any(line.split() == ["group.reset", "R", "Reset"] for line in lines)
+
+
+def test_a_theme_that_is_none_is_refused_with_the_nearest() -> None:
+    assert _theme(None) == "kcli-dark"
+    assert _theme("nord") == "nord"
+    with pytest.raises(UsageError, match="did you mean kcli-light"):
+        _theme("kcli-ligth")
+
+
+# -- windows, plots, snapshots ---
+
+
+async def test_brackets_change_what_rates_are_taken_over(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("right_square_bracket")
+        await shows(pilot, "rates over 120 s")
+        assert board(pilot).session.window == 120
+        for _ in range(9):
+            await pilot.press("left_square_bracket")
+        assert board(pilot).session.window == 15
+
+
+async def test_t_shows_time_lag_and_lag_again(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        plot = pilot.app.screen.query_one(Plot)
+        await until(pilot, lambda: plot.title.startswith("lag"))
+        await pilot.press("t")
+        await until(pilot, lambda: plot.title.startswith("time lag"))
+        await until(pilot, lambda: "s┤" in seen(pilot))
+        await pilot.press("t")
+        await until(pilot, lambda: plot.title.startswith("lag"))
+
+
+async def test_s_keeps_the_look_and_the_screen_and_says_where(world: World) -> None:
+    async with world.open(size=(160, 40)) as pilot:
+        await pilot.press("s")
+        await shows(pilot, "Saved")
+    found = saved()
+    assert sorted(path.suffix for path in found) == [".ndjson", ".svg"]
+    for path in found:
+        text = path.read_text()
+        if path.suffix == ".ndjson":
+            assert [one.described.group for one in read(text)[1].groups] == ["billing"]
+        else:
+            assert text.startswith("<svg")
+            assert "billing" in text
+        path.unlink()
+
+
+def saved() -> list[Path]:
+    return list((Path(os.environ["XDG_STATE_HOME"]) / "kcli" / "snapshots").iterdir())
+
+
+async def test_a_snapshot_that_cannot_be_written_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
+    async with world.open() as pilot:
+        await pilot.press("s")
+        await shows(pilot, "nothing was saved")
+
+
+async def test_debug_tells_memory_frames_and_what_is_kept(world: World) -> None:
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, debug=True)
+
+    async with world.open(app=dashboard, size=(140, 30)) as pilot:
+        text = await shows(pilot, "frame ")
+        line = next(line for line in text.splitlines() if "mem " in line)
+        assert "MiB" in line
+        assert "queued" in line
+        await pilot.press("colon", *"records orders", "enter")
+        await shows(pilot, "records in ring")
+
+
+# -- members and topics ---
+
+
+async def test_enter_on_a_member_shows_its_partitions(world: World) -> None:
+    async with Client(world.settings(client_id="worker")) as client:
+        group = GroupSettings(group="reading", auto_commit=False)
+        async with client.consumer(ConsumerSettings(), group) as consumer:
+            await consumer.subscribe(["orders"])
+            await consumer.poll(5.0)
+            await consumer.commit()
+            async with world.open() as pilot:
+                await pilot.press("colon", *"group reading", "enter", "2")
+                await shows(pilot, "worker")
+                rows = pilot.app.screen.query_one("#members", Rows)
+                await until(pilot, lambda: rows.row is not None)
+                await pilot.press("enter")
+                await until(pilot, lambda: isinstance(pilot.app.screen, Member))
+                text = await shows(pilot, "2 partitions")
+                assert "kcli groups members reading" in text
+                assert [one.lag.sample.partition for one in pilot.app.screen.query_one(Rows).shown] == [0, 1]
+
+
+async def test_x_leaves_only_topics_that_are_unhealthy(other: World) -> None:
+    async with other.open() as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "Topics (1)")
+        await pilot.press("x")
+        text = await shows(pilot, "Every topic is healthy.")
+        assert "Topics (0 unhealthy of 1)" in text
+        other.sandbox.faults.no_leader("orders", 1)
+        await shows(pilot, "1 without leader", 10.0)
+        other.sandbox.faults.move_leader("orders", 1, 1)
+        await shows(pilot, "Topics (0 unhealthy of 1)", 10.0)
+        await pilot.press("x")
+        await shows(pilot, "Topics (1)")
+
+
+async def test_a_topic_has_a_plot_of_what_is_written(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "Topics (1)")
+        await pilot.press("enter")
+        await shows(pilot, "written a second  now 0", 10.0)
