@@ -12,10 +12,10 @@ POM = Path(__file__).with_name("pom.xml")
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 
-def cache() -> Path:
-    """The folder of this POM's jars: another version of Kafka is another folder."""
+def cache(pom: Path = POM, name: str = "kafka") -> Path:
+    """The folder of a POM's jars: another version is another folder."""
     root = Path(os.environ.get("KCLI_TEST_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser())
-    return root / "kcli-tests" / f"kafka-{hashlib.sha256(POM.read_bytes()).hexdigest()[:12]}"
+    return root / "kcli-tests" / f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}"
 
 
 def missing() -> str | None:
@@ -34,15 +34,15 @@ def cached_jar(name: str) -> Path | None:
     return next(iter(libs().glob(f"{name}-[0-9]*.jar")), None)
 
 
-def libs() -> Path:
+def libs(pom: Path = POM, name: str = "kafka") -> Path:
     """The folder with the jars, fetched on first use. Raises CalledProcessError when Maven fails."""
-    folder = cache()
+    folder = cache(pom, name)
     if (folder / "complete").exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
     subprocess.run(
-        ["mvn", "-B", "-q", "-f", str(POM), PLUGIN, "-DincludeScope=runtime", f"-DoutputDirectory={fresh}"],
+        ["mvn", "-B", "-q", "-f", str(pom), PLUGIN, "-DincludeScope=runtime", f"-DoutputDirectory={fresh}"],
         check=True, timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     (fresh / "complete").touch()

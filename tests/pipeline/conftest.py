@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.sandbox.pytest import sandbox as sandbox
+from tests.pipeline import connector
 from tests.pipeline.topics import Topics
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def spark(spark_log: Path) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
     from kcli.pipeline.session import Session, SessionSettings
 
-    conf = (("spark.sql.shuffle.partitions", "2"), ("spark.sql.streaming.metricsEnabled", "false"))
+    conf = (("spark.sql.shuffle.partitions", "2"), ("spark.jars", ",".join(connector.jars())))
     session = Session(SessionSettings(master="local[2]", quick=True, conf=conf, log=spark_log))
     with session as running:
         yield running
