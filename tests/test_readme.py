@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import stat
@@ -15,6 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from kcli.sandbox.tls import make_certificates
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -48,7 +52,12 @@ class Shell:
         command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kcli "$@"\n')
         command.chmod(command.stat().st_mode | stat.S_IXUSR)
         path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+        home = {
+            "HOME": str(folder),
+            "XDG_CONFIG_HOME": str(folder / ".config"),
+            "XDG_CACHE_HOME": str(folder / ".cache"),
+        }
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **home}
         (folder / "orders.txt").write_bytes(b"".join(b"order %d\n" % n for n in range(1000)))
         (folder / "keyed.txt").write_bytes(b"".join(b"customer-%d:order %d\n" % (n % 9, n) for n in range(1000)))
 
@@ -63,8 +72,8 @@ class Shell:
             self.start(line)
             return b""
         done = subprocess.run(
-            line, shell=True, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-            capture_output=True, timeout=LIMIT,
+            line, shell=True, executable=shutil.which("bash"), cwd=self.folder, env=self.environment,
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b""), (line, done)
         return done.stdout
@@ -90,9 +99,21 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
+    """With a client.properties of a cluster that wants TLS and a password."""
     made = Shell(tmp_path)
+    (tmp_path / "certificates").mkdir()
+    certificates = make_certificates(tmp_path / "certificates")
     try:
-        yield made
+        with SandboxThread(tls=certificates, sasl={"me": "secret"}, advertised="localhost") as secured:
+            port = secured.bootstrap.rpartition(":")[2]
+            (tmp_path / "client.properties").write_text(
+                f"bootstrap.servers=localhost:{port}\nsecurity.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n"
+                "ssl.truststore.type=PEM\nssl.truststore.location=certificates/ca.pem\n"
+                "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required "
+                'username="me" password="secret";\n'
+            )
+            (tmp_path / "client.properties").chmod(0o600)
+            yield made
     finally:
         made.close()
 

@@ -4,6 +4,7 @@ about the others. Subject, issuer, names and times; nothing is verified here."""
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from ipaddress import ip_address
 
 from kcli.values import Frozen
 
@@ -87,7 +88,5 @@ def _names(extensions: bytes) -> Iterator[str]:
             for kind, content in _parts(next(_parts(parts[-1]))[1]):
                 if kind == DNS:
                     yield content.decode("ascii", "replace")
-                elif kind == ADDRESS and len(content) == 4:
-                    yield ".".join(map(str, content))
-                elif kind == ADDRESS:
-                    yield ":".join(content[n : n + 2].hex() for n in range(0, len(content), 2))
+                elif kind == ADDRESS and len(content) in (4, 16):
+                    yield str(ip_address(content))

@@ -32,6 +32,7 @@ def run(values: Values) -> int:
             raise UsageError(f"--name {name}: {path} has {len(found)} clusters; name one of them with --only")
         found[0].name = name
     for one in found:
+        _anchor(one, path)
         _remark(one, kind, quiet=values["quiet"])
     if values["write"]:
         target = values["to"] or user_file()
@@ -74,6 +75,25 @@ def _known(wanted: list[str], found: list[Found], path: str) -> None:
             raise UsageError(f"--only {name}: {path} has {', '.join(names)}{did_you_mean(name, names)}")
 
 
+def _anchor(one: Found, path: str) -> None:
+    """Files that are named from the folder of `path`, or from here, are named whole: a profile is used anywhere."""
+    for key, text in _named_files(one):
+        for folder in (os.path.dirname(os.path.abspath(path)), os.getcwd()):
+            if os.path.exists(os.path.join(folder, text)):
+                one.properties[key] = os.path.join(folder, os.path.normpath(text))
+                break
+
+
+def _named_files(one: Found) -> list[tuple[str, str]]:
+    """(property, file) of those whose name is not whole."""
+    from kcli.config import names
+    from kcli.config.secured import FILES
+
+    fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
+    named = [(key, text) for key, text in one.properties.items() if fields.get(key) in FILES]
+    return [(key, text) for key, text in named if not os.path.isabs(text) and text[:1] not in ("~", "$")]
+
+
 def _remark(one: Found, kind: str, *, quiet: bool) -> None:
     """What could not be taken over, and what would not work as it is."""
     remarks = [f"{one.name}: left out: {', '.join(one.left_out)}"] if one.left_out else []
@@ -86,6 +106,7 @@ def _remark(one: Found, kind: str, *, quiet: bool) -> None:
         made.security()
     except UsageError as problem:
         remarks.append(str(problem))
+    remarks += [f"{one.name}: {key}: {text} is looked for where kcli is started" for key, text in _named_files(one)]
     if one.current:
         remarks.append(f'it is what {kind} uses now: --profile {one.name}, or default_profile = "{one.name}"')
     for remark in [] if quiet else remarks:

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 MECHANISMS = {
-    "plaintext": "PLAIN", "plain": "PLAIN", "scram-sha256": "SCRAM-SHA-256", "scram-sha512": "SCRAM-SHA-512",
-    "scram-sha-256": "SCRAM-SHA-256", "scram-sha-512": "SCRAM-SHA-512", "oauth": "OAUTHBEARER",
-    "oauthbearer": "OAUTHBEARER", "aws_msk_iam": "AWS_MSK_IAM", "aws-msk-iam": "AWS_MSK_IAM", "gssapi": "GSSAPI",
+    "plaintext": "PLAIN", "plain": "PLAIN", "scramsha256": "SCRAM-SHA-256", "scramsha512": "SCRAM-SHA-512",
+    "oauth": "OAUTHBEARER", "oauthbearer": "OAUTHBEARER", "awsmskiam": "AWS_MSK_IAM", "gssapi": "GSSAPI",
 }  # fmt: skip
+"""Without the dashes and underscores that each tool puts elsewhere."""
 
 
 class Found(Value):
@@ -38,7 +38,8 @@ def _protocol(found: Found, tls: bool, sasl: bool) -> None:
 
 
 def _mechanism(found: Found, text: Any, default: str) -> str:
-    mechanism = MECHANISMS.get(str(text or default).lower(), str(text or default).upper())
+    word = str(text or default)
+    mechanism = MECHANISMS.get(word.lower().replace("-", "").replace("_", ""), word.upper())
     found.put("sasl.mechanism", mechanism)
     return mechanism
 

@@ -306,6 +306,31 @@ def test_other_tools_files_become_profiles(home: Path, kind: str, capsys: pytest
     assert (made.bootstrap, dict(made.properties)) == EXPECTED[kind]
 
 
+@pytest.mark.parametrize("written", ["scram_sha512", "SCRAM-SHA-512", "scram-sha-512", "scramsha512"])
+def test_a_mechanism_is_the_same_however_a_tool_writes_it(
+    home: Path, written: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "kcl.toml").write_text(f'seed_brokers = ["k:1"]\n[sasl]\nmethod = "{written}"\nuser = "me"\npass = "x"\n')
+    assert main(["config", "import", "kcl", str(home / "kcl.toml"), "-q"]) == 0
+    assert 'sasl.mechanism = "SCRAM-SHA-512"' in capsys.readouterr().out
+
+
+def test_a_file_that_was_named_from_its_folder_is_found_from_everywhere(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = home / "elsewhere"
+    folder.mkdir()
+    (folder / "ca.pem").write_text("")
+    (folder / "client.properties").write_text(
+        "bootstrap.servers=x:1\nsecurity.protocol=SSL\nssl.ca.location=ca.pem\nssl.certificate.location=mine.pem\n"
+    )
+    assert main(["config", "import", str(folder / "client.properties")]) == 0
+    shown = capsys.readouterr()
+    assert f'ssl.ca.location = "{folder / "ca.pem"}"' in shown.out
+    assert 'ssl.certificate.location = "mine.pem"' in shown.out
+    assert "client: ssl.certificate.location: mine.pem is looked for where kcli is started" in shown.err
+
+
 def test_what_is_left_out_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "client.properties").write_text("bootstrap.servers=x:1\nkey.serializer=y\nlinger.ms=5\n")
     assert main(["config", "import", str(home / "client.properties"), "--name", "j"]) == 0
