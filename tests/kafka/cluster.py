@@ -159,6 +159,9 @@ class Kafka:
             "group.min.session.timeout.ms": "1000",
             "group.consumer.min.session.timeout.ms": "1000",  # what a group may ask for, by its own configuration
             "group.consumer.min.heartbeat.interval.ms": "100",
+            "group.share.min.session.timeout.ms": "1000",
+            "group.share.min.heartbeat.interval.ms": "100",
+            "group.share.min.record.lock.duration.ms": "1000",
             "log.cleaner.dedupe.buffer.size": "2097152",
             "log.cleaner.backoff.ms": "300",
             "num.network.threads": "2",
