@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 from bisect import bisect_right
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
@@ -36,7 +40,7 @@ class Dashboard(App[int]):
     """`kcli tui`. The screens watch `look`; the session fills it."""
 
     TITLE = "kcli"
-    CSS_PATH = "dashboard.tcss"
+    CSS_PATH = Path(__file__).with_name("dashboard.tcss")
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions, Places, Themes, Profiles}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -88,6 +92,7 @@ class Dashboard(App[int]):
             self.register_theme(one)
         self.theme = self._theme_given
         self.set_keymap(self._keymap_given)
+        self._heed_signals()
         await self.push_screen(Groups())
         if self._place is not None:
             await self.push_screen(self._place)
@@ -124,6 +129,13 @@ class Dashboard(App[int]):
         """Plots show time lag, or lag again."""
         self.timely = not self.timely
         self.mutate_reactive(Dashboard.look)
+
+    def _heed_signals(self) -> None:
+        """Who ends the process, or closes its window, gets a clean terminal back too."""
+        if not self.is_headless:
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                with contextlib.suppress(NotImplementedError):  # not on Windows
+                    asyncio.get_running_loop().add_signal_handler(number, self.exit, 128 + number)
 
     async def on_unmount(self) -> None:
         await self.session.close()

@@ -1,0 +1,116 @@
+"""A recording on the screens: the same commands with --replay, and a sentence for what it does not hold."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kcli.admin.groups import Described
+from kcli.admin.lag import Sample
+from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.recording import line
+from kcli.tui.app import Dashboard
+from kcli.tui.replay import ReplaySession
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.groups import Groups
+from tests.tui.conftest import seen, shows, until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from textual.pilot import Pilot
+
+
+def shot(n: int) -> Snapshot:
+    sample = Sample(group="billing", topic="orders", partition=0, committed=10 * n, end=20 * n + 5, start=0)
+    return Snapshot(groups=[GroupSnapshot(described=Described(group="billing", state="Empty"), samples=[sample])])
+
+
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Thirty looks, a second apart."""
+    monkeypatch.chdir(tmp_path)
+    path = Path("incident.ndjson")
+    path.write_text("".join(line(1_700_000_000.0 + n, shot(n)) for n in range(30)))
+    return path
+
+
+@contextlib.asynccontextmanager
+async def replay(path: Path) -> AsyncIterator[Pilot[int]]:
+    app = Dashboard(ReplaySession(path))
+    async with app.run_test(size=(120, 34), notifications=True) as pilot:
+        await until(pilot, lambda: app.look is not None)
+        yield pilot
+
+
+async def test_commands_name_the_recording_and_no_broker_is_counted(recording: Path) -> None:
+    async with replay(recording) as pilot:
+        text = await shows(pilot, "billing")
+        assert f"$ kcli lag --replay {recording}" in text
+        assert "0/0" not in text
+        assert "RECORDING" in text
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group))
+        await shows(pilot, f"$ kcli lag billing --partitions --replay {recording}")
+        await pilot.press("colon", *"topics", "enter")
+        await shows(pilot, f"$ kcli tui --replay {recording}")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        (["r"], "This is a recording: a reset needs a cluster."),
+        (["n"], "This is a recording: producing needs a cluster."),
+        (["enter"], "This is a recording: reading records needs a"),
+    ],
+)
+async def test_what_needs_a_cluster_is_refused_with_one_sentence(
+    recording: Path, keys: list[str], sentence: str
+) -> None:
+    async with replay(recording) as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.partition is not None)
+        await pilot.press(*keys)
+        await shows(pilot, sentence)
+        assert isinstance(pilot.app.screen, Group)
+
+
+@pytest.mark.parametrize(
+    ("place", "what"),
+    [("topics", "topics"), ("brokers", "brokers"), ("topic orders", "partitions and configs of a topic"),
+     ("records orders", "records"), ("faults", "faults")],
+)  # fmt: skip
+async def test_pages_say_what_is_not_recorded(recording: Path, place: str, what: str) -> None:
+    async with replay(recording) as pilot:
+        await pilot.press("colon", *place, "enter")
+        await shows(pilot, f"Not in a recording: {what}. It holds groups, their members and lag.")
+        assert "error" not in seen(pilot).lower()
+
+
+async def test_space_plays_and_pauses_and_is_called_so(recording: Path) -> None:
+    async with replay(recording) as pilot:
+        assert "space Play or pause" in seen(pilot)
+        app = pilot.app
+        assert isinstance(app, Dashboard)
+        assert isinstance(app.session, ReplaySession)
+        session = app.session
+        assert session.paused
+        await pilot.press("space")
+        await until(pilot, lambda: not session.paused)
+        await until(pilot, lambda: session.at == 0 or session.at == 1)  # from the beginning, it was at its end
+        await pilot.press("space")
+        await until(pilot, lambda: session.paused)
+
+
+async def test_a_topic_of_a_recording_has_its_groups_and_windows_change(recording: Path) -> None:
+    async with replay(recording) as pilot:
+        await pilot.press("colon", *"topic orders", "enter", "2")
+        await shows(pilot, "billing")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Groups))
+        await pilot.press("right_square_bracket")
+        await shows(pilot, "rates over 120 s")
+        await shows(pilot, "billing")

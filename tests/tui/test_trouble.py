@@ -1,0 +1,122 @@
+"""Dead, slow and silent brokers: the last look stands with its age, one toast is enough, and quitting is immediate."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.sandbox.orders import FOREVER
+from kcli.settings import ClientSettings, parse_bootstrap
+from kcli.tui.app import Dashboard
+from kcli.tui.screens.topics import Topics
+from kcli.tui.session import LiveSession
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+QUICK: dict[str, Any] = {"connect_timeout": 0.3, "deadline": 0.5, "request_timeout": 0.5}
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as made:
+        yield made
+
+
+class Counting(Dashboard):
+    """Counts its toasts."""
+
+    toasts = 0
+
+    def notify(self, *words: object, **options: object) -> None:
+        self.toasts += 1
+        super().notify(*words, **options)  # type: ignore[arg-type]
+
+
+def board(pilot: Pilot[int]) -> Counting:
+    assert isinstance(pilot.app, Counting)
+    return pilot.app
+
+
+async def test_a_refused_connection_at_the_start_is_said_and_tried_again() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    settings = ClientSettings(bootstrap=parse_bootstrap(f"127.0.0.1:{port}")).replace(**QUICK)
+    app = Counting(LiveSession(settings, interval=0.2))
+    async with app.run_test(size=(120, 30), notifications=True) as pilot:
+        text = await shows(pilot, "connection refused", 10.0)
+        assert "connection refused" in text.splitlines()[1]  # on the masthead: it stays when the toast goes
+        told = app.toasts
+        await pilot.pause(1.5)
+        assert app.toasts == told == 1
+        from kcli.sandbox.thread import SandboxThread
+
+        with SandboxThread(port=port):
+            await until(pilot, lambda: app.look is not None, 10.0)
+            await shows(pilot, "1/1 brokers")
+            assert "refused" not in seen(pilot).splitlines()[1]
+
+
+async def test_a_broker_that_dies_is_one_toast_and_the_last_look_stands_with_its_age(world: World) -> None:
+    async with world.open(app=Counting, **QUICK) as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "orders")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Topics))
+        world.sandbox.call(lambda sandbox: sandbox.stop_broker(1))
+        await until(pilot, lambda: board(pilot).problem, 10.0)
+        await pilot.pause(1.5)
+        assert board(pilot).toasts == 1
+        text = seen(pilot)
+        assert "orders" in text
+        assert " old" in text.splitlines()[1]
+        assert "could not connect" in text.splitlines()[1] or "refused" in text.splitlines()[1]
+        world.sandbox.call(lambda sandbox: sandbox.start_broker(1))
+        await until(pilot, lambda: not board(pilot).problem, 10.0)
+        assert board(pilot).toasts == 1
+
+
+async def test_an_answer_that_takes_longer_than_a_beat_still_comes(world: World) -> None:
+    async with world.open(app=Counting) as pilot:
+        world.sandbox.faults.delay("DescribeLogDirs", 0.9, times=FOREVER)
+        await pilot.press("ctrl+t")
+        await shows(pilot, "Topics (1)", 10.0)
+        assert board(pilot).toasts == 0
+        world.sandbox.faults.clear()
+
+
+@pytest.mark.parametrize("api", ["Metadata", "ListGroups", "OffsetFetch", "DescribeLogDirs", "Fetch"])
+async def test_quitting_does_not_wait_for_a_broker_that_never_answers(world: World, api: str) -> None:
+    app = Counting(LiveSession(world.settings(), interval=0.2))
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: app.look is not None)
+        world.sandbox.faults.never_answer(api, times=FOREVER)
+        await pilot.press(*(["ctrl+t"] if api == "DescribeLogDirs" else []))
+        if api == "Fetch":
+            await pilot.press("colon", *"records orders", "enter")
+        await pilot.pause(0.6)
+        begun = time.monotonic()
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running, 5.0)
+    assert time.monotonic() - begun < 2.0
+    world.sandbox.faults.clear()
+
+
+async def test_keys_are_quick_while_nothing_answers(world: World) -> None:
+    async with world.open(app=Counting) as pilot:
+        world.sandbox.faults.never_answer("Metadata", times=FOREVER)
+        world.sandbox.faults.never_answer("ListGroups", times=FOREVER)
+        await asyncio.sleep(0.4)
+        begun = time.monotonic()
+        for _ in range(10):
+            await pilot.press("j", "k")
+        assert time.monotonic() - begun < 5.0
+        world.sandbox.faults.clear()
