@@ -17,6 +17,7 @@ def ids(prefix: str, last: int, width: int = 2) -> list[str]:
 
 REQUIRED = {
     "docs/producer.md": ids("A1.", 20) + ids("A4.", 28) + ids("A5.", 28) + ids("D", 46, 1),
+    "docs/consumer.md": ids("A3.", 18) + [f"C{n}" for n in range(9, 15)] + ids("E", 71, 1),
     "docs/connect.md": [f"B{n}" for n in range(15, 24)],
 }
 ROWS = [
