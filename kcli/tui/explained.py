@@ -9,12 +9,13 @@ from kcli.tui.text import printable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
+    from kcli.lag.standing import Standing
     from kcli.lag.watch import Look
 
 
 def explained(one: GroupStanding, look: Look) -> str:
     """Why it stands as it does, of its worst partitions; "" where there is nothing to say."""
-    worst = [part for part in one.partitions if part.status == one.status]
+    worst = _worst(one)
     said = _sentence(one, look)
     if said and one.status in (engine.STUCK, engine.LOSING_DATA, engine.REWOUND, engine.TXN_BLOCKED):
         first = worst[0].lag.sample
@@ -25,8 +26,13 @@ def explained(one: GroupStanding, look: Look) -> str:
     return said
 
 
+def _worst(one: GroupStanding) -> list[Standing]:
+    """The partitions that give the group its status, the most behind first."""
+    return sorted((part for part in one.partitions if part.status == one.status), key=lambda part: -(part.lag.lag or 0))
+
+
 def _sentence(one: GroupStanding, look: Look) -> str:
-    worst = [part for part in one.partitions if part.status == one.status]
+    worst = _worst(one)
     match one.status:
         case engine.ORPHANED:
             return f"nobody reads for this group, and {count(one.total.lag)} records wait"

@@ -173,7 +173,7 @@ class LiveSession(Session):
     async def _sample(self, client: Client) -> None:
         """Look, post, wait; a look that fails is told and tried again."""
         watch = Watch(client.cluster, [], self._history)
-        introduced = False
+        introduced, seen = False, Look()
         while True:
             self._now.clear()
             try:
@@ -182,7 +182,7 @@ class LiveSession(Session):
                         await self._introduce(client)
                         introduced = True
                     with self._calm.making():
-                        look = await watch.look()
+                        look = seen = still_there(await watch.look(), seen)
                         self.trails.add(look)
                         self._calm.made(sum(len(group.partitions) for group in look.groups))
                     self._post(Looked(look, self.trails))
@@ -255,6 +255,17 @@ class LiveSession(Session):
         client, self._client = self._client, None
         if client is not None:
             await client.__aexit__(None, None, None)
+
+
+def still_there(look: Look, before: Look) -> Look:
+    """A look with the groups that it misses only because their broker did not answer, as they stood before. Raises
+    KcliError when nobody answered at all: then there is nothing newer to be shown."""
+    if look.brokers and not look.groups:
+        raise next(iter(look.brokers.values()))
+    there = {one.described.group for one in look.groups}
+    missed = [one for one in before.groups if one.described.group not in there]
+    look.groups += [one for one in missed if look.brokers or one.described.group in look.failed]
+    return look
 
 
 class NoCluster(UsageError):

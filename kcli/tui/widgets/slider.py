@@ -36,7 +36,7 @@ class Slider(Widget):
         self._times, self._at = times, at
         here = datetime.fromtimestamp(times[at])
         self._words = (
-            f" {'▶' if playing else '⏸'} {here:%Y-%m-%d %H:%M:%S} ",
+            f" {'▶' if playing else '‖'} {here:%Y-%m-%d %H:%M:%S} ",
             f" {datetime.fromtimestamp(times[-1]):%H:%M:%S} ×{speed:g} ",
         )
         self.refresh()

@@ -1,0 +1,169 @@
+"""`make screenshots`: the pictures of docs/tui.md, the same bytes each time.
+
+Groups are those of `kcli demo`, from a recording of its first minute and a half (docs/pictures/demo.ndjson.gz); topics
+and records are a sandbox's, written with timestamps of that minute. Times are shown in UTC.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcli.admin.commits import write_commits
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.offsets import Committed
+from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+from kcli.client import Client
+from kcli.model import TopicPartition
+from kcli.sandbox.thread import SandboxThread
+from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+from kcli.tui.app import Dashboard
+from kcli.tui.places import find
+from kcli.tui.replay import ReplaySession
+from kcli.tui.session import LiveSession
+from tests.tui.conftest import seen, shows, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+SIZE = (110, 30)
+BEGUN = 1_795_265_117_000  # ms: when the recording was made
+STUCK = ("down", "enter")
+
+REPLAYED: dict[str, tuple[tuple[str, ...], str]] = {
+    "groups": ((), "TXN-BLOCKED"),
+    "group": (STUCK, "Group fraud"),
+    "help": ((*STUCK, "question_mark"), "Keys"),
+}
+"""A picture of the recording: keys, and words that must be there then."""
+
+LIVE: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "topic": ("topic orders", (), "OF THE LARGEST"),
+    "records": ("records orders payments", (), '"payment": 59'),
+    "record": ("records payments", ("enter",), "Decoded"),
+    "reset": ("group billing", ("r",), "orders"),
+}
+"""A picture of the sandbox: where it begins, keys, words."""
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[Path]:
+    """The recording, unpacked; its name is the same wherever it is, for it is seen."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        path = Path("demo.ndjson")
+        path.write_bytes(gzip.decompress((PICTURES / "demo.ndjson.gz").read_bytes()))
+        yield path
+
+
+async def replayed(
+    keys: tuple[str, ...], words: str, size: tuple[int, int] = SIZE, theme: str = "kcli-dark"
+) -> tuple[str, str]:
+    """The dashboard on the recording, after these keys: as a picture and as text."""
+    with recording() as path:
+        app = Dashboard(ReplaySession(path), theme=theme)
+        return await _pressed(app, keys, words, size)
+
+
+async def _pressed(app: Dashboard, keys: tuple[str, ...], words: str, size: tuple[int, int]) -> tuple[str, str]:
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.look is not None)
+        await pilot.press(*keys)
+        await shows(pilot, words)
+        await pilot.pause(0.3)
+        return app.export_screenshot(title="kcli"), seen(pilot)
+
+
+class Still(LiveSession):
+    """A cluster whose every look is just now."""
+
+    board: Dashboard | None = None
+
+    def clock(self) -> float:
+        look = self.board.look if self.board is not None else None
+        return look.time if look is not None else 0.0
+
+
+async def seed(bootstrap: str) -> None:
+    """Orders and payments with the timestamps of the recording; `billing` has read half of the orders."""
+    async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
+        topics = {"orders": 6, "payments": 3}
+        await create_topics(client.cluster, [NewTopic(topic=name, partitions=n) for name, n in topics.items()])
+        await wait_for_topics(client.cluster, topics)
+        async with client.producer(ProducerSettings()) as producer:
+            for n in range(6):
+                rows = [
+                    (n, BEGUN + 400 * i, b"customer-%d" % (i * 7 % 50), _json(order=6 * i + n, items=1 + i % 8), ())
+                    for i in range(60 + 25 * (n * n % 7))
+                ]
+                await producer.send_records("orders", rows)
+                await producer.flush()
+            for i in range(60):
+                value = _json(payment=i, amount=round(11.5 + i * 7.25, 2), currency="EUR", state="accepted")
+                key, headers = b"account-%d" % (i % 9), [("trace", b"%032x" % (i * 7919))]
+                await producer.send("payments", value, key, headers, i % 3, BEGUN + 60_000 + 250 * i)
+            await producer.flush()
+        at = {TopicPartition("orders", n): Committed(offset=30) for n in range(6)}
+        await write_commits(Coordinators(client.cluster), "billing", at)
+
+
+def _json(**fields: object) -> bytes:
+    return json.dumps(fields).encode()
+
+
+async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) -> str:
+    """The dashboard on the sandbox, from a place on, after these keys."""
+    session = Still(ClientSettings(bootstrap=parse_bootstrap(bootstrap)), name="demo", interval=3600.0)
+    app = session.board = Dashboard(session, place=find(place))
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: app.look is not None)
+        await pilot.pause(1.0)
+        await pilot.press(*keys)
+        await shows(pilot, words)
+        await settled(pilot)
+        app.cluster = ("demo", 1)
+        await pilot.pause(0.3)
+        return app.export_screenshot(title="kcli")
+
+
+async def settled(pilot: Pilot[int]) -> None:
+    """Until nothing changes for half a second."""
+    before = ""
+    while before != (now := pilot.app.export_screenshot()):
+        before = now
+        await pilot.pause(0.5)
+
+
+async def everything() -> dict[str, str]:
+    """All pictures by name."""
+    found = {}
+    for name, (keys, words) in REPLAYED.items():
+        found[name], _ = await replayed(keys, words)
+    with SandboxThread() as sandbox:
+        await seed(sandbox.bootstrap)
+        for name, (place, pressed, there) in LIVE.items():
+            found[name] = await live(sandbox.bootstrap, place, pressed, there)
+    return found
+
+
+def main() -> int:
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    for name, svg in asyncio.run(everything()).items():
+        (PICTURES / f"{name}.svg").write_text(svg)
+        print(f"docs/pictures/{name}.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

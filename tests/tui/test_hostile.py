@@ -1,0 +1,76 @@
+"""The dashboard on a hostile cluster: every string of every answer ends in escapes, bidi controls and markup, and none
+of it acts (reliability.md 3.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.tui.places import find
+from tests.cli.poison import EVIL, Poison, leaks, poisoned
+from tests.tui.conftest import seen, until
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+    from textual.screen import Screen
+
+    from tests.tui.conftest import Open
+
+
+def harmless(pilot: Pilot[int]) -> str:
+    """What is on the screen; nothing of it is obeyed, is a link or can be clicked."""
+    for strip in pilot.app.screen._compositor.render_strips():
+        for segment in strip:
+            assert not leaks(segment.text), segment
+            style = segment.style
+            assert style is None or style.link is None, segment
+            assert style is None or "quit" not in str(style.meta.get("@click", "")), segment
+    return seen(pilot)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "groups", "topics", "brokers", f"group billing{EVIL}", f"topic orders{EVIL}", f"records payments{EVIL}",
+        f"group no{EVIL}", f"topic no{EVIL}",
+    ],
+)  # fmt: skip
+async def test_no_screen_obeys_a_cluster(place: str, dashboard: Open) -> None:
+    with poisoned(Poison()) as poison:
+        async with dashboard(size=(200, 40)) as pilot:
+            word, _, name = place.partition(" ")
+            screen = find(place) if not name else _named(word, name)
+            assert screen is not None
+            await pilot.app.push_screen(screen)
+            for _ in range(3):
+                await pilot.pause(0.15)
+                harmless(pilot)
+            for key in ("1", "2", "3", "enter", "down", "question_mark"):
+                await pilot.press(key)
+                await pilot.pause(0.05)
+                harmless(pilot)
+            assert pilot.app.is_running, "[@click=app.quit] is a text"
+    assert poison.fields
+
+
+def _named(word: str, name: str) -> Screen[Any]:
+    from kcli.tui.screens.group import Group
+    from kcli.tui.screens.records import Records
+    from kcli.tui.screens.topic import Topic
+
+    if word == "records":
+        return Records([name])
+    return Group(name) if word == "group" else Topic(name)
+
+
+@pytest.mark.parametrize("error", [29, -1, 9999])
+async def test_no_error_message_is_obeyed(error: int, dashboard: Open) -> None:
+    async with dashboard(size=(200, 40)) as pilot:
+        with poisoned(Poison(error=error)):
+            for key in ("", "enter", "escape", "colon"):
+                if key:
+                    await pilot.press(key)
+                await pilot.pause(0.3)
+                harmless(pilot)
+            await until(pilot, lambda: pilot.app.is_running)
