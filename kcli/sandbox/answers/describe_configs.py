@@ -13,12 +13,13 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
+from kcli.sandbox.group_configs import GROUP, GROUP_CONFIGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
 
-DYNAMIC_TOPIC, STATIC_BROKER, DEFAULT = 1, 4, 5
+DYNAMIC_TOPIC, STATIC_BROKER, DEFAULT, DYNAMIC_GROUP = 1, 4, 5, 8
 
 
 async def answer(call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -76,6 +77,16 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             )
             for name, (kind, value) in {**BROKER_CONFIGS, **_control(call)}.items()
         ]
+    if asked.resource_type == GROUP:
+        configs = call.sandbox.groups.configs
+        mine = configs.by_group.get(asked.resource_name, {})
+        return [
+            DescribeConfigsResourceResult(
+                name=name, value=configs.value(asked.resource_name, name), config_type=kind,
+                config_source=DYNAMIC_GROUP if name in mine else DEFAULT,
+            )
+            for name, (kind, _) in GROUP_CONFIGS.items()
+        ]  # fmt: skip
     raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")
 
 
