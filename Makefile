@@ -8,7 +8,7 @@ FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
 WORKERS ?= 2
 
-.PHONY: demo test test-pure asan check schedules chaos storm soak bench clean format
+.PHONY: demo test test-pure asan check schedules chaos storm soak soak-tui screenshots bench clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -57,6 +57,12 @@ storm: $(VENV)/.made-dev  ## members join and leave groups of a real Kafka every
 
 soak: $(VENV)/.made-dev  ## outages of SOAK_OUTAGE (60) seconds at full input speed for SOAK_SECONDS (60): memory over time, nothing lost
 	$(BIN)/python -m tests.kafka.soak
+
+soak-tui: $(VENV)/.made-dev  ## the dashboard on 100,000 partitions and on 100,000 records/s, for a minute each: frames, keys, memory
+	$(BIN)/python -m tests.tui.soak
+
+screenshots: $(VENV)/.made-dev  ## the pictures and the table of keys in docs/tui.md, the same each time
+	$(BIN)/python -m tests.tui.pictures
 
 bench: $(VENV)/.made-dev  ## kcli beside kcat and the Python clients, in one interleaved run; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks

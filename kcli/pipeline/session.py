@@ -154,6 +154,10 @@ def conf_of(settings: SessionSettings) -> dict[str, str]:
     }
     if local:
         made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    elif "spark.archives" not in dict(settings.conf):
+        from kcli.pipeline import shipping
+
+        made |= shipping.conf()
     return made | dict(settings.conf)
 
 
