@@ -1,7 +1,7 @@
 """kcli for executors on other machines: an archive that Spark unpacks into each executor's working folder.
 
-Executors need numpy and pyarrow in their own Python. The compiled record core is in it and used by the Python it was made
-for; another one takes the core's twin in plain Python.
+Executors need numpy and pyarrow in their own Python. The compiled record core is in it and used by the Python it was
+made for; another one takes the core's twin in plain Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""On Spark as others run it: a standalone cluster of processes, one of which is killed in mid-job, and Spark Connect."""
+"""On Spark as others run it: a standalone cluster of processes, one killed in mid-job, and Spark Connect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Daemon:
         self.log = folder / f"{name}.log"
         environment = {
             **os.environ, "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1",
-            "PYSPARK_PYTHON": sys.executable, "SPARK_DAEMON_MEMORY": "300m", "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1", **more,
+            "PYSPARK_PYTHON": sys.executable, "SPARK_DAEMON_MEMORY": "300m",
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1", **more,
         }  # fmt: skip
         if "PYTHONPATH" not in more:
             environment.pop("PYTHONPATH", None)
@@ -153,8 +154,8 @@ def test_spark_connect_reads_writes_and_streams(topics: Topics, tmp_path: Path):
     server = Daemon(tmp_path, "connect", words, PYTHONPATH=str(ROOT))
     try:
         server.says(r"(Spark Connect server started)")
-        client = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.connected", f"sc://127.0.0.1:{port}", topics.bootstrap,
-                  topic, target, str(tmp_path)]  # fmt: skip
+        client = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.connected", f"sc://127.0.0.1:{port}",
+                  topics.bootstrap, topic, target, str(tmp_path)]  # fmt: skip
         done = subprocess.run(client, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
         assert done.returncode == 0, done.stderr.decode()[-3000:]
         assert json.loads(done.stdout) == {"rows": 4000, "most": 1999, "streamed": 4000}

@@ -1,5 +1,5 @@
-"""Spark's own JVM connector is the oracle: the same options on the same topic of a real Apache Kafka give the same rows,
-column by column, headers and nulls included; what one sink writes, the other would have written."""
+"""Spark's own JVM connector is the oracle: the same options on the same topic of a real Apache Kafka give the same
+rows, column by column, headers and nulls included; what one sink writes, the other would have written."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def frames(spark: SparkSession, bootstrap: str, topic: str, **options: str) -> l
 
 ROW = (
     "count(*) AS rows, count(key) AS keys, count(value) AS filled, count(headers) AS headed, min(offset) AS first, "
-    "max(offset) AS last, sum(cast(xxhash64(key, key IS NULL, value, value IS NULL, topic, partition, offset, timestamp, "
-    "timestampType, to_json(headers), headers IS NULL) AS DECIMAL(38))) AS hash"
+    "max(offset) AS last, sum(cast(xxhash64(key, key IS NULL, value, value IS NULL, topic, partition, offset, "
+    "timestamp, timestampType, to_json(headers), headers IS NULL) AS DECIMAL(38))) AS hash"
 )
 
 
@@ -177,7 +177,8 @@ def test_what_is_written_is_what_the_jvm_connector_would_have_written(oracle, ka
             "append"
         ).save()
     columns = "count(*) AS rows", (
-        "sum(cast(xxhash64(key, key IS NULL, value, value IS NULL, to_json(headers), headers IS NULL) AS DECIMAL(38))) AS hash"
+        "sum(cast(xxhash64(key, key IS NULL, value, value IS NULL, to_json(headers), headers IS NULL) AS DECIMAL(38)))"
+        " AS hash"
     )  # fmt: skip
     found = [
         frames(oracle, kafka.bootstrap, target)[1]
