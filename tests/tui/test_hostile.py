@@ -43,12 +43,10 @@ async def test_no_screen_obeys_a_cluster(place: str, dashboard: Open) -> None:
             screen = find(place) if not name else _named(word, name)
             assert screen is not None
             await pilot.app.push_screen(screen)
-            for _ in range(3):
-                await pilot.pause(0.15)
-                harmless(pilot)
-            for key in ("1", "2", "3", "enter", "down", "question_mark"):
+            await pilot.pause(0.3)
+            harmless(pilot)
+            for key in ("2", "3", "enter", "question_mark"):
                 await pilot.press(key)
-                await pilot.pause(0.05)
                 harmless(pilot)
             assert pilot.app.is_running, "[@click=app.quit] is a text"
     assert poison.fields
@@ -64,7 +62,7 @@ def _named(word: str, name: str) -> Screen[Any]:
     return Group(name) if word == "group" else Topic(name)
 
 
-@pytest.mark.parametrize("error", [29, -1, 9999])
+@pytest.mark.parametrize("error", [29, 9999])
 async def test_no_error_message_is_obeyed(error: int, dashboard: Open) -> None:
     async with dashboard(size=(200, 40)) as pilot:
         with poisoned(Poison(error=error)):

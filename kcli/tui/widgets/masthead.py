@@ -13,6 +13,7 @@ from textual.widget import Widget
 from kcli.admin.lag import IDLE, SEVERITY
 from kcli.lag.watch import Look
 from kcli.tui.figures import count, duration, status
+from kcli.tui.text import printable
 
 
 class Masthead(Widget):
@@ -40,7 +41,7 @@ class Masthead(Widget):
     def render_line(self, y: int) -> Strip:
         ground = self.rich_style
         parts = self._first() if y == 0 else self._second()
-        segments = [Segment(f" {text} ", ground + self._style(tone)) for text, tone in parts]
+        segments = [Segment(f" {printable(text)} ", ground + self._style(tone)) for text, tone in parts]
         if y == 0 and self.guard:
             ground = self._style("protected")
             segments = [Segment(text, ground) for text, _, _ in segments]
