@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.admin import answer, say
+from kcli.cli.connection import Connection
 from kcli.errors import UsageError
 from kcli.sandbox.telling import find, tell
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 def run(values: Values) -> int:
     """`kcli faults [FAULT NAME=VALUE…]`."""
     do, facts = _wish(list(values["words"] or []))
+    profile = Connection(values).profile
+    if do != "look" and profile is not None and profile.guard == "read_only":
+        raise UsageError(f"profile {profile.name} is read-only: a fault would change the cluster, and nothing was sent")
 
     async def work(cluster: Cluster, document: Document) -> None:
         address = values["control"] or await find(cluster)

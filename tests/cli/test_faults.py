@@ -12,6 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 KCLI = [sys.executable, "-m", "kcli"]
 
@@ -85,6 +86,19 @@ def test_the_last_broker_is_killed_and_comes_back(sandbox: str) -> None:
     assert kcli(sandbox, "topics", "list").returncode == 5
     assert kcli(sandbox, "faults", *back[1].split()).returncode == 0
     assert "orders" in kcli(sandbox, "topics", "list").stdout
+
+
+def test_a_read_only_profile_orders_nothing(sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox}"\nread_only = true\n')
+    monkeypatch.setenv("KCLI_CONFIG", str(config))
+    done = subprocess.run(
+        [*KCLI, "faults", "kill", "1", "--profile", "prod"], capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 2
+    assert "profile prod is read-only: a fault would change the cluster" in done.stderr
+    looked = subprocess.run([*KCLI, "faults", "--profile", "prod"], capture_output=True, text=True, timeout=30)
+    assert looked.returncode == 0
 
 
 def test_a_sandbox_that_does_not_want_to_be_told_is_not(untold: str) -> None:

@@ -78,6 +78,21 @@ async def test_the_plan_stands_there_before_anything_is_typed_and_the_typed_name
     assert kept.count('"offset": 40') == 2
 
 
+async def test_from_the_list_of_groups_all_topics_are_meant(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("r")
+        text = await shows(pilot, "2 of 2 would change")
+        assert "kcli groups reset billing --all-topics --to-earliest --execute" in text
+        await choose(pilot, "form", "shift")
+        pilot.app.screen.query_one("#amount", Input).focus()
+        await pilot.press(*"-10", "enter")
+        await shows(pilot, "-10")
+        await confirm(pilot, "billing")
+        await shows(pilot, "2 reset")
+    assert await world.committed() == {0: 30, 1: 30}
+    assert undo_file().count('"offset": 40') == 2
+
+
 async def test_a_wrong_name_changes_nothing(world: World) -> None:
     async with world.open() as pilot:
         await dialog(pilot)

@@ -23,7 +23,7 @@ class Dialog(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", id="dialog.close"),
-        Binding("ctrl+y", "copy", "Copy command", id="dialog.copy"),
+        Binding("ctrl+o", "copy", "Copy command", id="dialog.copy"),
     ]
 
     title_text = ""

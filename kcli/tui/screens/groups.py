@@ -52,6 +52,7 @@ class Groups(Page):
     """The first screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "reset", "Reset", id="groups.reset"),
         Binding("t", "app.timely", "Lag or time lag", show=False, id="groups.time"),
     ]
 
@@ -97,6 +98,15 @@ class Groups(Page):
 
     def looked(self, look: Look) -> None:
         self.query_one(Rows).put(look.groups)
+
+    def action_reset(self) -> None:
+        """Where the offsets of the group under the cursor shall go: of all its topics."""
+        row = self.query_one(Rows).row
+        if row is None or self.refused("a reset"):
+            return
+        from kcli.tui.screens.reset import Reset
+
+        self.app.push_screen(Reset(row.described.group, None))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.group import Group

@@ -56,7 +56,7 @@ class Plot(Widget):
         top = max((value for _, value in self._points), default=0.0)
         cells = braille(self._points, columns, rows, top)
         labels = [""] * rows
-        labels[0] = self.unit(top) if self._points else DASH
+        labels[0] = DASH if not self._points else self.unit(top) if top else ""
         if rows > 1:
             labels[-1] = "0"
         back = self._points[-1][0] - self._points[0][0] if self._points else 0.0
