@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from kcli.sandbox.thread import SandboxThread
 from kcli.sandbox.tls import make_certificates
@@ -24,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
 LIMIT = 30
 """Seconds that one command line may take."""
+SPARK_LIMIT = 150
+"""Seconds that one with Spark may take: a JVM starts."""
 
 
 def command_lines() -> list[str]:
@@ -73,7 +76,7 @@ class Shell:
             return b""
         done = subprocess.run(
             line, shell=True, executable=shutil.which("bash"), cwd=self.folder, env=self.environment,
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT,
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=SPARK_LIMIT if "kcli pipeline" in line else LIMIT,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b""), (line, done)
         return done.stdout
@@ -118,6 +121,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
         made.close()
 
 
+@pytest.mark.timeout(300)
 def test_every_command_line_runs_and_ends_with_0(shell: Shell) -> None:
     lines = [line for line in command_lines() if not line.startswith("make ")]
     assert len(lines) > 10
@@ -129,6 +133,7 @@ def test_every_command_line_runs_and_ends_with_0(shell: Shell) -> None:
     )
     assert printed["kcli count orders"] == b"3000\n"
     assert shell.run("kcli count copy") == b"3000\n"
+    assert parquet.read_table(shell.folder / "out" / "orders").num_rows == 3000
 
 
 def test_every_make_target_is_there() -> None:

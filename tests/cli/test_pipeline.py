@@ -35,7 +35,7 @@ WRONG = [
     ("export t out --once --connector jvm --commit-group g", "--commit-group is kcli's"),
     ("export t out --once --master spark://h:7077", "--checkpoint DIR is needed"),
     ("export t out --once --name ../x", "--name ../x: expected a word that can name a folder"),
-    ("export t no/where/out", "no/where/out: there is no folder"),
+    ("export t Makefile/out", "Makefile/out: nothing can be written in"),
     ("export t pyproject.toml", "pyproject.toml is a file; an export is a folder of files"),
     ("export t out --to delta", "--to delta needs Delta Lake's jars"),
     ("import", "import what, and where to? kcli pipeline import PATH TOPIC"),

@@ -45,8 +45,9 @@ class Folder:
         path = self._path
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; an export is a folder of files")
-        if not path.absolute().parent.is_dir():
-            raise UsageError(f"{path}: there is no folder {path.absolute().parent}")
+        above = next(one for one in path.absolute().parents if one.exists())
+        if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
+            raise UsageError(f"{path}: nothing can be written in {above}")
         there = sorted(os.listdir(path)) if path.exists() else []
         if not there or self.mode == "append":
             return
