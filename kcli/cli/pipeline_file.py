@@ -22,13 +22,21 @@ def run(values: Values) -> int:
         raise UsageError("which file? kcli pipeline run FILE.yaml")
     spec = Spec(words[0], read_file(words[0]))
     frame = Frame(merged(values, spec), "run")
-    job = Querying(frame, spec.steps, spec.each)
+    job = Querying(frame, spec.steps, {topic: shaped(said) for topic, said in spec.each.items()})
     job.name = "run"
     if values["check"]:
         if not frame.quiet:
             say(f"{words[0]}: nothing is wrong with it; what it reads and writes was not looked at")
         return 0
     return start(frame, job)
+
+
+def shaped(said: Values) -> Values:
+    """One value for an option that can be repeated is a list of one."""
+    from kcli.cli.pipeline_query_options import SQL
+
+    several = {one.name for one in SQL.options if one.multiple}
+    return {name: [value] if name in several and isinstance(value, str) else value for name, value in said.items()}
 
 
 def merged(values: Values, spec: Spec) -> Values:
@@ -38,7 +46,7 @@ def merged(values: Values, spec: Spec) -> Values:
     found = SQL.defaults() | values | {"words": []}
     usual = SQL.defaults()
     line_mode = any(values[mode] for mode in MODES)
-    for name, value in spec.common.items():
+    for name, value in shaped(spec.common).items():
         if line_mode and name in MODES:
             continue
         if found.get(name) == usual.get(name):

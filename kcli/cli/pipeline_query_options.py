@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kcli.cli.connection import CONNECTION
 from kcli.cli.copy_options import TARGET
 from kcli.cli.option import Command, Option
-from kcli.cli.pipeline_shared_options import COMMON, FORMATS, JSON, REPORT, SOURCE
+from kcli.cli.options import ISOLATION, OFFSET, PARTITIONS, TIMES
+from kcli.cli.pipeline_shared_options import COMMON, DRY_RUN, FORMATS, JSON, NAME, REPORT, SOURCE
 
 FORMAT = Option(
     name="format", flags=("--format",), choices=FORMATS, help="Of the rows on stdout (default table; ndjson streams)."
@@ -108,4 +110,80 @@ Examples:
         REPORT,
     ),
 )
-QUERIES = {one.name: one for one in (SQL, RUN)}
+REPLAY = Command(
+    name="replay",
+    run="kcli.cli.pipeline_replay:run",
+    help="Records again, at the pace at which they were written, or faster.",
+    description="""Send the records of SRC to DST, each when its time has come: the time between two records is what it
+was between their timestamps, divided by --speed. Key, value, headers, timestamp and partition stay, and the order in a
+partition; partitions keep step with each other. No Spark is needed.
+
+\b
+Examples:
+  kcli pipeline replay orders orders-replayed --create
+  kcli pipeline replay orders test-orders --speed 10 -o @2026-11-20T09:00:@2026-11-20T10:00
+  kcli pipeline replay orders orders --to-profile staging --start -1h --max-gap 5s --now
+  kcli pipeline replay orders load-test --speed max -J""",
+    words="SRC DST",
+    options=(
+        Option(
+            name="speed", flags=("--speed",), metavar="N",
+            help="How many times as fast (default 1); max is as fast as it goes.",
+        ),
+        Option(
+            name="max_gap", flags=("--max-gap",), metavar="LENGTH",
+            help="Shorten silences of the original that are longer, such as 10s.",
+        ),
+        Option(name="now", flags=("--now",), kind="flag", help="Records get the time of sending, not their own."),
+        Option(name="repartition", flags=("--repartition",), kind="flag", help="Choose partitions anew, by key."),
+        Option(name="create", flags=("--create",), kind="flag", help="Make DST like SRC, where it is missing."),
+        Option(
+            name="compression", flags=("-z", "--compression"), metavar="CODEC[:LEVEL]",
+            help="none, gzip, snappy, lz4 or zstd.",
+        ),
+        *TARGET,
+        OFFSET,
+        *TIMES[:2],
+        PARTITIONS,
+        ISOLATION,
+        NAME,
+        DRY_RUN,
+        REPORT,
+        JSON,
+        *CONNECTION,
+    ),
+)  # fmt: skip
+PROFILE = Command(
+    name="profile",
+    run="kcli.cli.pipeline_profile:run",
+    help="What is in a topic: sizes, keys, rate over time, fields of JSON; as plots or a page.",
+    description="""Count all records of the topic, and look into a sample of the values: how records spread over
+partitions, keys and time, how large they are, what is null, where offsets are missing, and of JSON every field with its
+types, null share, distinct values, least, most and examples.
+
+\b
+Examples:
+  kcli pipeline profile orders
+  kcli pipeline profile orders -o @-1d: --html orders.html
+  kcli pipeline profile orders --json | jq .fields
+  kcli pipeline profile orders --sample 0 --top 50         look into every value""",
+    words="TOPIC",
+    options=(
+        Option(
+            name="html", flags=("--html",), metavar="FILE", help="Write a page with pictures that needs no other file.",
+        ),
+        Option(
+            name="top", flags=("--top",), kind="int", least=1, metavar="N", help="Name the N most frequent keys (20).",
+        ),
+        Option(
+            name="sample", flags=("--sample",), kind="int", least=0, metavar="N",
+            help="Look into about N values for their fields (default 100000; 0: all).",
+        ),
+        FORMAT,
+        JSON,
+        *(one for one in SOURCE if one.name in ("partitions", "offset", "start", "end", "isolation", "skip_lost",
+                                                "min_partitions")),
+        *(one for one in COMMON if one.name not in ("format", "json")),
+    ),
+)  # fmt: skip
+QUERIES = {one.name: one for one in (SQL, PROFILE, REPLAY, RUN)}

@@ -196,7 +196,11 @@ class Run:
             summed = Sum(self.job.spans)
             work.start()
             self._until_the_end(work, live, summed)
-            work.result()
+            ends = work.result()
+            if self.frame.streaming and self.frame.values.get("commit_group") and ends:
+                from kcli.cli.pipeline_stream import show_group
+
+                show_group(self.frame, ends)
             self.seen = summed.take(live.poll(), monotonic())
             self.stood = work.look()
             self._tell(self.seen, self.stood)

@@ -32,7 +32,8 @@ class Source:
 
     def __init__(self, frame: Frame, topics: Sequence[str]) -> None:
         values: Values = {
-            **dict.fromkeys(FILTERING), "skip_corrupt": False, **frame.values, "words": list(topics),
+            **dict.fromkeys(FILTERING), "skip_corrupt": False, "time_field": None, "jitter": None, **frame.values,
+            "words": list(topics),
             "isolation": frame.values["isolation"] or "read_committed",
         }  # fmt: skip
         values["where"] = values["value_format"] = None  # here they are Spark's

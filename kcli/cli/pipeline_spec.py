@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 
-from kcli.cli.pipeline_spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, SINK, SOURCE, STEP, TOP
+from kcli.cli.pipeline_spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
 from kcli.cli.yaml_reader import Map, load
 from kcli.errors import UsageError
 from kcli.nearest import did_you_mean
@@ -138,6 +138,9 @@ class Spec:
             if topic in self.each:
                 raise self.wrong(one, "topic", f"{topic} is read twice")
             self.each[topic] = {SOURCE[key]: self._value(one, key, SOURCE[key]) for key in one if key != "topic"}
+            place = self.each[topic].get("offset")
+            if place is not None:
+                self.each[topic]["offset"] = PLACES.get(place, place)
             if "value_schema" in self.each[topic] and "value_format" not in self.each[topic]:
                 raise self.wrong(one, "value-schema", "value-schema goes with value-format: json or msgpack")
 

@@ -18,6 +18,8 @@ OPTIONS = {
     "master": "master", "remote": "remote", "conf": "conf", "connector": "connector", "java-home": "java_home",
     "memory": "memory", "max-per-batch": "max_per_batch", "commit-group": "commit_group", "watermark": "watermark",
 }  # fmt: skip
+PLACES = {"earliest": "beginning", "latest": "end"}
+"""As Spark and Kafka call them, beside what -o takes."""
 STEP = ("name", "sql")
 NUMBERS = {"min_partitions", "max_per_batch", "limit"}
 FLAGS = {"skip_lost", "overwrite", "append"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.shapes import PARTITION, TOPIC, Section, Shape, column
+from kcli.cli.shapes_pipeline_profile import PROFILE
 
 _JOB = (
     column("id", "string", "Of this run."),
@@ -28,6 +29,7 @@ _JOB = (
 )
 
 SHAPES: tuple[Shape, ...] = (
+    PROFILE,
     Shape(
         name="pipeline.list", about="Pipelines of this machine.", sections=(Section(name="jobs", columns=_JOB),)
     ),
@@ -61,6 +63,29 @@ SHAPES: tuple[Shape, ...] = (
         ),
     ),
     Shape(
+        name="pipeline.replay",
+        about="What a replay did, and how well it kept its pace.",
+        sections=(
+            Section(
+                name="replays",
+                columns=(
+                    column("source", "string", "What was read."),
+                    column("destination", "string", "Where it went."),
+                    column("records", "integer", "Records handed on."),
+                    column("acked", "integer", "Records acknowledged."),
+                    column("failed", "integer", "Records that were not.", table=False),
+                    column("unknown", "integer", "Records that may be stored.", table=False),
+                    column("bytes", "integer", "Bytes of keys and values.", table=False),
+                    column("span", "duration", "Seconds from the first record to the last, as they were written."),
+                    column("skipped", "duration", "Seconds of silence that --max-gap left out.", table=False),
+                    column("seconds", "duration", "How long it took."),
+                    column("speed", "number", "How many times as fast it should be; null: no pace.", null=True),
+                    column("late", "number", "Seconds that the worst record was late.", null=True),
+                ),
+            ),
+        ),
+    ),
+    Shape(
         name="pipeline.finalize",
         about="Files that belong to no whole batch.",
         sections=(
@@ -79,7 +104,7 @@ SHAPES: tuple[Shape, ...] = (
                 name="orphans",
                 table=False,
                 columns=(
-                    column("path", "string", "A file that is of no whole batch, or a folder that a killed export left."),
+                    column("path", "string", "A file of no whole batch, or a folder that a killed export left."),
                     column("bytes", "integer", "Its size."),
                 ),
             ),

@@ -22,6 +22,14 @@ def load(text: str, path: str) -> Any:
     return _Reader(text, path).document()
 
 
+class Map(dict[str, "Any"]):
+    """A map that knows in which line each of its keys stands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+
 class _Reader:
     def __init__(self, text: str, path: str) -> None:
         self._path = path
@@ -84,7 +92,7 @@ class _Reader:
         return found
 
     def _map(self, indent: int, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        found = Map()
         while (line := self._peek()) is not None and line[0] == indent:
             cut = _colon(line[1])
             if cut < 0:
@@ -92,6 +100,7 @@ class _Reader:
             key, rest = str(self._scalar(line[1][:cut].strip(), word=False)), line[1][cut + 1 :].strip()
             if key in found:
                 raise self._wrong(f"{key} stands here twice")
+            found.lines[key] = self._at + 1
             if rest and not (rest[0] in "|>" and rest.rstrip("+-0123456789") in ("|", ">")):
                 found[key] = self._scalar(rest)
                 self._at += 1

@@ -1,0 +1,226 @@
+"""What is in a topic, counted by Spark: partitions, sizes, keys, rate over time, fields of JSON.
+
+The topic is read once into a narrow table of what has to be counted, which Spark keeps for the questions; a sample of
+the values is read a second time for their fields.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kcli.pipeline.jobs.fields import Fields, look
+from kcli.pipeline.jobs.work import remote
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from pyspark.sql import DataFrame
+
+    from kcli.model import TopicPartition
+
+    Row = dict[str, Any]
+
+PERCENTILES = (0.5, 0.9, 0.99, 0.999)
+BUCKETS = 60
+"""Steps of the rate over time, at most."""
+STEPS = (1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800, 2592000)
+"""Seconds of such a step."""
+
+
+class Profile(Value):
+    """Rows by section, as the command prints them."""
+
+    topic: str = ""
+    records: int = 0
+    summary: Row = field(factory=dict)
+    partitions: list[Row] = field(factory=list)
+    sizes: list[Row] = field(factory=list)
+    keys: list[Row] = field(factory=list)
+    rate: list[Row] = field(factory=list)
+    fields: list[Row] = field(factory=list)
+    step: int = 0
+    sampled: int = 0
+
+
+def profile(
+    load: Callable[[list[str]], DataFrame], topic: str, span: Mapping[TopicPartition, tuple[int, int]], *, top: int,
+    sample: int,
+) -> Profile:  # fmt: skip
+    """Count. `load` gives a fresh frame of the topic with these columns; `top` is how many keys are named, `sample`
+    about how many values are looked into (0: all)."""
+    from pyspark.sql import functions as f
+
+    made = Profile(topic=topic)
+    raw = load(["key", "value", "partition", "offset", "timestamp"])
+    narrow = raw.select(
+        "partition", "offset", f.expr("unix_millis(timestamp)").alias("time"), "key",
+        f.octet_length("key").alias("key_size"), f.octet_length("value").alias("value_size"),
+    ).persist()  # fmt: skip
+    try:
+        made.partitions = _partitions(narrow, span)
+        made.records = sum(row["records"] for row in made.partitions)
+        if made.records:
+            _sizes(narrow, made)
+            _keys(narrow, made, top)
+            _rate(narrow, made)
+    finally:
+        narrow.unpersist()
+    if made.records and sample >= 0:
+        _fields(load, made, sample)
+    _summary(made)
+    return made
+
+
+def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]]) -> list[Row]:
+    from pyspark.sql import functions as f
+
+    counted = narrow.groupBy("partition").agg(
+        f.count("*").alias("records"), f.sum("key_size").alias("keys"), f.sum("value_size").alias("values"),
+        f.count_if(f.col("key_size").isNull()).alias("null_keys"),
+        f.count_if(f.col("value_size").isNull()).alias("null_values"),
+        f.min("time").alias("first"), f.max("time").alias("last"),
+    )  # fmt: skip
+    found = {row["partition"]: row for row in counted.collect()}
+    rows = []
+    total = sum(row["records"] for row in found.values())
+    for at, (start, end) in sorted(span.items()):
+        row = found.get(at.partition)
+        records = row["records"] if row else 0
+        rows.append(
+            {
+                "partition": at.partition, "start": start, "end": end, "records": records,
+                "share": round(records / total, 6) if total else 0.0, "gaps": end - start - records,
+                "bytes": ((row["keys"] or 0) + (row["values"] or 0)) if row else 0,
+                "null_keys": row["null_keys"] if row else 0, "null_values": row["null_values"] if row else 0,
+                "first": _time(row["first"]) if row else None, "last": _time(row["last"]) if row else None,
+                "first_ms": row["first"] if row else None, "last_ms": row["last"] if row else None,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _sizes(narrow: DataFrame, made: Profile) -> None:
+    from pyspark.sql import functions as f
+
+    for part in ("key", "value"):
+        size = f.col(f"{part}_size")
+        (row,) = narrow.agg(
+            f.count(size).alias("count"), f.min(size).alias("least"), f.avg(size).alias("mean"),
+            f.max(size).alias("most"), f.sum(size).alias("sum"),
+            f.percentile_approx(size, list(PERCENTILES), 10000).alias("percentiles"),
+        ).collect()  # fmt: skip
+        if not row["count"]:
+            continue
+        steps = (
+            narrow.where(size.isNotNull())
+            .groupBy(f.when(size == 0, -1).otherwise(f.floor(f.log2(size))).alias("power"))
+            .count().orderBy("power").collect()
+        )  # fmt: skip
+        p50, p90, p99, p999 = row["percentiles"]
+        made.sizes.append(
+            {
+                "part": part, "count": row["count"], "bytes": row["sum"], "min": row["least"],
+                "mean": round(row["mean"], 1), "p50": p50, "p90": p90, "p99": p99, "p999": p999, "max": row["most"],
+                "histogram": {_size(one["power"]): str(one["count"]) for one in steps},
+            }
+        )  # fmt: skip
+
+
+def _size(power: int | None) -> str:
+    return "0" if power is None or power < 0 else f"{1 << int(power)}-{(2 << int(power)) - 1}"
+
+
+def _keys(narrow: DataFrame, made: Profile, top: int) -> None:
+    from pyspark.sql import functions as f
+
+    keyed = (
+        narrow.where("key IS NOT NULL")
+        .groupBy("key")
+        .agg(f.count("*").alias("n"), f.min("partition"), f.max("partition"))
+    )
+    (about,) = narrow.agg(f.approx_count_distinct("key", 0.02).alias("distinct")).collect()
+    made.summary["distinct_keys"] = about["distinct"]
+    for row in keyed.orderBy(f.desc("n"), "key").limit(top).collect():
+        made.keys.append(
+            {
+                "key": bytes(row["key"]).decode("utf-8", "backslashreplace"), "records": row["n"],
+                "share": round(row["n"] / made.records, 6),
+                "partition": row[2] if row[2] == row[3] else None,
+            }
+        )  # fmt: skip
+
+
+def _rate(narrow: DataFrame, made: Profile) -> None:
+    from pyspark.sql import functions as f
+
+    firsts = [row["first_ms"] for row in made.partitions if row["first_ms"] is not None]
+    lasts = [row["last_ms"] for row in made.partitions if row["last_ms"] is not None]
+    seconds = (max(lasts) - min(firsts)) / 1000
+    made.step = next((one for one in STEPS if seconds / one <= BUCKETS), math.ceil(seconds / BUCKETS))
+    step = made.step * 1000
+    size = f.coalesce("value_size", f.lit(0)) + f.coalesce("key_size", f.lit(0))
+    counted = narrow.groupBy(f.floor(f.col("time") / step).alias("at")).agg(
+        f.count("*").alias("n"), f.sum(size).alias("size")
+    )
+    found = {int(row["at"]): row for row in counted.collect()}
+    if not found:
+        return
+    for at in range(min(found), max(found) + 1):
+        row = found.get(at)
+        records = row["n"] if row else 0
+        made.rate.append(
+            {"time": _time(at * step), "records": records, "rate": round(records / made.step, 3),
+             "bytes": row["size"] if row else 0}
+        )  # fmt: skip
+
+
+def _fields(load: Callable[[list[str]], DataFrame], made: Profile, sample: int) -> None:
+    frame = load(["value"])
+    if sample and made.records > sample:
+        frame = frame.sample(fraction=min(sample / made.records, 1.0), seed=1)
+    found = Fields()
+    if remote(frame.sparkSession):
+        found = look(row[0] for row in frame.limit(sample or 100_000).toLocalIterator())
+    else:
+        for part in frame.rdd.mapPartitions(_look).collect():
+            found.add(part)
+    made.sampled = found.values
+    made.summary["json_share"] = round(found.objects / found.values, 6) if found.values else None
+    made.fields = found.rows()
+
+
+def _look(rows: Iterable[Any]) -> Iterator[Fields]:
+    yield look(row[0] for row in rows)
+
+
+def _summary(made: Profile) -> None:
+    rows = made.partitions
+    counts = [row["records"] for row in rows]
+    mean = made.records / len(counts) if counts else 0
+    firsts = [row["first_ms"] for row in rows if row["first_ms"] is not None]
+    lasts = [row["last_ms"] for row in rows if row["last_ms"] is not None]
+    seconds = (max(lasts) - min(firsts)) / 1000 if firsts else 0.0
+    made.summary = {
+        "topic": made.topic, "partitions": len(rows), "records": made.records,
+        "bytes": sum(row["bytes"] for row in rows), "gaps": sum(row["gaps"] for row in rows),
+        "null_keys": sum(row["null_keys"] for row in rows), "null_values": sum(row["null_values"] for row in rows),
+        "distinct_keys": made.summary.get("distinct_keys", 0), "skew": round(max(counts) / mean, 3) if mean else None,
+        "first": _time(min(firsts)) if firsts else None, "last": _time(max(lasts)) if lasts else None,
+        "seconds": round(seconds, 3), "rate": round(made.records / seconds, 3) if seconds else None,
+        "sampled": made.sampled, "json_share": made.summary.get("json_share"),
+    }  # fmt: skip
+
+
+def _time(milliseconds: int | None) -> str | None:
+    from datetime import UTC, datetime, timedelta
+
+    if milliseconds is None:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return f"@{milliseconds}"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

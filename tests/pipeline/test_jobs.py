@@ -1,0 +1,208 @@
+"""The jobs of this machine: who runs, who crashed, who was asked to end; what checkpoints and folders hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.pipeline.jobs import checkpoints, finalize, registry
+from kcli.pipeline.jobs.processes import born
+from kcli.pipeline.jobs.registry import Entry, Registered
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def test_a_process_is_known_by_its_birth_not_by_its_number():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    first = born(process.pid)
+    assert first
+    assert first != born(os.getpid())
+    assert first == born(process.pid)
+    process.communicate(b"\n")
+    assert born(process.pid) == ""
+
+
+def test_a_job_registers_tells_and_ends():
+    with Registered(Entry(name="lake", command="export", source="orders")) as job:
+        job.tell(rows=10, lag=5)
+        (found,) = registry.entries()
+        assert (found.name, found.rows, found.lag, found.state, found.alive) == ("lake", 10, 5, "running", True)
+        job.end("done")
+    (found,) = registry.entries()
+    assert (found.state, found.alive) == ("done", False)
+
+
+def test_a_job_that_raises_is_failed_and_says_why():
+    with pytest.raises(UsageError), Registered(Entry(name="lake")):
+        raise UsageError("no such thing")
+    (found,) = registry.entries()
+    assert (found.state, found.error) == ("failed", "no such thing")
+
+
+@pytest.mark.parametrize("birth", ["", "another boot/1"], ids=["gone", "number used again"])
+def test_a_job_whose_process_is_another_has_crashed(birth):
+    with Registered(Entry(name="lake")) as job:
+        job.entry.born = birth
+        job._next = 0.0
+        job.tell(rows=3)
+        (found,) = registry.entries()
+        assert (found.state, found.rows) == ("crashed", 3)
+
+
+def test_drain_and_stop_reach_the_job_and_only_it():
+    with Registered(Entry(name="one")) as one, Registered(Entry(name="two")) as two:
+        assert main(["pipeline", "drain", "one", "--wait", "0"]) == 0
+        assert (one.asked(), two.asked()) == (1, 0)
+        assert main(["pipeline", "stop", "one", "--wait", "0"]) == 0
+        assert (one.asked(), two.asked()) == (2, 0)
+        assert main(["pipeline", "drain", "one", "--wait", "1"]) == 4, "still at work"
+    assert not list(registry.folder().glob("*.ask"))
+
+
+def test_names_of_jobs_are_found_and_mistakes_told(capsys):
+    assert main(["pipeline", "status", "lake"]) == 2
+    with Registered(Entry(name="lake-1")), Registered(Entry(name="lake-2")):
+        assert main(["pipeline", "status", "lake"]) == 2
+        assert "say its id" in capsys.readouterr().err
+        assert main(["pipeline", "status", "lake-2", "-J"]) == 0
+        assert json.loads(capsys.readouterr().out)["jobs"][0]["state"] == "running"
+    assert main(["pipeline", "drain", "lake-1"]) == 2
+    assert "does not run" in capsys.readouterr().err
+    assert main(["pipeline", "list", "--running", "--format", "plain"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_only_the_newest_ends_are_kept(monkeypatch):
+    monkeypatch.setattr(registry, "KEPT", 3)
+    for number in range(6):
+        with Registered(Entry(name=f"job-{number}")) as job:
+            job.end("done")
+    assert len(registry.entries()) == 4  # the last one was not yet there when it was tidied up
+
+
+def test_a_file_of_somebody_else_is_passed_over():
+    with Registered(Entry(name="lake")) as job:
+        job.end("done")
+    (registry.folder() / "x.json").write_text("[]")
+    (registry.folder() / "y.json").write_bytes(b"\xff\x00")
+    assert [one.name for one in registry.entries()] == ["lake"]
+
+
+# -- checkpoints ----------------------------------------------------------------------------------------------------
+
+
+def batch_of(folder, number, offsets, *, whole):
+    note = {"@kcli": {"cluster": "C1", "topics": {"orders": "T1"}}}
+    (folder / "offsets").mkdir(parents=True, exist_ok=True)
+    (folder / "commits").mkdir(exist_ok=True)
+    (folder / "offsets" / f".{number}.crc").write_bytes(b"crc")
+    (folder / "offsets" / str(number)).write_text(f"v1\n{{}}\n{json.dumps(offsets | note)}")
+    if whole:
+        (folder / "commits" / str(number)).write_text("v1\n{}")
+
+
+def test_a_checkpoint_says_where_the_next_run_begins_and_what_is_half_done(tmp_path, capsys):
+    folder = tmp_path / "data" / "kcli" / "pipelines" / "lake" / "checkpoint"
+    batch_of(folder, 0, {"orders": {"0": 5, "1": 7}}, whole=True)
+    batch_of(folder, 1, {"orders": {"0": 9, "1": 7}}, whole=False)
+    (folder / "metadata").write_text('{"id":"af31"}')
+    found = checkpoints.read(folder)
+    assert (found.batch, found.committed, found.query) == (1, 0, "af31")
+    assert found.offsets == {TopicPartition("orders", 0): 5, TopicPartition("orders", 1): 7}
+    assert found.planned == {TopicPartition("orders", 0): 9, TopicPartition("orders", 1): 7}
+    assert main(["pipeline", "checkpoint", "lake", "-J"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["checkpoint"][0]["cluster"] == "C1"
+    assert shown["offsets"][0] == {
+        "topic": "orders", "topic_id": "T1", "partition": 0, "offset": 5, "planned": 9,
+    }  # fmt: skip
+
+
+def test_what_is_no_checkpoint_is_told(tmp_path, capsys):
+    with pytest.raises(UsageError, match="no folder offsets"):
+        checkpoints.read(tmp_path)
+    batch_of(tmp_path / "c", 0, {}, whole=True)
+    (tmp_path / "c" / "offsets" / "0").write_text("v1\n{}\n12345")
+    with pytest.raises(UsageError, match="not of a topic"):
+        checkpoints.read(tmp_path / "c")
+    assert main(["pipeline", "checkpoint", "nobody"]) == 2
+    assert "no pipeline" in capsys.readouterr().err
+
+
+# -- finalize -------------------------------------------------------------------------------------------------------
+
+
+def written(folder, logs, files):
+    """A folder as Spark's file sink leaves it."""
+    (folder / "_spark_metadata").mkdir(parents=True)
+    for name, names in logs.items():
+        rows = [json.dumps({"path": f"file:///elsewhere/{one}", "size": 1, "action": "add"}) for one in names]
+        (folder / "_spark_metadata" / name).write_text("\n".join(["v1", *rows]))
+    for one in files:
+        (folder / one).parent.mkdir(parents=True, exist_ok=True)
+        (folder / one).write_bytes(b"xy")
+
+
+def test_finalize_takes_away_what_is_of_no_whole_batch(tmp_path, capsys):
+    out = tmp_path / "out"
+    logs = {"0": ["part-gone-by-compaction"], "1.compact": ["part-a", "day=1/part%20b"], "2": ["part-c"]}
+    written(out, logs, ["part-a", "day=1/part b", "part-c", "part-x", "day=2/part-y", ".part-x.crc", "_SUCCESS"])
+    assert main(["pipeline", "finalize", str(out)]) == 2, "a script has to say --execute"
+    assert main(["pipeline", "finalize", str(out), "--dry-run"]) == 0
+    assert (out / "part-x").exists()
+    assert main(["pipeline", "finalize", str(out), "--execute"]) == 0
+    left = {str(one.relative_to(out)) for one in out.rglob("*") if one.is_file() and "_spark" not in str(one)}
+    assert left == {"part-a", "day=1/part b", "part-c", "_SUCCESS"}
+    assert not (out / "day=2").exists()
+    capsys.readouterr()
+    assert main(["pipeline", "finalize", str(out), "-J"]) == 0
+    assert json.loads(capsys.readouterr().out)["folders"][0]["result"] == "nothing to do"
+
+
+def test_finalize_tells_of_files_that_are_missing_and_refuses_strange_folders(tmp_path, capsys):
+    out = tmp_path / "out"
+    written(out, {"0": ["part-a", "part-b"]}, ["part-a"])
+    assert main(["pipeline", "finalize", str(out), "--execute"]) == 1
+    assert "part-b" in capsys.readouterr().err
+    written(tmp_path / "moved", {"0": ["part-a"]}, ["part-z"])
+    with pytest.raises(UsageError, match="none of them is here"):
+        finalize.finalize(tmp_path / "moved")
+    assert (tmp_path / "moved" / "part-z").exists()
+    written(tmp_path / "broken", {"0": []}, ["part-z"])
+    (tmp_path / "broken" / "_spark_metadata" / "0").write_text("v2\n{}")
+    with pytest.raises(UsageError, match="not a log"):
+        finalize.finalize(tmp_path / "broken")
+    with pytest.raises(UsageError, match="nothing to finalize"):
+        finalize.finalize(tmp_path)
+
+
+def test_finalize_waits_for_no_one_and_is_refused_while_somebody_writes(tmp_path):
+    out = tmp_path / "out"
+    written(out, {"0": ["part-a"]}, ["part-a", "part-new"])
+    with Registered(Entry(name="lake", destination=str(out))), pytest.raises(UsageError, match="writes to"):
+        finalize.finalize(out)
+    assert (out / "part-new").exists()
+
+
+def test_finalize_takes_what_a_killed_export_left_beside_the_folder(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    dead, alive = tmp_path / f".out.part-{process.pid}", tmp_path / f".out.part-{os.getpid()}"
+    for one in (dead, alive):
+        one.mkdir()
+        (one / "part-1").write_bytes(b"abc")
+    found = finalize.finalize(tmp_path / "out")
+    assert (found.orphans, found.sizes[dead]) == ([dead], 3)
+    assert not dead.exists()
+    assert alive.exists()
