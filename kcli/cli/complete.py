@@ -47,7 +47,7 @@ def _answer(words: list[str], typed: str, *, plain: bool) -> str:
     try:
         place = place_of(words)
         offers, files = _offers(place)
-    except (KcliError, OSError, ValueError):
+    except (KcliError, OSError, ValueError, LookupError):
         return "\n"  # a broken configuration: the command itself will tell
     if files:
         return "files\n"

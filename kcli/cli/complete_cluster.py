@@ -3,7 +3,6 @@
 A child that comes too late (TLS, SASL, far away) goes on for CHILD seconds and leaves the names for the next TAB in
 the user's cache: fresh for FRESH seconds, and for STALE where the cluster is not quick enough. While a child asks, and
 for CHILD seconds after one that failed, no other is sent: a dead cluster costs one wait, not one per TAB.
-Commands and keyrings that keep secrets are not asked at a TAB: they may ask for a password.
 """
 
 from __future__ import annotations
@@ -11,24 +10,33 @@ from __future__ import annotations
 import os
 import time
 
-from kcli.errors import KcliError
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.model import Cluster
-    from kcli.settings import ClientSettings
+
+    About = tuple[str, str]
+
+
+class Question:
+    """What a child is to ask."""
+
+    __slots__ = ("about", "kind", "values")
+
+    def __init__(self, kind: str, values: Values, about: About) -> None:
+        self.kind, self.values, self.about = kind, values, about
+
 
 DEADLINE = 0.25  # seconds; 0.3 with the interpreter's start
 FRESH, STALE, CHILD = 30.0, 600.0, 5
 LARGEST = 4 * 1024 * 1024  # bytes of names
 
 
-def look(kind: str, values: Values) -> list[str]:
-    """The names of a kind: topics, groups, brokers or configs. Empty where they are not known in time."""
+def look(kind: str, values: Values, about: About = ("", "")) -> list[str]:
+    """The names of a kind: topics, groups, brokers, ids (of brokers), or configs of the resource that `about` is (its
+    kind and name). Empty where they are not known in time."""
     if not hasattr(os, "fork"):
         return []
-    path = _path(kind, values)
+    path = _path(kind, values, about)
     age = _age(path)
     if age < FRESH:
         return _kept(path)
@@ -36,18 +44,18 @@ def look(kind: str, values: Values) -> list[str]:
     asking = f"{path}.asking"
     if not _first(asking):
         return known
-    found = _wait(kind, values, path, asking)
+    found = _wait(Question(kind, values, about), path, asking)
     return known if found is None else found
 
 
-def _path(kind: str, values: Values) -> str:
+def _path(kind: str, values: Values, about: About = ("", "")) -> str:
     """A file for each cluster as the line, the environment and the files name it; secrets are no part of its name."""
     from hashlib import sha256
 
     from kcli.config.profiles import project_file, user_file
     from kcli.secret import secretive
 
-    said: list[object] = [values.get(name) for name in ("bootstrap", "profile", "config_file", "broker_map")]
+    said: list[object] = [about, *(values.get(name) for name in ("bootstrap", "profile", "config_file", "broker_map"))]
     said += [text for text in values.get("properties") or () if not secretive(text.partition("=")[0])]
     said += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
     files = [project_file(), user_file(), values.get("config_file")]
@@ -93,7 +101,7 @@ def _first(asking: str) -> bool:
     return True
 
 
-def _wait(kind: str, values: Values, path: str, asking: str) -> list[str] | None:
+def _wait(question: Question, path: str, asking: str) -> list[str] | None:
     """What the child tells before the deadline; None when it tells nothing."""
     from select import select
 
@@ -101,7 +109,7 @@ def _wait(kind: str, values: Values, path: str, asking: str) -> list[str] | None
     hear, tell = os.pipe()
     if os.fork() == 0:
         os.close(hear)
-        _child(kind, values, path, asking, tell)
+        _child(question, path, asking, tell)
     os.close(tell)
     data = b""
     while (left := until - time.monotonic()) > 0 and select([hear], [], [], left)[0]:
@@ -112,7 +120,7 @@ def _wait(kind: str, values: Values, path: str, asking: str) -> list[str] | None
     return None
 
 
-def _child(kind: str, values: Values, path: str, asking: str, tell: int) -> None:
+def _child(question: Question, path: str, asking: str, tell: int) -> None:
     """Ask, keep, tell, end. It belongs to no terminal and holds none of the shell's pipes."""
     import signal
 
@@ -124,13 +132,19 @@ def _child(kind: str, values: Values, path: str, asking: str, tell: int) -> None
         null = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(null, number)
-        found = "\n".join(_ask(kind, values)).encode("utf-8", "ignore")[:LARGEST]
+        found = "\n".join(_asked(question)).encode("utf-8", "ignore")[:LARGEST]
         _keep(path, asking, found)
         with open(tell, "wb") as pipe:
             pipe.write(b"\n" + found)
         code = 0
     finally:
         os._exit(code)  # whatever it was: nobody is there to read about it
+
+
+def _asked(question: Question) -> list[str]:
+    from kcli.cli.complete_ask import ask
+
+    return ask(question, float(CHILD))
 
 
 def _keep(path: str, asking: str, found: bytes) -> None:
@@ -142,64 +156,3 @@ def _keep(path: str, asking: str, found: bytes) -> None:
         os.unlink(asking)
     except OSError:
         return  # no cache: the next TAB asks again
-
-
-def _ask(kind: str, values: Values) -> list[str]:
-    from kcli.cli.complete import safe
-    from kcli.cli.lean import start_lean
-
-    start_lean()
-    import asyncio
-
-    from kcli.cli.connection import Connection
-
-    if asks_elsewhere(Connection(values, looking=False), values):
-        raise KcliError("the secrets are kept where a TAB does not look")
-    settings = Connection(values).client().replace(deadline=float(CHILD), trace="")
-    return sorted({name for name in asyncio.run(_names(kind, settings)) if safe(name)})
-
-
-def asks_elsewhere(connection: object, values: Values) -> bool:
-    """Whether a secret is kept by a command or a keyring."""
-    profile = getattr(connection, "profile", None)
-    texts = [*(values.get("properties") or ()), *(v for k, v in os.environ.items() if k[:5] == "KCLI_")]
-    if values.get("config_file"):
-        with open(values["config_file"], encoding="utf-8", errors="replace") as file:
-            texts.append(file.read())
-    for key, value in profile.properties if profile is not None else ():
-        if getattr(value, "kind", "") in ("command", "keyring"):
-            return True
-        texts.append(f"{key}={value}")
-    words = ("${command:", "${keyring:", "token.command")
-    commanded = "KCLI_SASL_OAUTHBEARER_TOKEN_COMMAND" in os.environ
-    return commanded or any(word in text for text in texts for word in words)
-
-
-async def _names(kind: str, settings: ClientSettings) -> list[str]:
-    from kcli.client import Client
-
-    async with Client(settings) as client:
-        if kind == "groups":
-            from kcli.admin.groups import group_names
-
-            return await group_names(client.cluster)
-        from kcli.admin.gather import ask_anyone
-        from kcli.proto.messages.metadata import MetadataRequest
-
-        answer = await ask_anyone(client.cluster, MetadataRequest(topics=None, allow_auto_topic_creation=False))
-        if kind == "brokers":
-            return [f"[{b.host}]:{b.port}" if ":" in b.host else f"{b.host}:{b.port}" for b in answer.brokers]
-        topics = [row.name for row in answer.topics if row.name and not row.is_internal]
-        return await _topic_configs(client.cluster, topics) if kind == "configs" else topics
-
-
-async def _topic_configs(cluster: Cluster, topics: list[str]) -> list[str]:
-    """What can be set on a topic here, told by one that there is."""
-    if not topics:
-        return []
-    from kcli.admin.gather import ask_anyone
-    from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-
-    one = DescribeConfigsResource(resource_type=2, resource_name=topics[0], configuration_keys=None)
-    answer = await ask_anyone(cluster, DescribeConfigsRequest(resources=[one]))
-    return [config.name for row in answer.results for config in row.configs if not config.read_only]

@@ -86,8 +86,9 @@ def declared(name: str) -> Command | dict[str, Command]:
         table: Command | dict[str, Command] = getattr(import_module(module), attribute)
         return table
     from kcli.cli.complete_typed import TYPED
+    from kcli.cli.option import Command
 
-    return TYPED[name]
+    return TYPED.get(name) or Command(name=name)
 
 
 def _in(command: Command, before: list[str], text: str) -> Place:
@@ -169,7 +170,7 @@ def _word(command: Command, text: str, values: Values) -> Place:
     if not command.words or command.run in NEW:
         return Place(values=values)
     expected = command.words.split()
-    one = expected[min(len(values["words"]), len(expected) - 1)].strip("[].")
+    one = expected[min(len(values["words"]), len(expected) - 1)].strip("[].").partition("[")[0]
     if "|" in one:
         return Place(offers=[(choice, "") for choice in one.split("|")], values=values)
     return Place(kind=ARGUMENTS.get(one, ""), text=text, values=values)

@@ -11,19 +11,23 @@ if TYPE_CHECKING:
     from kcli.cli.complete_line import Offer
     from kcli.cli.option import Option
 
-CLUSTER = ("topics", "groups", "brokers", "configs")
+CLUSTER = ("topics", "groups", "ids")
 ARGUMENTS = {
     "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
     "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
-    "SHAPE": "shapes",
+    "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
+    "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids",
 }  # fmt: skip
 OPTIONS = {
     "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
     "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
     "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
+    "delete_configs": "topic keys",
 }  # fmt: skip
+KINDS = ("topic", "broker", "logger", "client-metrics", "group")
 FIXED = {
+    "kinds": KINDS,
     "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
     "types": ["classic", "consumer", "share", "streams"],
     "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
@@ -89,8 +93,10 @@ def names(place: Place) -> Iterable[Offer]:
         return _shapes(place.values["words"])
     if kind == "properties":
         return _properties(text)
-    if kind == "configs":
-        return [] if "=" in text else [(f"{name}=", "") for name in _asked(place, kind) or TOPIC_CONFIGS]
+    if kind in ("configs", "topic keys", "assignments", "keys"):
+        return [] if "=" in text else _configs(place, "=" if kind in ("configs", "assignments") else "")
+    if kind == "named":
+        return _named(place)
     if kind == "servers":
         done = text[: text.rfind(",") + 1]
         told = [servers for _, servers in profiles() if servers]
@@ -100,10 +106,28 @@ def names(place: Place) -> Iterable[Offer]:
     return [(name, "") for name in _asked(place, kind)] if kind in CLUSTER else []
 
 
-def _asked(place: Place, kind: str) -> list[str]:
+def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[str]:
     from kcli.cli.complete_cluster import look
 
-    return look(kind, place.values)
+    return look(kind, place.values, about)
+
+
+def _named(place: Place) -> list[Offer]:
+    """Resources of the kind that the first word is; a job's name, elsewhere, is not known here."""
+    of = (place.values["words"] or [""])[0]
+    kind = {"topic": "topics", "group": "groups", "broker": "ids", "logger": "ids"}.get(of, "")
+    return [(name, "") for name in _asked(place, kind)] if kind else []
+
+
+def _configs(place: Place, end: str) -> list[Offer]:
+    """Names of configs: of the KIND and NAME before it, else of topics."""
+    words, about = place.values["words"], ("topic", "")
+    if place.kind in ("assignments", "keys"):
+        if len(words) < 2 or words[0] not in KINDS:
+            return []
+        about = (words[0], words[1])
+    found = _asked(place, "configs", about) or (TOPIC_CONFIGS if about[0] == "topic" else [])
+    return [(name + end, "") for name in found]
 
 
 def profiles() -> list[Offer]:

@@ -22,7 +22,30 @@ def _options(*rows: tuple[str, str, str]) -> tuple[Option, ...]:
     )
 
 
+_CAT = {
+    "-C": "", "-P": "", "-L": "", "-Q": "", "-G": "GROUP", "-t": "TOPIC", "-b": "SERVERS", "-p": "N", "-o": "WHERE",
+    "-X": "PROPERTY", "-F": "FILE", "-z": "codec", "-D": "DELIM", "-K": "DELIM", "-k": "KEY", "-H": "NAME=VALUE",
+    "-c": "N", "-f": "FORMAT", "-s": "SERDES", "-r": "URL", "-m": "SECONDS", "-e": "", "-J": "", "-u": "", "-q": "",
+    "-v": "", "-l": "", "-Z": "", "-O": "", "-E": "", "-T": "", "-U": "",
+}  # fmt: skip
+_NAMES = {"-b": "bootstrap", "-X": "properties", "-z": "compression"}
+"""kcat's letters, as far as what follows them has names."""
+
 TYPED = {
+    "cat": Command(
+        name="cat",
+        words="FILE",
+        options=tuple(
+            Option(
+                name=_NAMES.get(flag, flag),
+                flags=(flag,),
+                kind="text" if metavar else "flag",
+                metavar=metavar,
+                multiple=flag in ("-X", "-H", "-t"),
+            )
+            for flag, metavar in _CAT.items()
+        ),
+    ),
     "sandbox": Command(
         name="sandbox",
         options=_options(

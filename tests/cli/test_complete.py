@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from kcli.admin.config_resources import KINDS
 from kcli.cli import complete, complete_cluster
+from kcli.cli.app import COMMANDS
 from kcli.cli.complete_line import split
 from kcli.cli.complete_names import FIXED, VALUES
 from kcli.cli.complete_typed import TYPED
@@ -104,6 +106,13 @@ def test_an_option_that_was_given_is_not_offered_again_but_a_repeatable_one_is(a
     assert {"--grep", "--help"} <= set(offered)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_completes_something(name: str, ask: Ask) -> None:
+    assert ask(name[:-1] if len(name) > 3 else name).count(name) == 1
+    assert "--help" in ask(name, "--")
+    ask(name, "")
+
+
 def test_files_are_left_to_the_shell(ask: Ask) -> None:
     for words in (["produce", "t", ""], ["consume", "t", "-F", ""], ["groups", "reset", "g", "--from-file", ""]):
         assert ask(*words) == []
@@ -122,6 +131,15 @@ def test_files_are_left_to_the_shell(ask: Ask) -> None:
         (["consume", "orders", "-gbil"], ["-gbilling"]),
         (["groups", "reset", "billing", "--topic=pay"], ["--topic=payments"]),
         (["topics", "create", "x", "--config", "retention.m"], ["retention.ms="]),
+        (["topics", "trim", "pay"], ["payments"]),
+        (["cat", "-C", "-t", "pay"], ["payments"]),
+        (["cat", "-G", "bil"], ["billing"]),
+        (["configs", "get", "to"], ["topic"]),
+        (["configs", "get", "topic", "pay"], ["payments"]),
+        (["configs", "get", "topic", "payments", "retention.m"], ["retention.ms"]),
+        (["configs", "set", "topic", "payments", "retention.m"], ["retention.ms="]),
+        (["configs", "get", "group", "bil"], ["billing"]),
+        (["configs", "get", "broker", ""], ["1"]),
     ],
 )
 def test_names_complete_from_the_cluster(
@@ -331,6 +349,7 @@ def test_the_commands_of_typer_are_told_as_typer_has_them(name: str) -> None:
     assert {flag for option in TYPED[name].options for flag in option.flags} == theirs - {"--help", "-h"}
 
 
-def test_mechanisms_are_those_that_there_are() -> None:
+def test_words_are_those_that_there_are() -> None:
     assert VALUES["sasl.mechanism"] == MECHANISMS
+    assert set(FIXED["kinds"]) == set(KINDS)
     assert set(FIXED["codecs"]) == {"none", "gzip", "snappy", "lz4", "zstd"}
