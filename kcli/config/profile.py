@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcli.config.sources import Source
 
 FLAGS = ("read_only", "protected")
-SERVERS = ("bootstrap", "bootstrap_servers")
+SERVERS = ("bootstrap", "bootstrap_servers", "bootstrap.servers", "metadata.broker.list")
 MAP = "broker_map"
 TAKING = ("sasl.oauthbearer.token.file", "sasl.oauthbearer.token.command", "sasl.kerberos.keytab")
 

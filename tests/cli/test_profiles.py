@@ -48,6 +48,14 @@ def servers(**values: object) -> str:
     return ",".join(f"{host}:{port}" for host, port in Connection(dict(values)).client().bootstrap)
 
 
+@pytest.mark.parametrize(
+    "line", ["bootstrap.servers", '"bootstrap.servers"', "bootstrap_servers", "bootstrap", "metadata.broker.list"]
+)
+def test_servers_are_those_of_the_profile_by_whichever_name(home: Path, line: str) -> None:
+    (home / "config" / "kcli" / "config.toml").write_text(f'[profiles.one]\n{line} = "there:1"\n')
+    assert servers(profile="one") == "there:1", "and never this machine's port 9092"
+
+
 def test_who_wins_flag_environment_project_user_default(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert servers() == "dev:1"
     (home / "project" / ".kcli.toml").write_text('default_profile = "here"\n[profiles.here]\nbootstrap = "project:1"\n')

@@ -1,0 +1,136 @@
+"""A secret is nowhere: every way to hand one over, every command that could say it, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from kcli.sandbox.tls import make_certificates
+from tests.programs import Result, kcli
+
+CANARY = "canary-5f1e9c"
+WAYS = (
+    "profile",
+    "environment",
+    "file of the profile",
+    "variable of the profile",
+    "command of the profile",
+    "-X",
+    "-F",
+    "jaas",
+)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    folder = tmp_path_factory.mktemp("certificates")
+    made = make_certificates(folder)
+    users = {"right": CANARY, "wrong": "something else"}
+    with SandboxThread(topics={"orders": 1}, tls=made, sasl=users, advertised="localhost") as running:
+        yield f"localhost:{running.bootstrap.rpartition(':')[2]}", folder / "ca.pem"
+
+
+def _way(way: str, user: str, world: tuple[str, Path], home: Path) -> tuple[list[str], dict[str, str]]:
+    """Options and environment with which `user` has the secret."""
+    bootstrap, ca = world
+    common = {
+        "bootstrap.servers": bootstrap, "security.protocol": "SASL_SSL", "ssl.ca.location": str(ca),
+        "sasl.mechanism": "SCRAM-SHA-256", "sasl.username": user,
+    }  # fmt: skip
+    environment = {"XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home), "XDG_CACHE_HOME": str(home)}
+    (home / "secret").write_text(CANARY)
+    (home / "secret").chmod(0o600)
+    kept = {
+        "profile": f'"{CANARY}"', "file of the profile": f'{{ file = "{home}/secret" }}',
+        "variable of the profile": '{ env = "MY_SECRET" }',
+        "command of the profile": f'{{ command = ["cat", "{home}/secret"] }}',
+    }  # fmt: skip
+    if way in kept:
+        lines = [f'"{key}" = "{value}"' for key, value in common.items()]
+        config = home / "kcli" / "config.toml"
+        config.parent.mkdir(exist_ok=True)
+        config.write_text("\n".join(["[profiles.x]", *lines, f'"sasl.password" = {kept[way]}', ""]))
+        config.chmod(0o600)
+        return ["--profile", "x"], {**environment, "MY_SECRET": CANARY}
+    options = [word for key, value in common.items() for word in ("-X", f"{key}={value}")]
+    if way == "environment":
+        return options, {**environment, "KCLI_SASL_PASSWORD": CANARY}
+    if way == "-X":
+        return [*options, "-X", f"sasl.password={CANARY}"], environment
+    java = home / "client.properties"
+    login = f'org.apache.kafka.common.security.scram.ScramLoginModule required username="{user}" password="{CANARY}";'
+    last = f"sasl.jaas.config={login}" if way == "jaas" else f"sasl.password={CANARY}"
+    java.write_text("\n".join([*(f"{key}={value}" for key, value in common.items()), last, ""]))
+    java.chmod(0o600)
+    return ["-F", str(java)], environment
+
+
+def _silent(done: Result, home: Path, *kept: str) -> None:
+    assert CANARY not in done.out.decode() + done.err, "said"
+    for path in home.rglob("*"):
+        if path.is_file() and path.name not in ("secret", "config.toml", "client.properties", *kept):
+            assert CANARY.encode() not in path.read_bytes(), path
+
+
+COMMANDS = (
+    ["topics", "list", "--trace"], ["topics", "list", "-v", "--trace-file", "TRACE"], ["config", "show", "--all"],
+    ["config", "show", "--format", "json"], ["config", "check"], ["doctor", "--format", "json"], ["doctor"],
+    ["topics", "list", "-X", "linger.msx=1"], ["topics", "list", "-X", "acks=nonsense"],
+    ["topics", "list", "-X", "ssl.ca.location=/no/such/file"], ["topics", "list", "-X", "sasl.mechanism=PLAI"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_secret_is_never_said(way: str, world: tuple[str, Path], tmp_path: Path) -> None:
+    for user in ("right", "wrong"):
+        options, environment = _way(way, user, world, tmp_path)
+        for words in COMMANDS if user == "right" else COMMANDS[:1] + COMMANDS[6:7]:
+            given = options if words[:2] != ["config", "check"] else []
+            line = [str(tmp_path / "trace") if word == "TRACE" else word for word in words]
+            done = kcli(*line, *given, env=environment)
+            assert done.code in (0, 2, 5), done
+            assert "Traceback" not in done.err
+            _silent(done, tmp_path)
+    trace = (tmp_path / "trace").read_text()
+    assert "SaslAuthenticate" in trace
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_B19_a_wrong_password_is_told_within_two_seconds(
+    mechanism: str, world: tuple[str, Path], tmp_path: Path
+) -> None:
+    options, environment = _way("environment", "wrong", world, tmp_path)
+    begin = time.monotonic()
+    done = kcli("topics", "list", *options, "-X", f"sasl.mechanism={mechanism}", env=environment)
+    assert time.monotonic() - begin < 2
+    assert done.code == 5
+    assert "refused the authentication of wrong" in done.err
+    assert done.out == b""
+    _silent(done, tmp_path)
+
+
+def test_a_traceback_of_a_mistake_of_ours_has_none_either(
+    world: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the locals of every frame, as some tools print them."""
+    import traceback
+
+    from kcli.broker import authentication
+    from kcli.cli.main import main
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    options, environment = _way("-F", "right", world, tmp_path)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(authentication, "introduce", fail)
+    with pytest.raises(ZeroDivisionError) as caught:
+        main(["topics", "list", *options])
+    told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert "settings =" in told, "the locals are there"
+    assert CANARY not in told
