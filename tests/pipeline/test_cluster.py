@@ -17,7 +17,7 @@ import pytest
 
 from kcli.pipeline.gateway import spark_home
 from tests.kafka.cluster import free_ports
-from tests.pipeline.test_guarantees import descendants
+from tests.pipeline.tree import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,6 +20,7 @@ from confluent_kafka import Consumer, TopicPartition
 from kcli.pipeline.jobs.finalize import finalize
 from tests.kafka.conftest import kafka as kafka
 from tests.pipeline.topics import Topics
+from tests.pipeline.tree import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,24 +64,6 @@ def killed(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
-
-
-def descendants(pid: int) -> list[int]:
-    """Every process below."""
-    parents: dict[int, list[int]] = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                parent = int(file.read().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        parents.setdefault(parent, []).append(int(name))
-    found, ahead = [], [pid]
-    while ahead:
-        children = parents.get(ahead.pop(), [])
-        found += children
-        ahead += children
-    return found
 
 
 def wait_for(what: Callable[[], bool]) -> None:
