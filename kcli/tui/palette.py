@@ -6,12 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 
 from kcli.tui.places import places
 from kcli.tui.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from textual.fuzzy import Matcher
 
     from kcli.tui.app import Dashboard
 
@@ -41,14 +44,22 @@ class Entries(Provider):
         for number, one in enumerate(self.entries()):
             if number >= SHOWN:
                 break
-            yield DiscoveryHit(one.text, one.do, help=one.help)
+            yield DiscoveryHit(Content(one.text), one.do, text=one.text, help=one.help)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for one in self.entries():
             score = matcher.match(one.text)
             if score > 0:
-                yield Hit(score, matcher.highlight(one.text), one.do, help=one.help)
+                yield Hit(score, _marked(matcher, one.text), one.do, text=one.text, help=one.help)
+
+
+def _marked(matcher: Matcher, text: str) -> Content:
+    """The text with what matches marked. Textual's own `highlight` would read a name such as `[red]` as markup."""
+    content = Content(text)
+    for place in matcher.fuzzy_search.match(matcher.query, text)[1]:
+        content = content.stylize(matcher.match_style, place, place + 1)
+    return content
 
 
 class Actions(Entries):

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli.admin.commits import write_commits
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.offsets import Committed
 from kcli.cli.tui import _theme
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.lag.recording import read
+from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.tui import keys
 from kcli.tui.app import Dashboard
@@ -70,6 +74,31 @@ async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: Worl
         await shows(pilot, "Theme kcli-light")
         await pilot.press("enter")
         await until(pilot, lambda: pilot.app.theme == "kcli-light")
+
+
+HOSTILE = "[/red] [link=x]\x1b[31mgroup"
+
+
+async def test_names_that_look_like_markup_are_names(other: World) -> None:
+    async with Client(other.settings()) as client:
+        at = {TopicPartition("orders", 0): Committed(offset=1)}
+        await write_commits(Coordinators(client.cluster), HOSTILE, at)
+    async with other.open() as pilot:
+        await shows(pilot, "[/red]")
+        await pilot.press("ctrl+p")
+        await pilot.pause(0.2)
+        await pilot.press(*"red")
+        text = await shows(pilot, "Go to group [/red]")
+        assert "\x1b" not in text
+        await pilot.press("escape", "escape")
+        rows = pilot.app.screen.query_one(Rows)
+        await until(pilot, lambda: isinstance(pilot.app.screen, Groups))
+        rows.cursor = next(n for n, one in enumerate(rows.shown) if one.described.group == HOSTILE)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Group) and pilot.app.screen.partition is not None)
+        await pilot.press("r")
+        await shows(pilot, "1 of 1 would change")
+        assert "\x1b" not in seen(pilot)
 
 
 async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(world: World, other: World) -> None:

@@ -75,7 +75,7 @@ class Page(Screen[None]):
     told: str = ""
     """What kind of trouble this page has told of, until an answer comes again."""
 
-    _asking = False
+    _asking = 0
 
     # -- what each kind says ---
 
@@ -168,14 +168,14 @@ class Page(Screen[None]):
     @work(exclusive=True, group="fetch")
     async def inquire(self) -> None:
         """Ask what this page asks, and show the answer; an error is a toast, and what was there stays."""
-        self._asking = True
+        self._asking += 1
         try:
             answer = await self.session.ask(self.fetch)
         except KcliError as problem:
             self._trouble(problem)
             return
         finally:
-            self._asking = False
+            self._asking -= 1
         self.told = ""
         if self.is_mounted:
             self.fetched(answer)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.widgets import Input, Select, Static
 
 from kcli.errors import KcliError, UsageError
@@ -72,13 +73,13 @@ class Reset(Dialog):
             yield Static(f"Type {printable(self._word)} to do it:", id="ask", markup=False)
             yield Input(id="confirm", compact=True)
 
-    def _scopes(self) -> list[tuple[str, str]]:
+    def _scopes(self) -> list[tuple[Content, str]]:
         at = self.resetting.at
-        whole = ("all its topics", "group")
+        whole = (Content("all its topics"), "group")
         if at is None:
             return [whole]
         topic = printable(at.topic)
-        return [(f"{topic}[{at.partition}]", "partition"), (f"all of {topic}", "topic"), whole]
+        return [(Content(f"{topic}[{at.partition}]"), "partition"), (Content(f"all of {topic}"), "topic"), whole]
 
     def on_mount(self) -> None:
         self.query_one("#form", Select).focus()
