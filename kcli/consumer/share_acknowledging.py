@@ -10,7 +10,7 @@ import asyncio
 from itertools import count
 
 from kcli import codes
-from kcli.consumer.share_ranges import NAMES, RENEW, Outcome, Range, halves, merged
+from kcli.consumer.share_ranges import NAMES, RENEW, Outcome, Range, cut, halves, merged
 from kcli.consumer.share_session import FINAL, ShareSession
 from kcli.errors import AuthError, BrokerError, DeadlineExceeded, DecodeError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
@@ -80,6 +80,17 @@ class Acknowledging:
                 self._refused.append((place, ranges, code, message))
             else:
                 self._settle(place, ranges, BrokerError(code, self._about(place), message) if code else None)
+
+    def given_again(self, place: Place, spans: list[tuple[int, int]]) -> None:
+        """The answer that refused also brought these anew: they are another delivery, which has to be looked at before
+        anything is said of it."""
+        refused, self._refused = self._refused, []
+        for where, ranges, code, message in refused:
+            outside, inside = cut(ranges, spans if where == place else ())
+            if inside:
+                self._settle(place, merged(inside), BrokerError(code, self._about(place), message or None))
+            if outside:
+                self._refused.append((where, outside, code, message))
 
     def session_refused(self, told: Ranges, code: ErrorCode, message: str | None) -> None:
         """The request as a whole was refused, and nothing of it was done. Raises BrokerError for what will not pass."""

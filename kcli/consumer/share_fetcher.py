@@ -167,6 +167,7 @@ class ShareFetcher:
             elif row is not None and row.acquired_records:
                 self.reader.well(at)
                 self.empty.discard(place)
+                self.acks.given_again(place, [(one.first_offset, one.last_offset) for one in row.acquired_records])
                 self.buffer.append(Arrived(at, place, self.node, row, deadline))
             else:
                 self.reader.well(at)

@@ -132,7 +132,7 @@ class ShareMember:
     async def _has_none(self) -> UnsupportedVersion:
         """The sentence for a broker without share groups, or one where they are switched off (E63)."""
         broker = await self._cluster.anyone()
-        if SHARE_HEARTBEAT not in await broker.versions():
+        if (await broker.versions()).get(SHARE_HEARTBEAT, (0, 0))[1] < 1:  # 0 was the early access of 4.0
             return UnsupportedVersion(
                 f"{self._group}: this broker has no share groups (KIP-932): they are in Apache Kafka 4.1, where "
                 "`kafka-features.sh upgrade --feature share.version=1` switches them on, and on by default from 4.2"

@@ -67,6 +67,22 @@ def halves(ranges: list[Range]) -> list[list[Range]]:
     return [[Range(one.first, middle, one.kind)], [Range(middle + 1, one.last, one.kind)]]
 
 
+def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Range], list[Range]]:
+    """What of the ranges is in none of the spans (first, last), and what is in one of them."""
+    outside, inside = list(ranges), []
+    for first, last in spans:
+        rest: list[Range] = []
+        for one in outside:
+            low, high = max(one.first, first), min(one.last, last)
+            if low > high:
+                rest.append(one)
+                continue
+            inside.append(Range(low, high, one.kind))
+            rest += [Range(a, b, one.kind) for a, b in ((one.first, low - 1), (high + 1, one.last)) if a <= b]
+        outside = rest
+    return outside, inside
+
+
 class Undecided:
     """The offsets of which nothing was said yet, as ranges."""
 

@@ -151,6 +151,26 @@ def test_E66_a_lock_is_renewed_while_the_reader_of_the_output_stands_still() -> 
         assert sorted(int(line.split()[0]) for line in out.splitlines()) == list(range(3000))
 
 
+def test_E66_without_renewal_what_is_late_is_told_or_not_written_and_nothing_is_lost() -> None:
+    with SandboxThread(topics={"t": 3}) as sandbox:
+        for api in ("ShareFetch", "ShareAcknowledge"):
+            sandbox.faults.speak_only(api, 1, 1)
+        shell = Shell(sandbox.bootstrap)
+        _configure(shell, "g", **{"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "500"})
+        for partition in "012":
+            lines = b"".join(b"%s-%d %s\n" % (partition.encode(), n, b"x" * 6000) for n in range(1000))
+            shell.ok("produce", "t", "-p", partition, stdin=lines)
+        words = [*KCLI, "consume", "t", "--share-group", "g", "-e"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=shell.environment) as process:
+            time.sleep(2.5)  # several locks long, and more than a pipe holds
+            out, err = process.communicate(timeout=20)
+        assert process.returncode == 1
+        assert b"written and not accepted, to be given again" in err
+        assert b"not written: their locks had run out" in err
+        seen = {line.split()[0] for line in out.splitlines()}
+        assert seen == {b"%d-%d" % (partition, n) for partition in (0, 1, 2) for n in range(1000)}
+
+
 def _configure(shell: Shell, group: str, **configs: str) -> None:
     import asyncio
 

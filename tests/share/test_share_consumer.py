@@ -164,7 +164,9 @@ async def test_E63_a_broker_without_share_groups_is_told_by_name_and_how_they_ar
     async with world() as w:
         w.sandbox.faults.speak_only("ShareGroupHeartbeat", 0, 0)
         async with w.member() as consumer:
-            with pytest.raises(UnsupportedVersion, match=r"share groups"):
+            with pytest.raises(
+                UnsupportedVersion, match=r"has no share groups \(KIP-932\): they are in Apache Kafka 4.1"
+            ):
                 await consumer.poll(5)
 
 
@@ -272,3 +274,26 @@ async def test_E67_alter_and_delete_offsets_of_a_share_group_go_to_its_coordinat
         assert (await broker.ask(delete)).responses[0].error_code == 0
         async with w.member() as consumer:
             await gather(consumer, 30)
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+async def test_ranges_of_one_batch_are_windows_of_it_and_are_told_by_their_delivery_count(codec: str) -> None:
+    from kcli.settings import ProducerSettings
+
+    async with world() as w:
+        async with w.client.producer(ProducerSettings(compression=codec, linger=0.5)) as producer:
+            for n in range(20):
+                await producer.send("t", b"%d" % n, partition=0)
+            assert await producer.flush(10) == 0
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            for first, last in ((2, 4), (9, 9), (15, 19)):
+                consumer.acknowledge(got, "release", first, last)
+            consumer.hold(got)
+            again = await gather(consumer, 9, say=None)
+            assert [(one.first, one.last, one.delivery_count) for one in again] == [(2, 4, 2), (9, 9, 2), (15, 19, 2)]
+            assert [values([one]) for one in again] == [[2, 3, 4], [9], [15, 16, 17, 18, 19]]
+            for one in [got, *again]:
+                consumer.acknowledge(one)
+            assert await consumer.commit(5) == []
+            assert w.start() == 20

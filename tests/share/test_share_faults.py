@@ -42,6 +42,22 @@ async def test_E66_a_refusal_that_rode_on_a_fetch_is_looked_into_as_well() -> No
             assert w.start() == 10
 
 
+async def test_E66_a_record_that_came_again_with_the_refusal_is_another_delivery_and_not_accepted_unseen() -> None:
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            (got,) = await consumer.poll(5)
+            w.sandbox.faults.expire_locks("g")
+            consumer.acknowledge(got)
+            (again,) = await gather(consumer, 10, say=None)  # the refused word and the records came in one answer
+            assert (again.first, again.last, again.delivery_count) == (0, 9, 2)
+            assert w.start() == 0
+            assert [(one.first, one.last) for one in await consumer.commit(5)] == [(0, 9)]
+            consumer.acknowledge(again)
+            assert await consumer.commit(5) == []
+            assert w.start() == 10
+
+
 async def test_E66_a_refusal_costs_no_more_than_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcli.consumer.share_acknowledging.LOOKS", 4)
     async with world() as w:

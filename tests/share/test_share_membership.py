@@ -8,7 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.consumer.share_membership import ShareMembership
-from kcli.consumer.share_ranges import ACCEPT, RELEASE, Range, Undecided, halves, merged
+from kcli.consumer.share_ranges import ACCEPT, RELEASE, Range, Undecided, cut, halves, merged
 from kcli.consumer.share_session import LAST, ShareSession
 from kcli.errors import UsageError
 from kcli.proto.messages.share_group_heartbeat import (
@@ -164,6 +164,16 @@ def test_E66_a_refusal_is_cut_down_to_single_offsets() -> None:
     assert halves([Range(0, 9, ACCEPT), Range(20, 29, ACCEPT)]) == [[Range(0, 9, ACCEPT)], [Range(20, 29, ACCEPT)]]
     assert halves([Range(0, 4, ACCEPT)]) == [[Range(0, 2, ACCEPT)], [Range(3, 4, ACCEPT)]]
     assert halves([Range(3, 3, ACCEPT)]) == []
+
+
+def test_E66_what_came_again_with_the_refusal_is_not_said_again() -> None:
+    said = [Range(0, 9, ACCEPT), Range(20, 29, RELEASE)]
+    assert cut(said, [(5, 22)]) == (
+        [Range(0, 4, ACCEPT), Range(23, 29, RELEASE)],
+        [Range(5, 9, ACCEPT), Range(20, 22, RELEASE)],
+    )
+    assert cut(said, []) == (said, [])
+    assert cut(said, [(0, 3), (4, 9), (28, 40)])[0] == [Range(20, 27, RELEASE)]
 
 
 def test_E64_what_was_said_cannot_be_said_again() -> None:
