@@ -92,7 +92,9 @@ def poisoned(poison: Poison) -> Iterator[Poison]:
 
 
 def on_a_terminal(*words: str, bootstrap: str) -> tuple[int, str]:
-    """Run kcli with a terminal as stdin, stdout and stderr; its exit code and all that the terminal got."""
+    """Run kcli with a terminal as stdin, stdout and stderr; its exit code and all that the terminal got. The word
+    BOOTSTRAP is the address."""
+    words = tuple(bootstrap if word == "BOOTSTRAP" else word for word in words)
     keyboard, terminal = pty.openpty()
     got = bytearray()
 

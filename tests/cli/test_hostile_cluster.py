@@ -59,6 +59,11 @@ RECORDS = {
     "redrive": ["redrive", T],
     "produce": ["produce", T, "--value", "x", "-v"],
     "trace": ["topics", "list", "--trace"],
+    "cat -C": ["cat", "-b", "BOOTSTRAP", "-C", "-t", T, "-e", "-o", "beginning"],
+    "cat -C -J": ["cat", "-b", "BOOTSTRAP", "-C", "-t", T, "-e", "-J"],
+    "cat -L": ["cat", "-b", "BOOTSTRAP", "-L"],
+    "cat -L -J": ["cat", "-b", "BOOTSTRAP", "-L", "-J"],
+    "cat, missing": ["cat", "-b", "BOOTSTRAP", "-C", "-t", f"ordders{EVIL}", "-e"],
 }
 OTHERS = {"sandbox", "demo", "tui", "pipeline", "config", "schema", "completion", "rollback"}
 """No cluster's words on a terminal, or (tui, pipeline) tested in a place of their own; rollback is groups reset."""
