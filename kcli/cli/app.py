@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "consume": ("hot", "Print records; follow unless bounded."),
     "tail": ("hot", "Print the last records by time over all partitions, then follow."),
     "count": ("hot", "Count records exactly."),
+    "cat": ("kcli.cli.cat:run", "Run a command line of kcat's; also when kcli is linked as kcat."),
     "copy": ("kcli.cli.copy_options:COPY", "Copy records from one topic to another, also between clusters."),
     "redrive": ("kcli.cli.redrive_options:REDRIVE", "Send dead letters back to the topics they came from."),
     "sandbox": ("kcli.cli.sandbox:app", "Run an embedded Kafka broker on this machine."),

@@ -19,6 +19,8 @@ ADMINISTRATION = ("topics", "topic", "groups", "group", "lag", "offsets", "offse
 def main(argv: list[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if argv is None and sys.argv[0].endswith(("kcat", "kafkacat")):
+        words = ["cat", *words]  # linked as kcat
     if (sys.stdin is None or sys.stdout is None or sys.stderr is None) and not _reopen(words):
         return 1
     try:
@@ -56,6 +58,10 @@ def console() -> NoReturn:
 def _dispatch(words: list[str]) -> int:
     if words[:1] == ["__complete"]:
         from kcli.cli.complete import run
+
+        return run(words[1:])
+    if words[:1] == ["cat"]:
+        from kcli.cli.cat import run
 
         return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
