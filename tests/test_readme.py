@@ -150,4 +150,5 @@ def test_every_file_it_links_to_is_there() -> None:
 
 
 def test_it_stays_short() -> None:
-    assert len(README.splitlines()) <= 60
+    lines = [line for line in README.splitlines() if line and not line.startswith("![")]
+    assert len(lines) <= 55

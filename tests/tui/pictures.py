@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import math
 import os
 import sys
 import tempfile
@@ -26,9 +27,11 @@ from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.keys import every
 from kcli.tui.places import find
 from kcli.tui.replay import ReplaySession
 from kcli.tui.session import LiveSession
+from kcli.tui.widgets.plot import Plot
 from tests.tui.conftest import seen, shows, until
 
 if TYPE_CHECKING:
@@ -37,9 +40,13 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+PAGE = PICTURES.parent / "tui.md"
+FROM, TO = "<!-- keys: written by `make screenshots` -->", "<!-- end of keys -->"
 SIZE = (110, 30)
 BEGUN = 1_795_265_117_000  # ms: when the recording was made
 STUCK = ("down", "enter")
+
+RATES = [400 + 60 * math.sin(n / 7) + 90 * math.sin(n / 17) for n in range(120)]
 
 REPLAYED: dict[str, tuple[tuple[str, ...], str]] = {
     "groups": ((), "TXN-BLOCKED"),
@@ -132,6 +139,12 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
         await shows(pilot, words)
         await settled(pilot)
         app.cluster = ("demo", 1)
+        if place.startswith(
+            "topic "
+        ):  # how fast it is written to depends on the clock: the plot gets points of its own
+            plot = app.screen.query_one(Plot)
+            plot.title = f"written a second  now {RATES[-1]:.0f}"
+            plot.put([(BEGUN / 1000 + 5 * n, rate) for n, rate in enumerate(RATES)])
         await pilot.pause(0.3)
         return app.export_screenshot(title="kcli")
 
@@ -156,12 +169,29 @@ async def everything() -> dict[str, str]:
     return found
 
 
+def keys() -> str:
+    """The table of keys in docs/tui.md, written from the bindings."""
+    lines = ["| id | keys | what |", "|---|---|---|"]
+    for one in every().values():
+        pressed = " ".join(f"`{key}`" for key in ([one.keys] if len(one.keys) == 1 else one.keys.split(",")))
+        lines.append(f"| {one.id} | {pressed} | {one.what} |")
+    return "\n".join(lines)
+
+
+def with_keys(text: str) -> str:
+    """The page with its table as it must be."""
+    head, _, rest = text.partition(FROM)
+    _, _, tail = rest.partition(TO)
+    return f"{head}{FROM}\n{keys()}\n{TO}{tail}"
+
+
 def main() -> int:
     os.environ["TZ"] = "UTC"
     time.tzset()
     for name, svg in asyncio.run(everything()).items():
         (PICTURES / f"{name}.svg").write_text(svg)
         print(f"docs/pictures/{name}.svg")
+    PAGE.write_text(with_keys(PAGE.read_text()))
     return 0
 
 

@@ -32,7 +32,7 @@ class Brokers(Page):
 
     @property
     def same_as(self) -> str:
-        return "kcli doctor"
+        return "kcli brokers"
 
     def body(self) -> ComposeResult:
         yield Rows(_columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers",

@@ -177,7 +177,7 @@ class Page(Screen[None]):
         finally:
             self._asking -= 1
         self.told = ""
-        if self.is_mounted:
+        if self.is_there:
             self.fetched(answer)
 
     def _trouble(self, problem: KcliError) -> None:
@@ -195,8 +195,17 @@ class Page(Screen[None]):
         except KcliError as problem:
             self.board.toast(problem)
             return
-        if self.is_mounted:
+        if self.is_there:
             then(answer)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to show an answer on: an answer may come while the page is being taken down."""
+        return self.is_mounted and bool(self.query(Rows))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is no way back from the first screen, except out of its filter."""
+        return action != "back" or len(self.app.screen_stack) > 2 or any(one.display for one in self.query("#filter"))
 
     def action_back(self) -> None:
         field = self.query_one("#filter", Input)
