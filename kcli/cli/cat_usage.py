@@ -53,5 +53,10 @@ All
   -Z             null and empty as NULL
   -u             write each record at once
 
+Examples:
+  {program} -b localhost:9092 -t orders -P -K: < keyed.txt
+  {program} -b localhost:9092 -CJeqt orders -o -10
+  {program} -b localhost:9092 -G billing orders '^refunds'
+
 Exit codes: 0 done or interrupted, 1 failure. `kcli produce --help` and `kcli consume --help` have more.
 """

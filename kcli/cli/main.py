@@ -60,14 +60,14 @@ def _dispatch(words: list[str]) -> int:
         from kcli.cli.complete import run
 
         return run(words[1:])
-    if words[:1] == ["cat"]:
-        from kcli.cli.cat import run
-
-        return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
         return print_version()
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
+    if words[:1] == ["cat"]:
+        from kcli.cli.cat import run
+
+        return run(words[1:])
     if words in (["--help"], ["-h"]) or not words:
         from kcli.cli.app import help_text
 
