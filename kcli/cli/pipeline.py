@@ -83,7 +83,9 @@ class Frame:
 
             find_java(self.values["java_home"])
         conf = dict(self.conf)
-        wanted = [*packages, *([jvm_connector()] if self.connector == "jvm" else [])]
+        wanted = list(packages)
+        if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
+            wanted.append(jvm_connector())
         if wanted:
             conf[PACKAGES] = ",".join([*conf.get(PACKAGES, "").split(","), *wanted]).strip(",")
         return SessionSettings(

@@ -128,7 +128,9 @@ def drive(frame: Frame, job: Job) -> int:
             signals.session = session
             signals.listen()
             return Run(frame, job, watch, signals, registered).through(job.begin(spark, live.address), live)
-        except KcliError:
+        except KcliError as problem:
+            if "unresolved dependency: " in str(problem):
+                raise _unresolved(str(problem)) from problem
             raise
         except Exception as problem:
             _keep(problem, session.log)
@@ -136,6 +138,15 @@ def drive(frame: Frame, job: Job) -> int:
         finally:
             watch.close()
             session.stop()
+
+
+def _unresolved(text: str) -> UsageError:
+    """What to say when Maven's places do not have a package."""
+    name = text.partition("unresolved dependency: ")[2].partition(": not found")[0].replace("#", ":").replace(";", ":")
+    return UsageError(
+        f"Maven does not find {name}: --conf spark.jars.packages={name.rpartition(':')[0]}:VERSION names another, "
+        "--conf spark.jars.repositories=URL another place, --conf spark.jars=FILE,… jars that are here"
+    )
 
 
 def _keep(problem: Exception, log: Path) -> None:

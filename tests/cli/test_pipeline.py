@@ -108,6 +108,34 @@ def test_the_help_of_the_group_imports_no_spark():
     assert "kcli pipeline export orders --to parquet" in done.stdout
 
 
+def test_the_third_interrupt_kills_spark_and_ends_the_process_at_once():
+    code = """
+import os, signal, time
+from kcli.cli.pipeline_run import Signals
+class Session:
+    def kill(self):
+        print("killed", flush=True)
+with Signals() as signals:
+    signals.session = Session()
+    signals.listen()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)
+    print(signals.asked, flush=True)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "2\nkilled\n", "")
+
+
+def test_a_package_that_maven_does_not_have_is_named():
+    from kcli.cli.pipeline_run import _unresolved
+
+    said = "Spark did not start: [unresolved dependency: org.apache.spark#spark-sql-kafka-0-10_2.13;4.3.0: not found]"
+    assert "Maven does not find org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0: --conf" in str(_unresolved(said))
+
+
 def test_no_cluster_is_exit_code_5_before_spark_starts(tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyspark")
     monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
