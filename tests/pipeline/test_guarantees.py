@@ -18,9 +18,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from kcli.pipeline.jobs.finalize import finalize
-from tests.kafka.conftest import kafka as kafka
 from tests.pipeline.topics import Topics
-from tests.pipeline.tree import descendants
+from tests.pipeline.tree import alive, descendants
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from tests.kafka.cluster import Kafka
 
 RECORDS, PARTITIONS, KILLS = 200_000, 2, 4
-PATIENCE = 120.0
+PATIENCE = 200.0
 
 
 class Job:
@@ -52,7 +51,7 @@ class Job:
             for pid in rest:
                 killed(pid)
         self.end()
-        wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in rest))
+        wait_for(lambda: not any(map(alive, rest)))
 
     def end(self) -> int:
         with self.process:

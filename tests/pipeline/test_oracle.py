@@ -12,7 +12,6 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.kafka.conftest import kafka as kafka
 from tests.kafka.conftest import require
 from tests.pipeline import connector
 from tests.pipeline.topics import Topics

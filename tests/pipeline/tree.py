@@ -29,6 +29,12 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def alive(pid: int) -> bool:
+    """Whether it is there and not only waited for by nobody."""
+    stat = _stat(pid)
+    return bool(stat) and stat[0] != "Z"
+
+
 def cpu(pids: list[int]) -> float:
     """CPU seconds of these processes and of their children that have ended."""
     ticks = sum(sum(map(int, stat[11:15])) for pid in pids if (stat := _stat(pid)))
