@@ -53,7 +53,8 @@ def merged(values: Values, spec: Spec) -> Values:
             found[name] = value
         elif isinstance(value, list):
             found[name] = [*value, *found[name]]
-    if line_mode and values["batch"]:
-        for name in ("checkpoint", "trigger", "max_per_batch", "commit_group"):
-            found[name] = values[name]
+    if line_mode and not values["continuous"]:  # what the file says for another mode
+        alone = ("trigger", "checkpoint", "max_per_batch", "commit_group", "watermark", "output_mode")
+        for name in alone if values["batch"] else ("trigger",):
+            found[name] = values.get(name)
     return found

@@ -1,0 +1,251 @@
+"""`kcli pipeline sql`, `profile` and `run` from the command line to the exit code, in one Spark session for all; the
+example pipelines as they stand."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from kcli.admin.topics import NewTopic, create_topics
+from kcli.cli.main import main
+from kcli.pipeline.jobs import registry
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pipelines"
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def kcli(spark, spark_log, topics, tmp_path, monkeypatch, capsys):
+    """Run a line; (exit code, stdout, stderr)."""
+
+    class Shared:
+        def __init__(self, settings):
+            self.log = spark_log
+
+        def start(self):
+            return spark
+
+        def stop(self):
+            for view in spark.catalog.listTables():
+                spark.catalog.dropTempView(f"`{view.name}`")
+
+        kill = stop
+
+    monkeypatch.setattr("kcli.pipeline.session.Session", Shared)
+    monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def run(*words):
+        capsys.readouterr()
+        code = main(["pipeline", *words])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return run
+
+
+def orders(topics, topic, numbers):
+    rows = [
+        (
+            n % 2,
+            1_700_000_000_000 + n * 1000,
+            b"u%d" % (n % 3),
+            b'{"id":%d,"user":"u%d","total":%d}' % (n, n % 3, n * 10),
+            (),
+        )
+        for n in numbers
+    ]
+    topics.fill(topic, rows)
+
+
+def named(topics, name, partitions=2):
+    topics.run(lambda client: create_topics(client.cluster, [NewTopic(topic=name, partitions=partitions)]))
+    return name
+
+
+def lines(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_topic_is_a_table_and_conditions_of_one_reading_are_not_those_of_another(topics, kcli):
+    topic = topics.make(2)
+    orders(topics, topic, range(20))
+    code, out, _ = kcli(
+        "sql", f"SELECT partition, count(*) AS n FROM `{topic}` GROUP BY 1 ORDER BY 1; "
+        f"SELECT count(*) AS n FROM `{topic}` WHERE partition = 1; "
+        f"SELECT offset FROM `{topic}` WHERE partition = 0 AND offset = 1 "
+        f"UNION ALL SELECT offset FROM `{topic}` WHERE partition = 1 AND offset >= 8 ORDER BY 1",
+        "--format", "ndjson",
+    )  # fmt: skip
+    assert code == 0
+    assert lines(out) == [
+        {"partition": 0, "n": 10}, {"partition": 1, "n": 10}, {"n": 10}, {"offset": 1}, {"offset": 8}, {"offset": 9},
+    ]  # fmt: skip
+
+
+def test_json_has_typed_columns_and_a_topic_beside_it_stays_text(topics, kcli):
+    topic, other = topics.make(2), topics.make(1)
+    orders(topics, topic, range(6))
+    topics.fill(other, [(0, None, b"u1", b"plain, text", [("h", b"x")])])
+    code, out, _ = kcli(
+        "sql", f"SELECT a.value.user, sum(a.value.total) AS total, first(b.value) AS note FROM `{topic}` a "
+        f"LEFT JOIN `{other}` b USING (key) GROUP BY 1 ORDER BY 1", "--value-format", "json", "--format", "csv",
+    )  # fmt: skip
+    assert code == 0
+    assert out == 'user,total,note\nu0,30,\nu1,50,"plain, text"\nu2,70,\n'
+    code, out, _ = kcli("sql", f"SELECT headers[0].key AS h FROM `{other}`", "--format", "plain")
+    assert (code, out) == (0, "h\n")
+
+
+def test_a_table_says_what_it_left_out_and_a_definition_prints_nothing(topics, kcli):
+    topic = topics.make(1)
+    topics.values(topic, 30)
+    sql = f"CREATE OR REPLACE TEMP VIEW v AS SELECT value FROM `{topic}` WHERE offset < 25; SELECT value AS v FROM v"
+    code, out, said = kcli("sql", sql, "--limit", "2")
+    assert (code, out.splitlines()) == (0, ["V", "0", "1"])
+    code, out, said = kcli("sql", f"SELECT offset FROM `{topic}` CROSS JOIN range(50)")
+    assert (code, len(out.splitlines())) == (0, 1001)
+    assert "--limit N shows more" in said
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT nothing FROM `{topic}`", "`offset`"),
+        ("SELECT 1 FROM {topic}", "is written in back-quotes"),
+        ("SELEC 1", "SELEC"),
+        ("SELECT 1; SELECT x", "statement 2"),
+        (";", "no statement"),
+    ],
+)
+def test_sql_that_is_none_is_told_in_a_sentence(topics, kcli, sql, said):
+    topic = topics.make(1)
+    code, _, err = kcli("sql", sql.format(topic=topic), "--format", "ndjson")
+    assert code == 2
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_rows_go_into_a_topic_as_text_or_json(topics, kcli):
+    topic, into = topics.make(2), topics.make(1)
+    orders(topics, topic, range(6))
+    sql = f"SELECT value.user AS key, count(*) AS n FROM `{topic}` GROUP BY 1"
+    code, out, _ = kcli("sql", sql, "--value-format", "json", "--into", into, "-J")
+    assert code == 0
+    assert json.loads(out)["jobs"][0]["records"] == 3
+    assert sorted((one.key, one.value) for _, one in topics.read(into)) == [
+        (b"u0", b'{"n":2}'), (b"u1", b'{"n":2}'), (b"u2", b'{"n":2}'),
+    ]  # fmt: skip
+    assert kcli("sql", f"SELECT * FROM `{topic}`", "--into", topic)[0] == 2
+    assert kcli("sql", f"SELECT * FROM `{topic}`", "--into", "not-there")[0] != 0
+
+
+def test_files_of_sql_are_whole_or_not_there(topics, kcli, spark, tmp_path):
+    topic, out = topics.make(2), tmp_path / "out"
+    orders(topics, topic, range(6))
+    assert kcli("sql", f"SELECT offset, value FROM `{topic}`", "--to", "parquet", "--out", str(out))[0] == 0
+    assert spark.read.parquet(str(out)).count() == 6
+    code, _, said = kcli("sql", f"SELECT * FROM `{topic}`", "--to", "parquet", "--out", str(out))
+    assert (code, "--append adds" in said) == (2, True)
+    bad = tmp_path / "bad"
+    sql = f"SELECT raise_error('no') AS x FROM `{topic}`"
+    assert kcli("sql", sql, "--to", "parquet", "--out", str(bad))[0] == 1
+    assert not bad.exists()
+    assert registry.entries()[0].state == "failed"
+
+
+def test_a_stream_prints_until_it_is_drained_by_its_name(topics, kcli):
+    topic = topics.make(2)
+    orders(topics, topic, range(4))
+
+    def end():
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            found = [one for one in registry.entries() if one.alive and one.rows >= 4 and one.batch >= 0]
+            if found:
+                registry.ask(found[0], "drain")
+                return
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    sql = f"SELECT key, count(*) AS n FROM `{topic}` GROUP BY 1"
+    code, out, _ = kcli(
+        "sql", sql, "--continuous", "--name", "counts", "-o", "beginning", "--format", "ndjson", "--trigger", "200ms"
+    )
+    thread.join()
+    assert code == 0
+    assert sorted((one["key"], one["n"]) for one in lines(out)) == [("u0", 2), ("u1", 1), ("u2", 1)]
+    (entry,) = registry.entries()
+    assert (entry.name, entry.state, entry.rows) == ("counts", "done", 4)
+    code, out, _ = kcli("checkpoint", "counts", "--format", "ndjson")
+    assert [one["offset"] for one in lines(out)] == [2, 2]
+
+
+def test_example_big_orders_goes_on_where_it_was(topics, kcli, monkeypatch):
+    named(topics, "orders")
+    named(topics, "big-orders", 1)
+    orders(topics, "orders", range(20))
+    file = str(EXAMPLES / "big-orders.yaml")
+    assert kcli("run", file)[0] == 0
+    assert len(topics.read("big-orders")) == 10
+    orders(topics, "orders", range(20, 24))
+    monkeypatch.setenv("LEAST", "220")
+    assert kcli("run", file)[0] == 0
+    found = [json.loads(one.value) for _, one in topics.read("big-orders")]
+    assert sorted(one["id"] for one in found) == [*range(10, 20), 22, 23]
+    # and the same topic for the other two examples, so that it is filled once
+    named(topics, "users", 1)
+    topics.fill(
+        "users",
+        [(0, None, b"u%d" % n, b'{"name":"u%d","country":"%s"}' % (n, b"AT" if n else b"DE"), ()) for n in range(3)],
+    )
+    monkeypatch.setenv("FORMAT", "ndjson")
+    code, out, _ = kcli("run", str(EXAMPLES / "revenue.yaml"))
+    assert (code, lines(out)[0]) == (0, {"country": "AT", "orders": 16, "revenue": 1920.0})
+
+
+def test_example_lake_writes_days_and_shows_its_group(topics, kcli, spark, tmp_path, monkeypatch):
+    if "orders" not in topics.run(lambda client: client.cluster.topics()):
+        named(topics, "orders")
+        orders(topics, "orders", range(24))
+    monkeypatch.setenv("OUT", str(tmp_path / "lake"))
+    assert kcli("run", str(EXAMPLES / "lake.yaml"), "--once")[0] == 0
+    read = spark.read.parquet(str(tmp_path / "lake"))
+    assert read.count() == len(topics.read("orders"))
+    assert {str(row["day"]) for row in read.select("day").distinct().collect()} == {"2023-11-14"}
+    assert kcli("finalize", str(tmp_path / "lake"), "--dry-run")[0] == 0
+    code, out, _ = kcli("checkpoint", "lake", "--format", "ndjson")
+    assert (code, [one["offset"] for one in lines(out)]) == (0, [12, 12])
+
+
+def test_a_profile_counts_what_is_there(topics, kcli, tmp_path):
+    topic = topics.make(3)
+    rows = [
+        (n % 2, 1_700_000_000_000 + n * 100, b"hot" if n % 4 else b"k%d" % n, b'{"id":%d}' % n, ()) for n in range(400)
+    ]
+    topics.fill(topic, [*rows, (0, 1_700_000_040_000, None, None, ())])
+    page = tmp_path / "p.html"
+    code, out, _ = kcli("profile", topic, "--html", str(page), "-J", "--top", "2")
+    assert code == 0
+    found = json.loads(out)
+    (summary,) = found["topic"]
+    assert (summary["records"], summary["null_keys"], summary["null_values"], summary["gaps"]) == (401, 1, 1, 0)
+    assert (summary["seconds"], summary["json_share"], summary["sampled"]) == (40.0, 1.0, 400)
+    assert summary["skew"] == pytest.approx(201 / (401 / 3), abs=0.01)
+    assert [one["records"] for one in found["partitions"]] == [201, 200, 0]
+    assert found["keys"][0] == {"key": "hot", "records": 300, "share": 0.74813, "partition": None}
+    assert len(found["keys"]) == 2
+    assert sum(one["records"] for one in found["rate"]) == 401
+    (field,) = found["fields"]
+    assert (field["field"], field["types"], field["min"], field["max"]) == ("id", "integer", 0, 399)
+    assert {one["part"]: one["max"] for one in found["sizes"]} == {"key": 4, "value": 10}
+    assert "<svg" in page.read_text()
+    empty = topics.make(1)
+    code, out, _ = kcli("profile", empty, "-J")
+    assert (code, json.loads(out)["topic"][0]["records"]) == (0, 0)
