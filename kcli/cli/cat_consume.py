@@ -33,7 +33,10 @@ async def consume(line: CommandLine, stop: Stop) -> int:
                 return 0
             async with client.consumer(settings) as consumer:
                 reading = CatReading(line, client.cluster, consumer, sink)
-                starts, ends = await _spans(line, client, settings, places)
+                spans = await stop.unless(_spans(line, client, settings, places))
+                if spans is None:
+                    return 0
+                starts, ends = spans
                 consumer.assign(starts)
                 reading.open = set(places)
                 if line.to_end:

@@ -17,10 +17,14 @@ TOKENS = frozenset("sSRkKThtpo")
 PLAIN = {"n": 10, "t": 9, "r": 13}
 
 
-def compile_format(text: bytes, *, nulls: bool) -> Program:
-    """The program of a format; with `nulls` (-Z) keys and values that are null or empty print as NULL. Raises Fatal
-    for what is no token."""
-    shown = _or_null if nulls else None
+def compile_format(text: bytes, *, nulls: bool, terminal: bool = False) -> Program:
+    """The program of a format; with `nulls` (-Z) keys and values that are null or empty print as NULL, and on a
+    terminal what it would obey is shown instead of sent. Raises Fatal for what is no token."""
+    converts: dict[str, Convert | None] = dict.fromkeys("sk", _or_null if nulls else None)
+    if terminal:
+        from kcli.cli.template import convert_shown
+
+        converts = convert_shown(NULL if nulls else b"")
     items: list[bytes | tuple[str, Convert | None]] = []
     place = 0
     while place < len(text):
@@ -34,7 +38,7 @@ def compile_format(text: bytes, *, nulls: bool) -> Program:
         if token == "%":
             items.append(b"%")
         elif token in TOKENS and token:
-            items.append((token, shown if token in "sk" else None))
+            items.append((token, converts.get(token)))
         else:
             raise Fatal(f"Unsupported formatter: %{token}" if token else "Empty formatter")
         place = percent + 2

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 
 class CatPrinter:
-    """How one command line prints. Raises Fatal for a format that is none."""
+    """How one command line prints. On a terminal, hostile bytes of records are shown, not sent (cli.md 12). Raises
+    Fatal for a format that is none."""
 
-    def __init__(self, line: CommandLine) -> None:
+    def __init__(self, line: CommandLine, *, terminal: bool = False) -> None:
         self._line = line
+        self._terminal = terminal
         self._json = line.json
         self._pack = {} if line.json else line.pack
-        self._program = compile_format(self._format(line), nulls=line.nulls)
+        self._program = compile_format(self._format(line), nulls=line.nulls, terminal=terminal and not line.pack)
         self._delimiter = b""
         self._values = False
         program = self._program
@@ -49,6 +51,19 @@ class CatPrinter:
 
     def put(self, out: bytearray, batch: Batch, topic: str, partition: int, broker: int, limit: int) -> tuple[int, int]:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
+        if not self._terminal or not (self._json or self._pack):
+            return self._put(out, batch, topic, partition, broker, limit)
+        from kcli.escape import visible_bytes, visible_json
+
+        scratch = bytearray()
+        try:
+            return self._put(scratch, batch, topic, partition, broker, limit)
+        finally:
+            out += visible_json(bytes(scratch)) if self._json else visible_bytes(bytes(scratch), keep="\n\t")
+
+    def _put(
+        self, out: bytearray, batch: Batch, topic: str, partition: int, broker: int, limit: int
+    ) -> tuple[int, int]:
         if self._json:
             from kcli.cli.cat_json import write
 

@@ -33,7 +33,7 @@ class CatReading:
         self.consumer = consumer
         self.sink = sink
         self.commits = commits
-        self.printer = CatPrinter(line)
+        self.printer = CatPrinter(line, terminal=sink.terminal)
         self.left = line.count if line.count > 0 else -1
         self.open: set[TopicPartition] = set()
         self.ends: dict[TopicPartition, int] = {}

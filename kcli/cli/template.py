@@ -108,6 +108,13 @@ def _shown(token: str) -> Convert:
     return lambda value: visible_bytes(value.encode() if isinstance(value, str) else value)
 
 
+def convert_shown(empty: bytes) -> dict[str, Convert | None]:
+    """The converters of a terminal for kcat's formats, where `empty` stands for empty keys and values too."""
+    text = _text(empty, True)
+    shown: dict[str, Convert | None] = dict.fromkeys("sk", lambda value: text(value or None))
+    return shown | {token: _shown(token) for token in "htR"}
+
+
 def _encoded(how: str, null: bytes) -> Convert:
     if how == "hex":
         return lambda value: null if value is None else bytes(value).hex().encode()

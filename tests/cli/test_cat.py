@@ -181,3 +181,18 @@ def test_it_starts_without_what_it_does_not_use(kcli: Shell, topic: str) -> None
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )
     assert done.stdout == b"a\nb\nc\n[]\n", done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["-J"], ["-f", "%s\\n"], ["-Z"], ["-s", "s"]])
+def test_a_terminal_is_not_sent_what_it_would_obey(kcli: Shell, words: list[str]) -> None:
+    name = kcli.topic()
+    kcli.ok("produce", name, stdin=b"\x1b[2Jx\n")
+    ours, theirs = os.openpty()
+    line = [*KCLI, "cat", "-b", kcli.bootstrap, "-Ceqt", name, *words]
+    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=kcli.environment) as running:
+        assert running.wait(20) == 0
+    printed = os.read(ours, 1000)
+    os.close(ours)
+    os.close(theirs)
+    assert b"x" in printed
+    assert b"\x1b" not in printed
