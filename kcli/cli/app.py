@@ -77,7 +77,7 @@ def no_such_command(words: list[str]) -> UsageError:
 
     name = words[0]
     if name[:2] in KCAT:
-        return UsageError(f"{name[:2]} is kcat's; here it is `{KCAT[name[:2]]}`")
+        return UsageError(f"{name[:2]} is kcat's; here it is `{KCAT[name[:2]]}`, or `kcli cat {name[:2]} …`")
     if name.startswith("-"):
         return UsageError(f"options stand behind the command: kcli COMMAND {name} …; see `kcli --help`")
     near = did_you_mean(name, COMMANDS)

@@ -127,7 +127,7 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
         ("nosuch", "kcli: there is no command 'nosuch'; see `kcli --help`\n"),
         ("consum", "kcli: there is no command 'consum'; did you mean consume or configs?\n"),
         ("-b h:1 topics", "kcli: options stand behind the command: kcli COMMAND -b …; see `kcli --help`\n"),
-        ("-C -t x", "kcli: -C is kcat's; here it is `kcli consume TOPIC`\n"),
+        ("-C -t x", "kcli: -C is kcat's; here it is `kcli consume TOPIC`, or `kcli cat -C …`\n"),
         ("topics lst", "kcli: topics: there is no command 'lst'; did you mean list?\n"),
         (
             "topics frobnicate",
