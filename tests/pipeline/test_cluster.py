@@ -151,7 +151,7 @@ def test_spark_connect_reads_writes_and_streams(topics: Topics, tmp_path: Path):
         "org.apache.spark.sql.connect.service.SparkConnectServer",
         *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")), "spark-internal",
     ]  # fmt: skip
-    server = Daemon(tmp_path, "connect", words, PYTHONPATH=str(ROOT))
+    server = Daemon(tmp_path, "connect", words, PYTHONPATH=str(ROOT), SPARK_DAEMON_MEMORY="1g")
     try:
         server.says(r"(Spark Connect server started)")
         client = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.connected", f"sc://127.0.0.1:{port}",
