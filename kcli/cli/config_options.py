@@ -23,8 +23,8 @@ Examples:
         name="show",
         run="kcli.cli.config:show",
         help="What is in effect, and where each value comes from.",
-        description="""Print the properties in effect, each with the option, the variable or the file and line it is from.
-Secrets are hidden and nothing is looked up: sources are named, commands are not run.
+        description="""Print the properties in effect, each with the option, the variable or the file and
+line it is from. Secrets are hidden and nothing is looked up: sources are named, commands are not run.
 
 \b
 Examples:

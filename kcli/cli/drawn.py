@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kcli.escape import visible
 from kcli.cli.render import Document, right, shown
+from kcli.escape import visible
 
 if TYPE_CHECKING:
     from kcli.cli.shapes import Column, Row, Section

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from time import time as now_in_seconds
 
-from kcli.consumer.offset_grammar import duration, read_time
 from kcli.cli.payload_search import recognise, refuse_timeless, too_much
 from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_grammar import duration, read_time
 from kcli.errors import KcliError, UsageError
 from kcli.seeking.seeking import Span, spans
 from kcli.serde.payload_time import TimeField
@@ -18,8 +18,8 @@ from kcli.serde.within import Within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.consumer.offset_grammar import Range
     from kcli.cli.option import Values
+    from kcli.consumer.offset_grammar import Range
     from kcli.model import Cluster, TopicPartition
 
 JITTER = 60_000  # ms

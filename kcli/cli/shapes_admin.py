@@ -111,9 +111,7 @@ SHAPES: tuple[Shape, ...] = (
                     column("api", "string", "Its name."),
                     column("lowest", "integer", "Lowest version the broker speaks."),
                     column("highest", "integer", "Highest version the broker speaks."),
-                    column(
-                        "kcli", "integer", "The version that kcli speaks with it; null: none.", null=True
-                    ),
+                    column("kcli", "integer", "The version that kcli speaks with it; null: none.", null=True),
                 ),
             ),
         ),

@@ -58,7 +58,7 @@ class Dashboard(App[int]):
         Binding("ctrl+f", "place('faults')", "Sandbox faults", show=False, id="app.faults"),
         Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", priority=True),
         Binding("space", "pause", "Pause", id="app.pause"),
-        Binding("space", "play", "Play or pause", id="replay.play"),
+        Binding("space", "play", "Play", id="replay.play"),
         Binding("q,ctrl+c", "quit", "Quit", id="app.quit", key_display="q"),
     ]
 

@@ -131,7 +131,8 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
         ("topics lst", "kcli: topics: there is no command 'lst'; did you mean list?\n"),
         (
             "topics frobnicate",
-            "kcli: topics: there is no command 'frobnicate'; there are list, describe, create, delete, alter, trim, stats\n",
+            "kcli: topics: there is no command 'frobnicate'; "
+            "there are list, describe, create, delete, alter, trim, stats\n",
         ),
         (
             "topics list x",
