@@ -1,0 +1,45 @@
+"""Numbers with units as people write them, `10MiB/s`, `50%`, and back. K, M, G are Kafka's and disks' thousands; Ki,
+Mi, Gi are 1024."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+
+_FACTORS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4, "p": 1000**5}
+_FACTORS |= {f"{letter}i": 1024**power for power, letter in enumerate("kmgtp", 1)}
+
+
+def bytes_of(text: str, about: str) -> float:
+    """`10485760`, `10MiB`, `10 MB/s`, `1.5GiB` in bytes (a second). Raises UsageError, which begins with `about`."""
+    plain = text.strip().lower().removesuffix("/s").removesuffix("ps").strip()
+    number = plain.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = plain[len(number) :].strip()
+    factor = _FACTORS.get(unit) if unit in _FACTORS else _FACTORS.get(unit.removesuffix("b"))
+    if factor is None:
+        raise UsageError(f"{about}: {text!r} has a unit that is none; write 10485760, 10MiB or 10MB")
+    return number_of(number, about, text) * factor
+
+
+def number_of(number: str, about: str, text: str | None = None) -> float:
+    """A finite number that is not negative. Raises UsageError."""
+    try:
+        value = float(number)
+    except ValueError:
+        raise UsageError(f"{about}: {text or number!r} is no number") from None
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"{about}: {text or number!r} is no number that is 0 or more")
+    return value
+
+
+def bytes_text(value: float) -> str:
+    """`10MiB`, `1.5GiB`, `1000B`: the largest unit of 1024 in which two decimals tell it exactly; bytes otherwise."""
+    for power, letter in reversed(list(enumerate("KMGTP", 1))):
+        parts = value / 1024**power
+        if parts >= 1 and round(parts, 2) == parts:
+            return f"{parts:g}{letter}iB"
+    return f"{plain(value)}B"
+
+
+def plain(value: float) -> str:
+    """A number without a needless fraction."""
+    return str(int(value)) if value == int(value) else repr(value)
