@@ -32,6 +32,7 @@ class State:
         self.groups: dict[str, str] = {}  # protocol type by name
         self.group_configs: dict[str, dict[str, str]] = {}
         self.shares: dict[tuple[str, str, int], dict[str, Any]] = {}  # by share group, topic id in hex, partition
+        self.quotas: dict[str, dict[str, Any]] = {}  # by entity, as text
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.transactions: dict[str, dict[str, Any]] = {}
         self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}
@@ -54,6 +55,8 @@ class State:
             self.groups[facts["group"]] = facts["type"]
         elif kind == "group configs":
             self.group_configs[facts["group"]] = facts["configs"]
+        elif kind == "quota":
+            self.quotas[str(facts["entity"])] = facts
         elif kind == "share":
             self._note_share((facts["group"], facts["id"], facts["partition"]), facts)
         elif kind == "offset":
@@ -94,6 +97,7 @@ class State:
         said += [("topic", facts) for facts in self.topics.values()]
         said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
         said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
+        said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
         said += [("share", facts) for facts in self.shares.values()]
         said += [("offset", facts) for facts in self.offsets.values()]
         said += [("transaction", facts) for facts in self.transactions.values()]

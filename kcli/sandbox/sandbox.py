@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kcli.sandbox.control import Control
     from kcli.sandbox.entrance import Users
     from kcli.sandbox.groups import Groups
+    from kcli.sandbox.quotas import Quotas
     from kcli.sandbox.recovery import DataDirectory, State
     from kcli.sandbox.segment import Store
     from kcli.sandbox.tls import ServerTls
@@ -113,6 +114,7 @@ class Sandbox:
         self._folder = data
         self._directory: DataDirectory | None = None
         self._groups: Groups | None = None
+        self._quotas: Quotas | None = None
         self._transactions: Transactions | None = None
         self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
 
@@ -155,6 +157,15 @@ class Sandbox:
             self._transactions = Transactions(self)
         return self._transactions
 
+    @property
+    def quotas(self) -> Quotas:
+        """The client quotas, imported when the first is asked for."""
+        if self._quotas is None:
+            from kcli.sandbox.quotas import Quotas
+
+            self._quotas = Quotas(self.note)
+        return self._quotas
+
     # -- life -------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
@@ -184,6 +195,8 @@ class Sandbox:
             self.groups.restore(state)
         if state.transactions:
             self.transactions.restore(state)
+        if state.quotas:
+            self.quotas.restore(state.quotas.values())
         if state.cluster_id:
             self.cluster_id = state.cluster_id
         else:

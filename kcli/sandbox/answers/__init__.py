@@ -40,6 +40,8 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     42: ("delete_groups", 0, 2),
     44: ("incremental_alter_configs", 0, 1),
     47: ("offset_delete", 0, 0),
+    48: ("describe_client_quotas", 0, 1),
+    49: ("alter_client_quotas", 0, 1),
     60: ("describe_cluster", 0, 2),
     61: ("describe_producers", 0, 0),
     65: ("describe_transactions", 0, 0),

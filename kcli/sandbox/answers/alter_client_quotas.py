@@ -1,0 +1,35 @@
+"""AlterClientQuotas 0-1 (KIP-546): each entity whole or not at all."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+    AnsweredEntryData,
+    EntryData,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:
+    return AlterClientQuotasResponse(entries=[_one(call, one, request.validate_only) for one in request.entries])
+
+
+def _one(call: Call, asked: EntryData, check_only: bool) -> AnsweredEntryData:
+    row = AnsweredEntryData(error_message=None, entity=asked.entity)
+    try:
+        scripted = call.sandbox.faults.code(49, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        call.sandbox.quotas.alter(
+            [(one.entity_type, one.entity_name) for one in asked.entity],
+            [(op.key, None if op.remove else op.value) for op in asked.ops],
+            check_only=check_only,
+        )
+    except BrokerError as refused:
+        row.error_code, row.error_message = refused.code.number, str(refused)
+    return row

@@ -1,0 +1,37 @@
+"""DescribeClientQuotas 0-1 (KIP-546)."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.describe_client_quotas import (
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
+    filters = [(one.entity_type, one.match_type, one.match) for one in request.components]
+    try:
+        scripted = call.sandbox.faults.code(48, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        found = call.sandbox.quotas.find(filters, request.strict)
+    except BrokerError as refused:
+        return DescribeClientQuotasResponse(
+            error_code=refused.code.number, error_message=str(refused), entries=None
+        )  # fmt: skip
+    entries = [
+        EntryData(
+            entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in at],
+            values=[ValueData(key=key, value=value) for key, value in values.items()],
+        )
+        for at, values in found.items()
+    ]
+    return DescribeClientQuotasResponse(error_message=None, entries=entries)
