@@ -1,0 +1,131 @@
+"""ACLs as values, and what they say together: literal, prefixed and wildcard patterns, deny before allow (KIP-11, 290).
+
+The words are those of Kafka's tools, in small letters with hyphens; the numbers are the protocol's.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NamedTuple
+
+    class Acl(NamedTuple):
+        """One rule: `kind` is of `KINDS`, `pattern` literal or prefixed, `permission` allow or deny; `host` is an
+        address or *."""
+
+        kind: str
+        name: str
+        pattern: str
+        principal: str
+        host: str
+        operation: str
+        permission: str
+else:
+    from collections import namedtuple
+
+    Acl = namedtuple("Acl", "kind name pattern principal host operation permission")
+
+KINDS = {"topic": 2, "group": 3, "cluster": 4, "transactional-id": 5, "delegation-token": 6, "user": 7}
+PATTERNS = {"any": 1, "match": 2, "literal": 3, "prefixed": 4}
+OPERATIONS = {
+    "all": 2, "read": 3, "write": 4, "create": 5, "delete": 6, "alter": 7, "describe": 8, "cluster-action": 9,
+    "describe-configs": 10, "alter-configs": 11, "idempotent-write": 12, "create-tokens": 13, "describe-tokens": 14,
+    "two-phase-commit": 15,
+}  # fmt: skip
+PERMISSIONS = {"deny": 2, "allow": 3}
+ANY = 1
+CLUSTER = "kafka-cluster"
+"""The name of the one resource of kind cluster."""
+EVERYBODY = "User:*"
+ANYWHERE = "*"
+POSSIBLE = {
+    "topic": ("read", "write", "create", "delete", "alter", "describe", "describe-configs", "alter-configs"),
+    "group": ("read", "delete", "describe", "describe-configs", "alter-configs"),
+    "cluster": (
+        "create", "alter", "describe", "cluster-action", "describe-configs", "alter-configs", "idempotent-write",
+    ),
+    "transactional-id": ("write", "describe", "two-phase-commit"),
+    "delegation-token": ("describe",),
+    "user": ("create-tokens", "describe-tokens"),
+}  # fmt: skip
+"""What can be done to each kind."""
+IMPLYING = {
+    "describe": frozenset(("read", "write", "delete", "alter")),
+    "describe-configs": frozenset(("alter-configs",)),
+}
+"""Who may do one of these may do that too; a denial implies nothing."""
+
+
+class AclFilter(Frozen):
+    """Which ACLs are meant; None is any. `pattern` any: of both patterns; match: all that hold for a resource called
+    `name`, prefixed and wildcard ones too; literal and prefixed: those whose name is exactly `name`."""
+
+    kind: str | None = None
+    name: str | None = None
+    pattern: str = "any"
+    principal: str | None = None
+    host: str | None = None
+    operation: str | None = None
+    permission: str | None = None
+
+    def matches(self, one: Acl) -> bool:
+        """Whether an ACL is one of these, as a broker decides it."""
+        if self.pattern == "match" and self.name is not None:
+            named = covers(one, self.name)
+        else:
+            named = self.name in (None, one.name) and self.pattern in ("any", "match", one.pattern)
+        return (
+            named
+            and self.kind in (None, one.kind)
+            and self.principal in (None, one.principal)
+            and self.host in (None, one.host)
+            and self.operation in (None, one.operation)
+            and self.permission in (None, one.permission)
+        )
+
+
+def exactly(one: Acl) -> AclFilter:
+    """The filter that means this ACL and no other."""
+    return AclFilter(**one._asdict())
+
+
+def covers(one: Acl, name: str) -> bool:
+    """Whether an ACL holds for a resource of this name (and its kind)."""
+    return name.startswith(one.name) if one.pattern == "prefixed" else one.name in (name, "*")
+
+
+def concerns(one: Acl, operation: str) -> bool:
+    """Whether an ACL says something about an operation."""
+    if one.operation in ("all", operation):
+        return True
+    return one.permission == "allow" and one.operation in IMPLYING.get(operation, ())
+
+
+def decide(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Acl | None:
+    """The rule that decides, of the ACLs that hold for the resource: a denial before all, then the first permission;
+    None where no rule speaks, which is a refusal unless the cluster allows what has no ACL. `host` * is any host that
+    no ACL names."""
+    found: Acl | None = None
+    for one in acls:
+        known = one.principal in (principal, EVERYBODY) and one.host in (host, ANYWHERE)
+        if not known or not concerns(one, operation):
+            continue
+        if one.permission == "deny":
+            return one
+        found = found or one
+    return found
+
+
+def word(table: dict[str, int], number: int) -> str:
+    """The word of a number; a number nobody knows stays one."""
+    return next((name for name, one in table.items() if one == number), str(number))
+
+
+def sentence(one: Acl) -> str:
+    """An ACL as people say it: `allow User:bob write topic prefixed orders- from any host`."""
+    of = one.name if one.pattern == "literal" else f"{one.pattern} {one.name}"
+    at = "" if one.host == ANYWHERE else f" from {one.host}"
+    return f"{one.permission} {one.principal} {one.operation} {one.kind} {of}{at}"

@@ -1,0 +1,117 @@
+"""SCRAM users of a cluster (KIP-554): who has which mechanism, and new credentials, computed here from the password.
+
+What goes to the broker is the salted password, from which everybody who has it can log in: only over TLS or in a
+network one trusts. No broker tells it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.admin.gather import ask_anyone
+from kcli.errors import BrokerError, KcliError
+from kcli.secret import Secret
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kcli.model import Cluster
+    from kcli.proto.messages.alter_user_scram_credentials import ScramCredentialUpsertion
+
+    Credentials = dict[str, int]
+    """A user's mechanisms, each with its iterations."""
+
+MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
+FEWEST, USUAL, MOST = 4096, 8192, 16384
+"""Iterations: what Kafka takes, and what kcli uses unless told."""
+
+
+class Password(Frozen):
+    """What a user's password shall be for one mechanism."""
+
+    user: str = ""
+    mechanism: str = "SCRAM-SHA-512"
+    password: Secret = Secret("")
+    iterations: int = USUAL
+
+
+async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -> dict[str, Credentials | KcliError]:
+    """The credentials of all users, by name, or of those named; BrokerError RESOURCE_NOT_FOUND for one that is none."""
+    from kcli.proto.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
+
+    wanted = None if names is None else list(dict.fromkeys(names))
+    if wanted == []:
+        return {}
+    asked = None if wanted is None else [UserName(name=name) for name in wanted]
+    answer = await ask_anyone(cluster, DescribeUserScramCredentialsRequest(users=asked))
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "users", answer.error_message)
+    found: dict[str, Credentials | KcliError] = {}
+    for row in answer.results:
+        if row.error_code:
+            found[row.user] = BrokerError(codes.of(row.error_code), f"user {row.user}", row.error_message)
+        else:
+            found[row.user] = {_name(one.mechanism): one.iterations for one in row.credential_infos}
+    if wanted is None:
+        return dict(sorted(found.items()))
+    return {name: found.get(name, KcliError(f"user {name}: the broker's answer leaves this out")) for name in wanted}
+
+
+async def alter_users(
+    cluster: Cluster, set: Sequence[Password] = (), remove: Sequence[tuple[str, str]] = ()
+) -> dict[str, KcliError | None]:
+    """Set passwords, and `remove` credentials (user, mechanism). By user, each whole or not at all; None where it was
+    done. Nothing is sent twice."""
+    from kcli.proto.messages.alter_user_scram_credentials import (
+        AlterUserScramCredentialsRequest,
+        ScramCredentialDeletion,
+    )
+
+    users = list(dict.fromkeys([*(one.user for one in set), *(name for name, _ in remove)]))
+    if not users:
+        return {}
+    upsertions = [await asyncio.to_thread(salted, one) for one in set]
+    deletions = [ScramCredentialDeletion(name=name, mechanism=MECHANISMS[of]) for name, of in remove]
+    request = AlterUserScramCredentialsRequest(deletions=deletions, upsertions=upsertions)
+    try:
+        answer = await (await cluster.anyone()).ask(request)
+    except KcliError as error:
+        return dict.fromkeys(users, error)
+    told = {row.user: row for row in answer.results}
+    done: dict[str, KcliError | None] = {}
+    for name in users:
+        row = told.get(name)
+        if row is None:
+            done[name] = KcliError(f"user {name}: the broker's answer leaves this out")
+        elif row.error_code:
+            done[name] = BrokerError(codes.of(row.error_code), f"user {name}", row.error_message)
+        else:
+            done[name] = None
+    return done
+
+
+def salted(one: Password, salt: bytes | None = None) -> ScramCredentialUpsertion:
+    """SaltedPassword of RFC 5802, with a new salt unless one is given. The password is taken as it was typed, as
+    Kafka's own tools take it."""
+    from hashlib import pbkdf2_hmac
+    from os import urandom
+
+    from kcli.proto.messages.alter_user_scram_credentials import ScramCredentialUpsertion
+    from kcli.proto.scram import HASHES
+
+    salt = salt or urandom(32)
+    password = one.password.reveal().encode()
+    return ScramCredentialUpsertion(
+        name=one.user,
+        mechanism=MECHANISMS[one.mechanism],
+        iterations=one.iterations,
+        salt=salt,
+        salted_password=pbkdf2_hmac(HASHES[one.mechanism], password, salt, one.iterations),
+    )
+
+
+def _name(number: int) -> str:
+    return next((name for name, one in MECHANISMS.items() if one == number), f"mechanism {number}")
