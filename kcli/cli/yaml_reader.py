@@ -1,4 +1,5 @@
-"""As much YAML as other tools' configuration files have: maps, lists, scalars, quotes, block texts, flat flow lists.
+"""As much YAML as other tools' configuration files have: maps, lists, scalars, quotes, block texts, brackets (and so
+JSON).
 
 What is beyond (anchors, tags, several documents) is refused with its line, never guessed. Scalars are texts, but for
 true, false and null.
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
-ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0", "e": "\x1b"}
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0", "e": "\x1b",
+           "b": "\b", "f": "\f"}  # fmt: skip
 DEEPEST = 40
 
 
@@ -67,7 +69,7 @@ class _Reader:
         assert line is not None
         if line[1] == "-" or line[1].startswith("- "):
             return self._list(indent, depth)
-        if _colon(line[1]) < 0:
+        if line[1][0] in "{[" or _colon(line[1]) < 0:
             value = self._scalar(line[1])
             self._at += 1
             return value
@@ -133,17 +135,29 @@ class _Reader:
     def _scalar(self, text: str, *, word: bool = True) -> Any:
         if text[:1] in ("&", "*", "!"):
             raise self._wrong("anchors and tags of YAML are not read here")
-        if text[:1] == "[" and text[-1:] == "]":
-            return [self._scalar(part) for part in _parted(text[1:-1])]
-        if text == "{}":
-            return {}
         if text[:1] in ("[", "{"):
-            raise self._wrong("maps and nested lists in braces are not read here")
+            if not word:
+                raise self._wrong("a key is a text")
+            return self._brackets(text)
         if text[:1] == "'" and text[-1:] == "'" and len(text) > 1:
             return text[1:-1].replace("''", "'")
         if text[:1] == '"' and text[-1:] == '"' and len(text) > 1:
             return self._unescaped(text[1:-1])
         return WORDS.get(text.lower(), text) if word else text
+
+    def _brackets(self, text: str) -> Any:
+        """A value in brackets, which ends on this line or a later one."""
+        from kcli.cli.yaml_flow import Flow
+
+        def wrong(at: int, why: str) -> UsageError:
+            self._at = at
+            return self._wrong(why)
+
+        column = len(_uncommented(self._all[self._at]).rstrip()) - len(text)
+        flow = Flow(self._all, self._at, column, scalar=self._scalar, wrong=wrong, new=Map)
+        value = flow.whole()
+        self._at = flow.at
+        return value
 
     def _unescaped(self, text: str) -> str:
         out, at = [], 0
@@ -178,18 +192,6 @@ def _outside(text: str) -> list[bool]:
         elif char in "\"'" and (at == 0 or text[at - 1] in " [,:-{"):
             quote = char
     return found
-
-
-def _parted(text: str) -> list[str]:
-    """The parts between commas; [] of nothing."""
-    outside = _outside(text)
-    found = [""]
-    for at, char in enumerate(text):
-        if char == "," and outside[at]:
-            found.append("")
-        else:
-            found[-1] += char
-    return [part.strip() for part in found] if text.strip() else []
 
 
 def _uncommented(line: str) -> str:
