@@ -10,7 +10,7 @@ WORKERS ?= 2
 
 .PHONY: demo test test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
-$(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx)
+$(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable .
