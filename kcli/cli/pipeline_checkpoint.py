@@ -26,6 +26,12 @@ def run(values: Values) -> int:
     if len(words) != 1:
         raise UsageError("which checkpoint? kcli pipeline checkpoint DIR, or the name of a pipeline")
     found = read(place(words[0]))
+    if values["reset_to"] is not None:
+        from kcli.cli.pipeline_checkpoint_reset import run as reset
+
+        return reset(values, found)
+    if values["execute"] or values["dry_run"] or values["topics"]:
+        raise UsageError("--execute, --dry-run and --topic go with --reset-to PLACE")
     made = Document(shape=shape("pipeline.checkpoint"))
     made.rows["checkpoint"] = [
         {

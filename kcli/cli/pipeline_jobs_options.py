@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.connection import QUIET, VERBOSE
+from kcli.cli.connection import CONNECTION, QUIET, VERBOSE
 from kcli.cli.option import Command, Option
 from kcli.cli.shared_options import DRY_RUN, EXECUTE, FORMAT, JSON
 
@@ -74,17 +74,34 @@ Example:
 CHECKPOINT = Command(
     name="checkpoint",
     run="kcli.cli.pipeline_checkpoint:run",
-    help="What a checkpoint holds: offsets by partition, the cluster, the topics.",
+    help="What a checkpoint holds, and where the next run goes on: --reset-to moves that.",
     description="""WHERE is the folder of a checkpoint, or the name of a pipeline. A next run goes on at `offset`; where
 `planned` is said, a batch up to there was begun and is done again.
+
+--reset-to moves a pipeline that does not run: back, and records are read again (what they became before stays where it
+is); forward, and records are left out. It says how it is undone. Not for SQL with sums and windows, which would be
+wrong then. What `copy --exactly-once` has copied its group kcli-NAME knows: see `kcli groups reset`.
 
 \b
 Examples:
   kcli pipeline checkpoint orders-to-lake
-  kcli pipeline checkpoint /data/checkpoints/orders --format json""",
+  kcli pipeline checkpoint /data/checkpoints/orders --format json
+  kcli pipeline checkpoint orders-to-lake --reset-to @-1d --dry-run
+  kcli pipeline checkpoint orders-to-lake --reset-to beginning -t orders:0,1 --execute
+  kcli pipeline checkpoint orders-to-lake --reset-to '{"orders":{"0":42}}' --execute""",
     words="WHERE",
-    options=TOLD,
-)
+    options=(
+        Option(
+            name="reset_to", flags=("--reset-to",), metavar="PLACE",
+            help="beginning, end, N, -N (before the end), +N (after the start), @TIME, or JSON as in Spark's options.",
+        ),
+        Option(
+            name="topics", flags=("-t", "--topic"), multiple=True, metavar="TOPIC[:0,1]",
+            help="Only of this topic, or of these partitions of it. Repeatable.",
+        ),
+        EXECUTE, DRY_RUN, FORMAT, JSON, *CONNECTION,
+    ),
+)  # fmt: skip
 FINALIZE = Command(
     name="finalize",
     run="kcli.cli.pipeline_finalize:run",

@@ -63,6 +63,28 @@ SHAPES: tuple[Shape, ...] = (
         ),
     ),
     Shape(
+        name="pipeline.checkpoint-reset",
+        about="Where a pipeline goes on after its checkpoint was reset, or would.",
+        sections=(
+            Section(
+                name="partitions",
+                columns=(
+                    TOPIC,
+                    PARTITION,
+                    column("old", "integer", "Where the next batch would have begun.", null=True),
+                    column("new", "integer", "Where it begins; null where that cannot be said.", null=True),
+                    column("delta", "integer", "New minus old; null where one of them is missing.", null=True),
+                    column("lag", "integer", "Records behind the new offset.", null=True),
+                    column("result", "string", "would reset, reset, unchanged or failed."),
+                    column("note", "string", "What is remarkable.", null=True, sparse=True),
+                    column("start", "integer", "Where the log starts.", null=True, table=False),
+                    column("end", "integer", "Where the log ends.", null=True, table=False),
+                    column("error", "string", "Why it failed.", null=True, sparse=True, table=False),
+                ),
+            ),
+        ),
+    ),
+    Shape(
         name="pipeline.replay",
         about="What a replay did, and how well it kept its pace.",
         sections=(

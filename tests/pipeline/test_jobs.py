@@ -102,8 +102,8 @@ def test_a_file_of_somebody_else_is_passed_over():
 # -- checkpoints ----------------------------------------------------------------------------------------------------
 
 
-def batch_of(folder, number, offsets, *, whole):
-    note = {"@kcli": {"cluster": "C1", "topics": {"orders": "T1"}}}
+def batch_of(folder, number, offsets, *, whole, cluster="C1"):
+    note = {"@kcli": {"cluster": cluster, "topics": {"orders": "T1"}}}
     (folder / "offsets").mkdir(parents=True, exist_ok=True)
     (folder / "commits").mkdir(exist_ok=True)
     (folder / "offsets" / f".{number}.crc").write_bytes(b"crc")

@@ -1,0 +1,83 @@
+"""A checkpoint is told to go on elsewhere: not by taking batches away, but by one more that is done, which read nothing
+and ended there. So numbers of batches only grow (Spark's file sink leaves out a number that it has seen), and nothing
+of what was done is forgotten. A batch that was begun and is not whole is what that one replaces.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from kcli.errors import UsageError
+from kcli.pipeline.places import from_offsets, to_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from kcli.model import TopicPartition
+    from kcli.pipeline.jobs.checkpoints import Checkpoint
+
+VERSION = "v1"
+"""Of the files that are understood here."""
+
+
+def check(found: Checkpoint) -> None:
+    """Raise UsageError for a checkpoint whose offsets are not all that it remembers, or that has none yet."""
+    if found.batch < 0:
+        raise UsageError(f"{found.path} has no batch yet: where a first run begins, its options say (-o)")
+    if found.committed < 0:
+        raise UsageError(
+            f"{found.path} has no whole batch yet: its first is done again as it was begun; another --name or "
+            "--checkpoint begins elsewhere"
+        )
+    if (found.path / "state").is_dir():
+        raise UsageError(
+            f"{found.path} also keeps sums and windows of what was read; with other offsets they would be wrong: begin "
+            "anew with another --name or --checkpoint"
+        )
+    lines = _lines(found.path / "offsets" / str(found.batch))
+    if lines[0].strip() != VERSION:
+        raise UsageError(f"{found.path} is of another Spark: its offsets say {lines[0].strip()[:20]}, not {VERSION}")
+
+
+def rewrite(found: Checkpoint, offsets: Mapping[TopicPartition, int]) -> int:
+    """Let the next batch begin at `offsets`; partitions that are not in it stay. Returns the number of the batch that
+    says so. Raises UsageError as `check`."""
+    check(found)
+    planned = found.batch > found.committed
+    number = found.batch if planned else found.batch + 1
+    lines = _lines(found.path / "offsets" / str(found.committed))
+    made = [*lines[:2], *(_line(line, offsets) for line in lines[2:])]
+    _put(found.path / "offsets" / str(number), "\n".join(made))
+    _put(found.path / "commits" / str(number), f'{VERSION}\n{{"nextBatchWatermarkMs":0}}')
+    return number
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines()
+
+
+def _line(text: str, offsets: Mapping[TopicPartition, int]) -> str:
+    """A source's offsets, with those of its topics in the place of the old ones."""
+    if text.strip() in ("", "-"):
+        return text
+    before: dict[str, Any] = json.loads(text)
+    kept = {name: one for name, one in before.items() if name[:1] == "@"}
+    topics = {at.topic for at in from_offsets(before)}
+    made = from_offsets(before) | {at: offset for at, offset in offsets.items() if at.topic in topics}
+    return json.dumps({**to_json(made), **kept}, separators=(",", ":"))
+
+
+def _put(file: Path, text: str) -> None:
+    """The file as a whole, and not the checksum of another before it (Hadoop keeps them beside)."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
+    part = file.parent / f".{file.name}.kcli"
+    with part.open("w") as out:
+        out.write(text)
+        out.flush()
+        os.fsync(out.fileno())
+    part.replace(file)
