@@ -15,9 +15,9 @@ def bytes_of(text: str, about: str) -> float:
     number = plain.rstrip("abcdefghijklmnopqrstuvwxyz ")
     unit = plain[len(number) :].strip()
     factor = _FACTORS.get(unit) if unit in _FACTORS else _FACTORS.get(unit.removesuffix("b"))
-    if factor is None:
-        raise UsageError(f"{about}: {text!r} has a unit that is none; write 10485760, 10MiB or 10MB")
-    return number_of(number, about, text) * factor
+    if factor is None and number:
+        raise UsageError(f"{about}: a limit is written 10485760, 10MiB or 10MB, not {text!r}")
+    return number_of(number, about, text) * (factor or 1)
 
 
 def number_of(number: str, about: str, text: str | None = None) -> float:
@@ -25,19 +25,21 @@ def number_of(number: str, about: str, text: str | None = None) -> float:
     try:
         value = float(number)
     except ValueError:
-        raise UsageError(f"{about}: {text or number!r} is no number") from None
+        raise UsageError(f"{about}: a limit is a number, not {text or number!r}") from None
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{about}: {text or number!r} is no number that is 0 or more")
+        raise UsageError(f"{about}: a limit is a number that is 0 or more, not {text or number!r}")
     return value
 
 
 def bytes_text(value: float) -> str:
-    """`10MiB`, `1.5GiB`, `1000B`: the largest unit of 1024 in which two decimals tell it exactly; bytes otherwise."""
-    for power, letter in reversed(list(enumerate("KMGTP", 1))):
-        parts = value / 1024**power
-        if parts >= 1 and round(parts, 2) == parts:
-            return f"{parts:g}{letter}iB"
-    return f"{plain(value)}B"
+    """`10MiB`, `20MB`, `1.5GiB`, `999B`: the shortest way that tells it exactly in at most two decimals."""
+    ways = [f"{plain(value)}B"]
+    for base, sign in ((1024, "iB"), (1000, "B")):
+        for power, letter in enumerate("KMGTP" if base == 1024 else "kMGTP", 1):
+            parts = value / base**power
+            if parts >= 1 and round(parts, 2) == parts:
+                ways.append(f"{plain(parts)}{letter}{sign}")
+    return min(ways, key=lambda way: len(way.rstrip("iBkKMGTP")))
 
 
 def plain(value: float) -> str:

@@ -30,10 +30,10 @@ class InForce(Value):
     ladder: list[Rung] = field(factory=list)
 
 
-def ladder(user: str, client: str) -> list[Entity]:
-    """Where Kafka looks, in its order, for a connection of `user` with
-    `client` id."""
-    some: list[tuple[tuple[str, str | None], ...]] = [
+def ladder(user: str, client: str) -> dict[int, Entity]:
+    """Where Kafka looks, by rank, for a connection of `user` with `client` id; without a client id ("") it looks only
+    for the user."""
+    places: list[tuple[tuple[str, str | None], ...]] = [
         ((USER, user), (CLIENT, client)),
         ((USER, user), (CLIENT, None)),
         ((USER, user),),
@@ -43,7 +43,7 @@ def ladder(user: str, client: str) -> list[Entity]:
         ((CLIENT, client),),
         ((CLIENT, None),),
     ]
-    return [Entity(parts=parts) for parts in some]
+    return {rank: Entity(parts=at) for rank, at in enumerate(places, 1) if client or at[-1][0] == USER}
 
 
 def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) -> list[InForce]:
@@ -53,10 +53,10 @@ def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) ->
         if key == "connection_creation_rate":
             if ip is None:
                 continue
-            places = [Entity(parts=((IP, ip),)), Entity(parts=((IP, None),))]
+            places = {1: Entity(parts=((IP, ip),)), 2: Entity(parts=((IP, None),))}
         else:
             places = ladder(user, client)
-        rungs = [Rung(rank=rank, entity=at, value=quotas.get(at, {}).get(key)) for rank, at in enumerate(places, 1)]
+        rungs = [Rung(rank=rank, entity=at, value=quotas.get(at, {}).get(key)) for rank, at in places.items()]
         first = next((one for one in rungs if one.value is not None), None)
         if first is not None:
             first.used = True

@@ -96,7 +96,7 @@ def value_of(key: str, text: str) -> float:
         bare = text.strip().removesuffix("%" if unit == PERCENT else "/s").strip()
         value = number_of(bare, key, text)
     if key in WHOLE and value != int(value):
-        raise UsageError(f"{key}: {text!r} has to be a whole number")
+        raise UsageError(f"{key}: this limit is a whole number, not {text!r}")
     return value
 
 

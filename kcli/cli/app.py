@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("kcli.cli.cluster_options:CLUSTER", "The cluster: controller, quorum, features."),
     "logdirs": ("kcli.cli.cluster_options:LOGDIRS", "What is on the disks of brokers."),
     "configs": ("kcli.cli.configs_options:CONFIGS", "Configs of topics, brokers, loggers, groups, client metrics."),
+    "quotas": ("kcli.cli.quotas_options:QUOTAS", "Quotas of users, client ids, addresses: set, resolve."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }

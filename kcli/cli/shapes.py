@@ -599,8 +599,9 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.shapes_admin import SHAPES as MORE
     from kcli.cli.shapes_pipeline import SHAPES as PIPELINE
     from kcli.cli.shapes_pipeline_jobs import SHAPES as JOBS
+    from kcli.cli.shapes_placement import SHAPES as PLACEMENT
 
-    return (*SHAPES, *MORE, *PIPELINE, *JOBS)
+    return (*SHAPES, *MORE, *PIPELINE, *JOBS, *PLACEMENT)
 
 
 def shape(name: str) -> Shape:

@@ -1,0 +1,48 @@
+"""What was set before quotas were changed, in a file that `kcli quotas restore` takes back."""
+
+from __future__ import annotations
+
+import json
+
+from kcli.admin.quotas import KEYS, entity
+from kcli.cli.undo import UndoFile
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.quotas import Entity
+    from kcli.cli.option import Values
+    from kcli.model import Cluster
+
+SCHEMA = "kcli.quotas.undo/1"
+
+
+def check(values: Values) -> None:
+    """Raises UsageError for options that contradict each other, and for a file that is there already."""
+    UndoFile(values).check()
+
+
+async def keep(values: Values, cluster: Cluster, before: list[tuple[Entity, str, float | None]]) -> None:
+    """Write what was set, None where nothing was, and say how to take the change back."""
+    rows = [{"entity": at.names, "quota": key, "value": value} for at, key, value in before]
+    await UndoFile(values).keep(cluster, "quotas", {"schema": SCHEMA, "quotas": rows}, "kcli quotas restore {}")
+
+
+def read(path: str) -> dict[Entity, dict[str, float | None]]:
+    """An undo file as changes. Raises UsageError for a file that is none."""
+    try:
+        with open(path, encoding="utf-8") as source:
+            whole = json.load(source)
+        if whole["schema"] != SCHEMA:
+            raise UsageError(f"{path}: not an undo file of quotas but {whole['schema']}")
+        found: dict[Entity, dict[str, float | None]] = {}
+        for row in whole["quotas"]:
+            value, key = row["value"], row["quota"]
+            if key not in KEYS:
+                raise ValueError(f"no quota {key}")
+            found.setdefault(entity(row["entity"]), {})[key] = None if value is None else float(value)
+        return found
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path}: not an undo file of quotas ({error})") from None
