@@ -36,6 +36,9 @@ class Frame:
             raise UsageError("--master and --remote: a session is made by one of them")
         if self.remote is not None and not self.remote.startswith("sc://"):
             raise UsageError(f"--remote {self.remote}: expected sc://HOST:PORT")
+        for option in ("memory", "java_home"):
+            if self.remote is not None and values[option] is not None:
+                raise UsageError(f"--{option.replace('_', '-')} is about a Spark of our own; --remote is another's")
         if self.connector == "jvm" and values["commit_group"]:
             raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
         self.dry_run: bool = values["dry_run"]

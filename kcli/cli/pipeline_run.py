@@ -112,6 +112,7 @@ class Signals:
 
 def drive(frame: Frame, job: Job) -> int:
     """Run the job to its exit code. Raises KcliError, with the log's path where Spark has more to say."""
+    from kcli.pipeline.hosts import reached_by
     from kcli.pipeline.progress import Listener
     from kcli.pipeline.session import Session
     from kcli.pipeline.trouble import told
@@ -121,7 +122,8 @@ def drive(frame: Frame, job: Job) -> int:
     settings = settings.replace(conf=(*job.conf, *settings.conf))
     session = Session(settings) if frame.remote is None else _remote(frame.remote, settings)
     watch = Watch(job.name, job.expected, lines=frame.format == "ndjson", hidden=hidden)
-    with Listener() as live, Signals() as signals, registration(frame, job, session.log) as registered:
+    host = reached_by(frame.remote or settings.master, dict(settings.conf))
+    with Listener(host) as live, Signals() as signals, registration(frame, job, session.log) as registered:
         try:
             with watch.starting():
                 spark = session.start()

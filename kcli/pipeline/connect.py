@@ -4,7 +4,8 @@ server's Python is what reads and writes topics."""
 from __future__ import annotations
 
 from kcli.errors import ConnectError, UsageError
-from kcli.pipeline.session import check_pyspark, log_file
+from kcli.pipeline.logs import log_file
+from kcli.pipeline.session import check_pyspark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

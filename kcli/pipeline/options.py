@@ -28,6 +28,8 @@ TYPES = {
     "headers": "ARRAY<STRUCT<key: STRING, value: BINARY>>",
 }
 FORMATS = ("binary", "string", "json", "msgpack")
+LATER = ("avro", "protobuf")
+"""Formats whose schemas stand in a registry, which kcli does not ask yet."""
 KNOWN = (
     "assign", "subscribe", "subscribePattern", "startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets",
     "startingOffsetsByTimestampStrategy", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets",
@@ -235,6 +237,11 @@ def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
 
 def _format(given: Mapping[str, str], field: str) -> str:
     form = given.get(f"{field}format", "binary").lower()
+    if form in LATER:
+        raise UsageError(
+            f"option {field}Format {form}: kcli has no schema registry yet; read {field}s as binary, and Spark's "
+            f"from_{form} makes columns of them (org.apache.spark:spark-{form}_2.13 in spark.jars.packages)"
+        )
     if form not in FORMATS:
         raise UsageError(f"option {field}Format {form}: there are {', '.join(FORMATS)}")
     if form in ("json", "msgpack") and not given.get(f"{field}schema", "").strip():

@@ -94,11 +94,12 @@ class Reporter:
 
 
 class Listener:
-    """The driver's side: `with Listener() as progress:` and `progress.poll()` from time to time."""
+    """The driver's side: `with Listener() as progress:` and `progress.poll()` from time to time. `host` is by which
+    name or address tasks reach it."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((host, 0))
+        self._socket.bind((host if host == "127.0.0.1" else "", 0))  # the address may be that of a machine in front
         self._socket.setblocking(False)
         self.address = f"{host}:{self._socket.getsockname()[1]}"
         self.reports: dict[tuple[int, int, int], Report] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from kcli.errors import UsageError
 from kcli.pipeline import archive, gateway
 from kcli.pipeline.gateway import SparkFailed
 from kcli.pipeline.java import find_java
+from kcli.pipeline.logs import log_file
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -171,12 +171,6 @@ def check_pyspark() -> None:
         raise UsageError(
             f'pyspark {version} is installed; kcli\'s source needs 4.2.1 to 4.3: pip install "kcli-kafka[spark]"'
         )
-
-
-def log_file() -> Path:
-    """A new log in the state folder: XDG_STATE_HOME or ~/.local/state."""
-    root = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(root) / "kcli" / "spark" / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}.log")
 
 
 def warm_up(settings: SessionSettings) -> Path:

@@ -32,6 +32,7 @@ WRONG = [
     ("export t out --conf x", "--conf x: expected KEY=VALUE"),
     ("export t out --master local --remote sc://h", "--master and --remote: a session is made by one of them"),
     ("export t out --remote h:1", "--remote h:1: expected sc://HOST:PORT"),
+    ("export t out --remote sc://h --memory 4g", "--memory is about a Spark of our own; --remote is another's"),
     ("export t out --once --connector jvm --commit-group g", "--commit-group is kcli's"),
     ("export t out --once --master spark://h:7077", "--checkpoint DIR is needed"),
     ("export t out --once --name ../x", "--name ../x: expected a word that can name a folder"),

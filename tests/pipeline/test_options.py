@@ -70,6 +70,8 @@ def test_the_columns_follow_the_options():
         ({**SOME, "startingOffsets": '{"orders":{"0":-3}}'}, True, "-3 is no offset of orders[0]"),
         ({**SOME, "startingOffsets": '{"orders":{"0":true}}'}, True, "expected earliest, latest, or JSON"),
         ({**SOME, "startingOffsetsByTimestampStrategy": "x"}, True, "is error or latest"),
+        ({**SOME, "valueFormat": "avro"}, False, "Spark's from_avro makes columns of them"),
+        ({**SOME, "keyFormat": "xml"}, False, "option keyFormat xml: there are binary, string, json, msgpack"),
         ({**SOME, "progressAddr": "here"}, False, "option progressAddr is HOST:PORT, not here"),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,8 +14,10 @@ from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline import archive
 from kcli.pipeline.gateway import SparkFailed, command_of, spark_home, start
+from kcli.pipeline.hosts import reached_by
 from kcli.pipeline.java import Java, find_java
-from kcli.pipeline.session import SessionSettings, conf_of, log_file
+from kcli.pipeline.logs import log_file, prune
+from kcli.pipeline.session import SessionSettings, conf_of
 from kcli.pipeline.trouble import told
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
@@ -195,3 +199,31 @@ def test_a_log_of_the_session_and_its_settings_are_quiet_and_local(tmp_path, mon
     assert (made["spark.master"], made["spark.ui.enabled"], made["a"]) == ("local[*,3]", "true", "b")
     assert made["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.host" not in conf_of(SessionSettings(master="spark://x:7077"))
+
+
+def test_the_newest_logs_are_kept_and_those_of_processes_that_run(tmp_path):
+    names = [f"20261121-1200{n:02}-{2**22 + n}.log" for n in range(9)] + [f"20261120-000000-{os.getpid()}.log"]
+    for name in (*names, "notes.txt", "mine.log"):
+        (tmp_path / name).touch()
+    prune(tmp_path, 3)
+    left = {one.name for one in tmp_path.iterdir()}
+    assert left == {*names[6:9], names[9], "notes.txt", "mine.log"}
+
+
+def test_tasks_elsewhere_are_told_an_address_that_they_reach(monkeypatch):
+    assert reached_by("local[*,3]", {"spark.driver.host": "10.0.0.1"}) == "127.0.0.1"
+    assert reached_by("spark://127.0.0.1:7077,other:7077", {}) == "127.0.0.1"
+    assert reached_by("sc://127.0.0.1:15002/;token=x", {}) == "127.0.0.1"
+    assert reached_by("k8s://https://127.0.0.1:443", {}) == "127.0.0.1"
+    assert reached_by("spark://far:7077", {"spark.driver.host": "driver.example"}) == "driver.example"
+    monkeypatch.setattr(socket, "gethostbyname", lambda name: "10.1.2.3")
+    assert reached_by("yarn", {}) == "10.1.2.3"
+    with Listener("driver.example") as live:
+        host, _, port = live.address.rpartition(":")
+        assert host == "driver.example"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            stranger.sendto(b'{"stage": 1, "rows": 5, "topic": "t"}', ("127.0.0.1", int(port)))
+        deadline = time.monotonic() + 5
+        while not live.poll() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert [one.rows for one in live.poll()] == [5]

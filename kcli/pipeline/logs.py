@@ -1,0 +1,44 @@
+"""Where Spark's own output goes: a file for each run in the state folder, XDG_STATE_HOME or ~/.local/state. The newest
+are kept, and those of processes that run."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+KEPT = 50
+"""Logs that are kept besides the new one."""
+
+
+def folder() -> Path:
+    """Where the logs are."""
+    root = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return Path(root) / "kcli" / "spark"
+
+
+def log_file() -> Path:
+    """The path of a new log. Old ones go."""
+    place = folder()
+    prune(place)
+    return place / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}.log")
+
+
+def prune(place: Path, kept: int = KEPT) -> None:
+    """Leave the `kept` newest, by the time that is in their names; one that is somebody else's to remove stays."""
+    for old in sorted(place.glob("[0-9]*-[0-9]*-[0-9]*.log"), reverse=True)[kept:]:
+        if not _runs(old.stem.rpartition("-")[2]):
+            try:
+                old.unlink()
+            except OSError:
+                continue
+
+
+def _runs(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
