@@ -1,4 +1,5 @@
-"""Where groups live. FindCoordinator asks for many at once (KIP-699); a group that a broker lists lives there."""
+"""Where groups and transactional ids live. FindCoordinator asks for many at once (KIP-699); a group that a broker lists
+lives there."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import asyncio
 from kcli import codes
 from kcli.admin.gather import PATIENCE, gather
 from kcli.errors import BrokerError, KcliError
-from kcli.model import Group
+from kcli.model import Group, Node, Transaction
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 
 TYPE_CHECKING = False
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
     A = TypeVar("A")
 
 FIND_COORDINATOR, MANY_KEYS_SINCE = 10, 4
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+"""Kinds of keys (FindCoordinator). A SHARE key is group:topicId:partition (KIP-932)."""
 
 
 class Coordinators:
-    """The coordinator of each group as far as known; looked up in one request, forgotten when proven wrong (C15)."""
+    """The coordinator of each group, or of each transactional id, as far as known; looked up in one request, forgotten
+    when proven wrong (C15)."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, kind: int = GROUP) -> None:
         self.cluster = cluster
+        self.kind = kind
         self.known: dict[str, int] = {}
 
     async def ask(
@@ -42,12 +47,12 @@ class Coordinators:
 
     def forget(self, group: str) -> None:
         self.known.pop(group, None)
-        self.cluster.coordinator_moved(Group(group))
+        self.cluster.coordinator_moved(Group(group) if self.kind == GROUP else Transaction(group))
 
     async def locate(self, groups: list[str]) -> tuple[list[tuple[Broker, list[str]]], dict[str, KcliError]]:
         """The coordinators with their groups, and the groups that have none now."""
-        places, lost = await self._places([group for group in groups if group not in self.known])
-        self.known.update(places)
+        places, lost = await find(self.cluster, [group for group in groups if group not in self.known], self.kind)
+        self.known.update((key, node.id) for key, node in places.items())
         by_node: dict[int, list[str]] = {}
         for group in groups:
             if group in self.known:
@@ -60,35 +65,41 @@ class Coordinators:
                 lost.update(dict.fromkeys(some, error))
         return found, lost
 
-    async def _places(self, groups: list[str]) -> tuple[dict[str, int], dict[str, KcliError]]:
-        if not groups:
-            return {}, {}
+
+async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:
+    """The coordinators of keys of a kind, and why some have none now. Asks once; C15's retries are the caller's."""
+    if not keys:
+        return {}, {}
+    try:
+        broker = await cluster.anyone()
+        if (await broker.versions()).get(FIND_COORDINATOR, (0, 0))[1] < MANY_KEYS_SINCE:
+            return await _one_by_one(broker, keys, kind)
+        answer = await broker.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=keys))
+    except KcliError as error:
+        return {}, dict.fromkeys(keys, error)
+    places: dict[str, Node] = {}
+    lost: dict[str, KcliError] = {}
+    for row in answer.coordinators:
+        if row.error_code:
+            lost[row.key] = BrokerError(codes.of(row.error_code), row.key, row.error_message or None)
+        else:
+            places[row.key] = Node(row.node_id, row.host, row.port, None)
+    return places, lost
+
+
+async def _one_by_one(broker: Broker, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:
+    """Brokers before 3.0 know no better."""
+    places: dict[str, Node] = {}
+    lost: dict[str, KcliError] = {}
+
+    async def one(key: str) -> None:
         try:
-            broker = await self.cluster.anyone()
-            if (await broker.versions()).get(FIND_COORDINATOR, (0, 0))[1] < MANY_KEYS_SINCE:
-                return await self._one_by_one(groups)
-            answer = await broker.ask(FindCoordinatorRequest(key_type=0, coordinator_keys=groups))
-        except KcliError as error:
-            return {}, dict.fromkeys(groups, error)
-        places: dict[str, int] = {}
-        lost: dict[str, KcliError] = {}
-        for row in answer.coordinators:
+            row = await broker.ask(FindCoordinatorRequest(key=key, key_type=kind))
             if row.error_code:
-                lost[row.key] = BrokerError(codes.of(row.error_code), row.key, row.error_message or None)
-            else:
-                places[row.key] = row.node_id
-        return places, lost
+                raise BrokerError(codes.of(row.error_code), key, row.error_message or None)
+            places[key] = Node(row.node_id, row.host, row.port, None)
+        except KcliError as error:
+            lost[key] = error
 
-    async def _one_by_one(self, groups: list[str]) -> tuple[dict[str, int], dict[str, KcliError]]:
-        """Brokers before 3.0 know no better."""
-        places: dict[str, int] = {}
-        lost: dict[str, KcliError] = {}
-
-        async def one(group: str) -> None:
-            try:
-                places[group] = (await self.cluster.coordinator(Group(group))).node_id
-            except KcliError as error:
-                lost[group] = error
-
-        await asyncio.gather(*(one(group) for group in groups))
-        return places, lost
+    await asyncio.gather(*(one(key) for key in keys))
+    return places, lost

@@ -30,10 +30,16 @@ class ProducerState(Value):
 
 
 async def describe_producers(
-    cluster: Cluster, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
+    cluster: Cluster,
+    partitions: Iterable[TopicPartition],
+    *,
+    replica: int | None = None,
+    patience: float = PATIENCE,
+    most: int = 1_000_000,
 ) -> dict[TopicPartition, list[ProducerState] | KcliError]:
-    """The producers of each partition: one request per leader. Failed partitions carry their error."""
-    leaders = Leaders(cluster)
+    """The producers of each partition: one request per leader and `most` partitions, or all from the broker `replica`,
+    which may know less. Failed partitions carry their error."""
+    leaders = Leaders(cluster) if replica is None else _Replica(cluster, replica)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, list[ProducerState] | KcliError]:
         topics: dict[str, list[int]] = {}
@@ -65,4 +71,20 @@ async def describe_producers(
                 ]
         return found
 
-    return await gather(partitions, leaders.locate, ask, leaders.forget, patience=patience)
+    return await gather(partitions, leaders.locate, ask, leaders.forget, patience=patience, most=most)
+
+
+class _Replica:
+    """All partitions at one broker, wherever their leaders are."""
+
+    def __init__(self, cluster: Cluster, node_id: int) -> None:
+        self._cluster = cluster
+        self._node_id = node_id
+
+    async def locate(
+        self, partitions: list[TopicPartition]
+    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        return [(await self._cluster.node(self._node_id), partitions)], {}
+
+    def forget(self, at: TopicPartition) -> None:
+        """There is no other place to ask."""

@@ -57,6 +57,10 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
             from kcli.admin.groups import group_names
 
             return await group_names(client.cluster)
+        if kind == "transactions":
+            from kcli.admin.transactions import list_transactions
+
+            return [one.name for one in (await list_transactions(client.cluster))[0]]
         from kcli.admin.gather import ask_anyone
         from kcli.proto.messages.metadata import MetadataRequest
 

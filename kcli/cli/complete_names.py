@@ -11,24 +11,25 @@ if TYPE_CHECKING:
     from kcli.cli.complete_line import Offer
     from kcli.cli.option import Option
 
-CLUSTER = ("topics", "groups", "ids")
+CLUSTER = ("topics", "groups", "ids", "transactions")
 ARGUMENTS = {
     "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
     "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
     "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
-    "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids",
+    "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
 }  # fmt: skip
 OPTIONS = {
     "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
     "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
     "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
-    "delete_configs": "topic keys",
+    "delete_configs": "topic keys", "txn_states": "txn states",
 }  # fmt: skip
 KINDS = ("topic", "broker", "logger", "client-metrics", "group")
 FIXED = {
     "kinds": KINDS,
     "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
+    "txn states": ["Ongoing", "Empty", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead"],
     "types": ["classic", "consumer", "share", "streams"],
     "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
     "offsets": ["beginning", "end", "stored"],

@@ -600,8 +600,9 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.shapes_pipeline import SHAPES as PIPELINE
     from kcli.cli.shapes_pipeline_jobs import SHAPES as JOBS
     from kcli.cli.shapes_placement import SHAPES as PLACEMENT
+    from kcli.cli.shapes_txn import SHAPES as TXN
 
-    return (*SHAPES, *MORE, *PIPELINE, *JOBS, *PLACEMENT)
+    return (*SHAPES, *MORE, *PIPELINE, *JOBS, *TXN, *PLACEMENT)
 
 
 def shape(name: str) -> Shape:

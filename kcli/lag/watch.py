@@ -143,7 +143,8 @@ class Watch:
                 age = max(now - first.last_timestamp / 1000, 0.0)
                 why[group, topic, partition] = (
                     f"waits at {sample.committed} for the transaction of producer id {first.producer_id}, "
-                    f"epoch {first.epoch}, whose last record is {age:.0f} s old"
+                    f"epoch {first.epoch}, whose last record is {age:.0f} s old; whether it will ever end: "
+                    f"kcli txn find-hanging {topic}:{partition} --older-than 0s"
                 )
         return why
 

@@ -55,6 +55,16 @@ class LogFaults(Orders):
         for partition in range(len(old.partitions)):
             self._sandbox.checks.forget(topic, partition)
 
+    def hang_transaction(
+        self, topic: str, partition: int = 0, *, age: float = 3600.0, transactional_id: str | None = None
+    ) -> int:
+        """A transaction is open in the partition that no coordinator will end, its last record so many seconds old;
+        with a transactional id its coordinator knows the producer and not this partition (KIP-664). Returns its first
+        offset."""
+        from kcli.sandbox.hanging import append_hanging
+
+        return append_hanging(self._sandbox, topic, partition, age, transactional_id)
+
     def unordered_aborted(self, *, times: int = FOREVER) -> None:
         """Fetch tells the aborted transactions in the wrong order, the last one first, as Redpanda may (E15)."""
         self._plan("alter", "Fetch", _backwards, times, None)

@@ -17,6 +17,7 @@ from kcli.sandbox.broker import SandboxBroker
 from kcli.sandbox.checks import Checks
 from kcli.sandbox.faults import Faults
 from kcli.sandbox.features import Features
+from kcli.sandbox.quorum import Quorum
 from kcli.sandbox.segment import MemoryStore
 from kcli.sandbox.topics import Topics
 
@@ -96,6 +97,8 @@ class Sandbox:
         self.faults = Faults(self)
         self.checks = Checks(self)
         self.features = Features(features)
+        self.quorum = Quorum(self)
+        self.forgotten: set[int] = set()  # brokers that are down and were unregistered
         self.coordinators: dict[str, int] = {}  # groups whose coordinator was moved (a fault)
         self.transaction_coordinators: dict[str, int] = {}  # the same for transactional ids
         self.seen: dict[int, int] = {}  # how many requests of each API key came
@@ -255,6 +258,10 @@ class Sandbox:
     def living(self) -> list[SandboxBroker]:
         return [one for one in self.brokers if one.alive]
 
+    def fenced(self) -> list[SandboxBroker]:
+        """Brokers that are registered and down."""
+        return [one for one in self.brokers if not one.alive and one.node_id not in self.forgotten]
+
     @property
     def controller_id(self) -> int:
         living = self.living()
@@ -283,6 +290,7 @@ class Sandbox:
 
     async def start_broker(self, node_id: int) -> None:
         await self._broker(node_id).start()
+        self.forgotten.discard(node_id)
 
     def _broker(self, node_id: int) -> SandboxBroker:
         for one in self.brokers:

@@ -50,10 +50,13 @@ def test_a_broker_that_is_gone_is_told_and_the_exit_code_is_1(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sandbox.call(lambda one: one.stop_broker(3))
-    rows = document(capsys, "brokers")["brokers"]  # it is no longer part of the cluster: nothing is wrong
-    assert [row["broker"] for row in rows] == [1, 2]
-    missing = document(capsys, "brokers", "versions", "3", code=1)
-    assert "there is no broker 3" in missing["errors"][0]["message"]
+    rows = document(capsys, "brokers")["brokers"]  # the cluster knows that it serves nobody: nothing is wrong
+    assert [(row["broker"], row["state"] == "fenced") for row in rows] == [(1, False), (2, False), (3, True)]
+    fenced = document(capsys, "brokers", "versions", "3", code=1)
+    assert "fenced" in fenced["errors"][0]["message"]
+    assert document(capsys, "brokers", "versions")["errors"] == []
+    missing = document(capsys, "brokers", "versions", "4", code=1)
+    assert "there is no broker 4" in missing["errors"][0]["message"]
 
 
 def test_versions_are_those_of_the_broker_and_ours(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:

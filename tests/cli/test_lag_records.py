@@ -89,6 +89,10 @@ def test_a_group_that_waits_for_an_open_transaction_is_told_whose_it_is(sandbox:
         assert (row["committed"], row["lag"]) == (1, 1)
         known = sandbox.call(lambda inside: inside.transactions._existing("slow").producer_id)
         assert row["note"].startswith(f"waits at 1 for the transaction of producer id {known}, epoch 0, ")
+        assert row["note"].endswith("kcli txn find-hanging t:0 --older-than 0s")
+        judged = shell("txn", "find-hanging", "t:0", "--older-than", "0s")
+        assert judged.returncode == 0, "its coordinator knows it: it does not hang"
+        assert b"kcli txn fence slow --execute" in judged.stderr
         writer.communicate(timeout=10)
         assert reader.stdout.readline() == b"undecided\n"
     finally:

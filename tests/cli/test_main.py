@@ -18,12 +18,14 @@ from kcli.cli.config_options import CONFIG
 from kcli.cli.configs_options import CONFIGS
 from kcli.cli.options import HOT
 from kcli.cli.pipeline_options import PIPELINE
+from kcli.cli.txn_options import TXN
 from kcli.cli.quotas_options import QUOTAS
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = {
     **WITH_VERBS, "config": CONFIG, "configs": CONFIGS, "brokers": BROKERS, "cluster": CLUSTER, "logdirs": LOGDIRS,
+    "txn": TXN,
     "pipeline": PIPELINE, "quotas": QUOTAS,
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""DescribeCluster 0-2. 1 adds the endpoint type (controllers have none here), 2 fenced brokers (none either)."""
+"""DescribeCluster 0-2. 1 adds the endpoint type (controllers have none here), 2 fenced brokers: those that are down."""
 
 from __future__ import annotations
 
@@ -23,11 +23,16 @@ async def answer(call: Call, request: DescribeClusterRequest) -> DescribeCluster
     if code is not None:
         return DescribeClusterResponse(error_code=code.number, error_message=code.text)
     sandbox = call.sandbox
+    fenced = sandbox.fenced() if request.include_fenced_brokers else []
     return DescribeClusterResponse(
         cluster_id=sandbox.cluster_id,
         controller_id=sandbox.controller_id,
         brokers=[
             DescribeClusterBroker(broker_id=one.node_id, host=sandbox.advertised, port=one.port)
             for one in sandbox.living()
+        ]
+        + [
+            DescribeClusterBroker(broker_id=one.node_id, host=sandbox.advertised, port=one.port, is_fenced=True)
+            for one in fenced
         ],
     )

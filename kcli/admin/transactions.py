@@ -1,0 +1,160 @@
+"""Transactions as their coordinators know them: listed broker by broker, described by transactional id (KIP-664)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.coordinators import TRANSACTION, Coordinators
+from kcli.admin.gather import PATIENCE, ask_every
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest
+from kcli.proto.messages.init_producer_id import InitProducerIdRequest
+from kcli.proto.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Broker, Cluster
+    from kcli.proto.messages.describe_transactions import TransactionState
+
+STATES = (
+    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence", "Dead",
+)  # fmt: skip
+OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
+"""The states in which partitions wait for a marker."""
+LIST_TRANSACTIONS, DURATION_SINCE, PATTERN_SINCE = 66, 1, 2
+FENCE_TIMEOUT_MS = 60_000
+"""The timeout that a fenced id is left with, until its producer comes back with its own."""
+
+
+class Listed(Value):
+    """A transactional id as the broker that coordinates it lists it."""
+
+    name: str = ""
+    coordinator: int = -1
+    producer_id: int = -1
+    state: str = ""
+
+
+class Filter(Value):
+    """What of all transactions is wanted: everything that is empty asks for all. `longer_than` is in ms, `pattern` a
+    regular expression (RE2) for whole ids."""
+
+    states: list[str] = field(factory=list)
+    producer_ids: list[int] = field(factory=list)
+    longer_than: int = -1
+    pattern: str | None = None
+
+
+class Described(Value):
+    """A transactional id. `started` is in ms since the epoch, -1 without a transaction; `partitions` are those that
+    still wait for its markers."""
+
+    name: str = ""
+    coordinator: int = -1
+    state: str = ""
+    producer_id: int = -1
+    epoch: int = -1
+    timeout_ms: int = 0
+    started: int = -1
+    partitions: list[TopicPartition] = field(factory=list)
+
+
+async def list_transactions(
+    cluster: Cluster, wanted: Filter | None = None, *, brokers: Iterable[int] | None = None
+) -> tuple[list[Listed], dict[int, KcliError]]:
+    """The transactions that all brokers or these coordinate, by id; and the brokers that could not tell. A request per
+    broker; a state that a broker does not know is that broker's error."""
+    wanted = wanted or Filter()
+    asked = set(brokers) if brokers is not None else {node.id for node in await cluster.nodes()}
+
+    async def ask(broker: Broker) -> list[Listed]:
+        highest = (await broker.versions()).get(LIST_TRANSACTIONS, (0, 0))[1]
+        _check(broker, highest, wanted)
+        answer = await broker.ask(
+            ListTransactionsRequest(
+                state_filters=wanted.states,
+                producer_id_filters=wanted.producer_ids,
+                duration_filter=wanted.longer_than,
+                transactional_id_pattern=wanted.pattern,
+            )
+        )
+        return _listed(broker, answer)
+
+    answers, failed = await ask_every([(node, cluster.node(node)) for node in sorted(asked)], ask)
+    return sorted((one for some in answers.values() for one in some), key=lambda one: one.name), failed
+
+
+def _check(broker: Broker, highest: int, wanted: Filter) -> None:
+    """Raises KcliError where the broker is too old for a filter: without it the list would be longer than asked."""
+    if wanted.longer_than >= 0 and highest < DURATION_SINCE:
+        raise KcliError(f"broker {broker.node_id} cannot filter by duration: that takes Kafka 3.8")
+    if wanted.pattern is not None and highest < PATTERN_SINCE:
+        raise KcliError(f"broker {broker.node_id} cannot filter by a pattern: that takes Kafka 4.1")
+
+
+def _listed(broker: Broker, answer: ListTransactionsResponse) -> list[Listed]:
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
+    if answer.unknown_state_filters:
+        raise KcliError(f"broker {broker.node_id} knows no state {', '.join(answer.unknown_state_filters)}")
+    return [
+        Listed(
+            name=one.transactional_id,
+            coordinator=broker.node_id,
+            producer_id=one.producer_id,
+            state=one.transaction_state,
+        )
+        for one in answer.transaction_states
+    ]
+
+
+async def describe_transactions(
+    cluster: Cluster, names: Iterable[str], *, patience: float = PATIENCE
+) -> dict[str, Described | KcliError]:
+    """Each transactional id, or why it cannot be told (TRANSACTIONAL_ID_NOT_FOUND for one that nobody used lately).
+    A request per coordinator."""
+
+    async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
+        answer = await broker.ask(DescribeTransactionsRequest(transactional_ids=some))
+        return {one.transactional_id: _described(broker, one) for one in answer.transaction_states}
+
+    return await Coordinators(cluster, TRANSACTION).ask(names, ask, patience=patience)
+
+
+def _described(broker: Broker, row: TransactionState) -> Described | KcliError:
+    if row.error_code:
+        return BrokerError(codes.of(row.error_code), row.transactional_id)
+    return Described(
+        name=row.transactional_id,
+        coordinator=broker.node_id,
+        state=row.transaction_state,
+        producer_id=row.producer_id,
+        epoch=row.producer_epoch,
+        timeout_ms=row.transaction_timeout_ms,
+        started=row.transaction_start_time_ms if row.transaction_start_time_ms > 0 else -1,
+        partitions=[TopicPartition(topic.topic, n) for topic in row.topics for n in sorted(topic.partitions)],
+    )
+
+
+async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> tuple[int, int]:
+    """Take a transactional id away from whoever uses it: its open transaction is aborted, and the producer gets
+    PRODUCER_FENCED. Returns (producer id, epoch) that the id has now. Raises KcliError; also for an id that nobody
+    knows, because InitProducerId would make it."""
+    (known,) = (await describe_transactions(cluster, [name], patience=patience)).values()
+    if isinstance(known, KcliError):
+        raise known
+
+    async def ask(broker: Broker, _: list[str]) -> dict[str, tuple[int, int] | KcliError]:
+        request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=FENCE_TIMEOUT_MS)
+        answer = await broker.ask(request)
+        code = codes.of(answer.error_code)
+        return {name: BrokerError(code, name) if code else (answer.producer_id, answer.producer_epoch)}
+
+    # CONCURRENT_TRANSACTIONS, while the markers of what was aborted are on their way, is asked again by gather
+    (done,) = (await Coordinators(cluster, TRANSACTION).ask([name], ask, patience=patience)).values()
+    if isinstance(done, KcliError):
+        raise done
+    return done

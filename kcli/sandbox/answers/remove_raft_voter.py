@@ -1,0 +1,22 @@
+"""RemoveRaftVoter 0 (KIP-853): the node stays, and only watches from then on."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: RemoveRaftVoterRequest) -> RemoveRaftVoterResponse:
+    try:
+        scripted = call.sandbox.faults.code(81, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        call.sandbox.quorum.check_cluster(request.cluster_id)
+        call.sandbox.quorum.remove(request.voter_id, request.voter_directory_id)
+    except BrokerError as refused:
+        return RemoveRaftVoterResponse(error_code=refused.code.number, error_message=str(refused))
+    return RemoveRaftVoterResponse()

@@ -1,0 +1,22 @@
+"""UnregisterBroker 0: a broker that is down is forgotten until it starts again. One that lives registers at once."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.proto.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: UnregisterBrokerRequest) -> UnregisterBrokerResponse:
+    sandbox = call.sandbox
+    code = sandbox.faults.code(64, call.broker.node_id)
+    if code is None:
+        registered = {one.node_id for one in (*sandbox.living(), *sandbox.fenced())}
+        code = codes.NONE if request.broker_id in registered else codes.BROKER_ID_NOT_REGISTERED
+    if code:
+        return UnregisterBrokerResponse(error_code=code.number, error_message=code.text)
+    sandbox.forgotten.add(request.broker_id)
+    return UnregisterBrokerResponse(error_message=None)

@@ -1,0 +1,63 @@
+"""UpdateFeatures 0-2 (KIP-584, 1022): all of a request or nothing. 1 adds the kind of the update and validate_only;
+from 2 on there is one error for all, where older ones have a row for each feature."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+from kcli.sandbox.features import SUPPORTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+
+
+async def answer(call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
+    refused = None
+    try:
+        scripted = call.sandbox.faults.code(57, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        for one in request.feature_updates:
+            _check(call, one)
+    except BrokerError as problem:
+        refused = problem
+    if refused is None and not request.validate_only:
+        for one in request.feature_updates:
+            call.sandbox.features.finalize(one.feature, one.max_version_level)
+    number, message = (0, None) if refused is None else (refused.code.number, str(refused))
+    if call.version >= 2:
+        return UpdateFeaturesResponse(error_code=number, error_message=message)
+    rows = [
+        UpdatableFeatureResult(feature=one.feature, error_code=number, error_message=message)
+        for one in request.feature_updates
+    ]
+    return UpdateFeaturesResponse(error_message=None, results=rows)
+
+
+def _check(call: Call, one: FeatureUpdateKey) -> None:
+    """Raises BrokerError INVALID_UPDATE_VERSION, as Kafka's controller does."""
+    now, wanted = call.sandbox.features.level(one.feature), one.max_version_level
+    kind = one.upgrade_type if call.version >= 1 else (SAFE_DOWNGRADE if one.allow_downgrade else UPGRADE)
+    lowest, highest = SUPPORTED.get(one.feature, (0, 0))
+    why = ""
+    if one.feature not in SUPPORTED:
+        why = f"the sandbox has no feature {one.feature}"
+    elif not lowest <= wanted <= highest:
+        why = f"the sandbox supports {one.feature} from {lowest} to {highest}, not {wanted}"
+    elif kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        why = f"there is no kind of update {kind}"
+    elif wanted < now and kind == UPGRADE:
+        why = f"{one.feature} is at {now}: {wanted} would be a downgrade, and an upgrade was asked for"
+    elif wanted > now and kind != UPGRADE:
+        why = f"{one.feature} is at {now}: {wanted} would be an upgrade, and a downgrade was asked for"
+    if why:
+        raise BrokerError(codes.INVALID_UPDATE_VERSION, message=why)

@@ -1,0 +1,60 @@
+"""WriteTxnMarkers 1-2 (KIP-98, 664): the word of a coordinator, or of an operator to a hanging transaction. Leaders
+take it as it is, as Kafka's do: whether somebody else would have ended the transaction is not asked. 2 adds the
+protocol of the transaction (KIP-1228), which changes nothing here."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from kcli.sandbox.answers.partitions import led_here
+from kcli.sandbox.markers import COORDINATOR_EPOCH, end_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=one.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(
+                                partition_index=index, error_code=_write(call, one, topic.name, index)
+                            )
+                            for index in topic.partition_indexes
+                        ],
+                    )
+                    for topic in one.topics
+                ],
+            )
+            for one in request.markers
+        ]
+    )
+
+
+def _write(call: Call, marker: WritableTxnMarker, name: str, index: int) -> int:
+    """The error code, 0 when the marker is in the log."""
+    try:
+        partition = led_here(call, 27, name, index)
+        known = partition.producers.known.get(marker.producer_id)
+        if known is not None and marker.producer_epoch < known.epoch:
+            raise BrokerError(codes.INVALID_PRODUCER_EPOCH)
+        if known is not None and known.marked and marker.coordinator_epoch < COORDINATOR_EPOCH:
+            raise BrokerError(codes.TRANSACTION_COORDINATOR_FENCED)
+        end_in(partition, marker.producer_id, marker.producer_epoch, commit=marker.transaction_result)
+    except BrokerError as refused:
+        return refused.code.number
+    return 0

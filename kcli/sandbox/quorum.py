@@ -1,0 +1,69 @@
+"""The KRaft quorum that the sandbox seems to have: every broker is a controller as well, and all of them vote until
+somebody takes the vote from one. There is no metadata log; its length counts what was changed."""
+
+from __future__ import annotations
+
+import time
+from hashlib import sha256
+
+from kcli import codes
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.sandbox import Sandbox
+
+EPOCH = 1
+LISTENER = "CONTROLLER"
+
+
+class Quorum:
+    """`voters` are node ids. Raises BrokerError for changes that Kafka refuses (KIP-853)."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.voters = {one.node_id for one in sandbox.brokers}
+        self._changes = 0
+
+    @property
+    def leader(self) -> int:
+        """The living voter that leads, -1 for none."""
+        living = [one.node_id for one in self._sandbox.living() if one.node_id in self.voters]
+        return living[0] if living else -1
+
+    @property
+    def end(self) -> int:
+        """How long the metadata log would be."""
+        return 1 + self._changes + self._sandbox.features.epoch + len(self._sandbox.topics.by_name)
+
+    def directory(self, node: int) -> bytes:
+        """The id of a node's metadata directory: the same one for as long as the cluster lives."""
+        return sha256(f"{self._sandbox.cluster_id} {node}".encode()).digest()[:16]
+
+    def seen(self, node: int) -> int:
+        """When it fetched last, in ms; -1 for one that is down."""
+        up = any(one.node_id == node for one in self._sandbox.living())
+        return int(time.time() * 1000) if up else -1
+
+    def add(self, node: int, directory: bytes) -> None:
+        """Raises BrokerError DUPLICATE_VOTER, REQUEST_TIMED_OUT for a node that never catches up."""
+        if node in self.voters:
+            raise BrokerError(codes.DUPLICATE_VOTER)
+        if self.seen(node) < 0 or directory != self.directory(node):
+            raise BrokerError(codes.REQUEST_TIMED_OUT, message=f"no controller {node} with that directory fetches")
+        self.voters.add(node)
+        self._changes += 1
+
+    def remove(self, node: int, directory: bytes) -> None:
+        """Raises BrokerError VOTER_NOT_FOUND, INVALID_REQUEST for the last one."""
+        if node not in self.voters or directory != self.directory(node):
+            raise BrokerError(codes.VOTER_NOT_FOUND)
+        if len(self.voters) == 1:
+            raise BrokerError(codes.INVALID_REQUEST, message="the last voter cannot be removed")
+        self.voters.discard(node)
+        self._changes += 1
+
+    def check_cluster(self, cluster_id: str | None) -> None:
+        """Raises BrokerError INCONSISTENT_CLUSTER_ID."""
+        if cluster_id is not None and cluster_id != self._sandbox.cluster_id:
+            raise BrokerError(codes.INCONSISTENT_CLUSTER_ID)
