@@ -112,7 +112,7 @@ async def describe_configs(
         return found
 
     answers = await _spread(cluster, wanted, request, read)
-    return {one: answers.get(one) or KcliError(f"{about(one)}: the answer leaves it out") for one in wanted}
+    return {one: answers.get(one, KcliError(f"{about(one)}: the answer leaves it out")) for one in wanted}
 
 
 def _config(row: DescribeConfigsResourceResult) -> Config:

@@ -28,17 +28,24 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def run(words: list[str]) -> int:
-    """The JSON schema of what a command prints with --format json; without a name, the commands that have one.
+    """The JSON schema of what a command prints with --format json; without a name, the commands that have one. `apply
+    file` is the schema of what `kcli apply` reads.
 
     \b
     Examples:
       kcli schema
       kcli schema topics list
-      kcli schema lag > lag.schema.json"""
+      kcli schema lag > lag.schema.json
+      kcli schema apply file > kcli-cluster.schema.json     for the editor"""
     from json import dumps
 
     if not words:
-        sys.stdout.write("".join(f"{one.name.replace('.', ' ')}\n" for one in every()))
+        sys.stdout.write("".join(f"{one.name.replace('.', ' ')}\n" for one in every()) + "apply file\n")
+        return 0
+    if words in (["apply", "file"], ["apply.file"]):
+        from kcli.declared.schema import SCHEMA
+
+        sys.stdout.write(dumps(SCHEMA, ensure_ascii=False, indent=2) + "\n")
         return 0
     sys.stdout.write(dumps(schema_of(find(words)), ensure_ascii=False, indent=2) + "\n")
     return 0

@@ -597,12 +597,13 @@ SHAPES: tuple[Shape, ...] = (
 def every() -> tuple[Shape, ...]:
     """All shapes there are."""
     from kcli.cli.shapes_admin import SHAPES as MORE
+    from kcli.cli.shapes_apply import SHAPES as APPLY
     from kcli.cli.shapes_pipeline import SHAPES as PIPELINE
     from kcli.cli.shapes_pipeline_jobs import SHAPES as JOBS
     from kcli.cli.shapes_placement import SHAPES as PLACEMENT
     from kcli.cli.shapes_txn import SHAPES as TXN
 
-    return (*SHAPES, *MORE, *PIPELINE, *JOBS, *TXN, *PLACEMENT)
+    return (*SHAPES, *MORE, *APPLY, *PIPELINE, *JOBS, *TXN, *PLACEMENT)
 
 
 def shape(name: str) -> Shape:

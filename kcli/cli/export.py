@@ -1,0 +1,49 @@
+"""`kcli export`: a cluster as a file that `kcli apply` takes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from kcli.cli.admin import plural, say
+from kcli.cli.connection import Connection
+from kcli.cli.main import complain
+from kcli.declared.export import Export
+from kcli.declared.schema import SECTIONS
+from kcli.declared.writing import text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+    from kcli.settings import ClientSettings
+
+
+def export(values: Values) -> int:
+    """`kcli export`. What could not be read is told and is exit code 1; the rest is printed."""
+    settings = Connection(values).client()
+    found = asyncio.run(_read(settings, values))
+    text = text_of(found.document, values["format"] or "yaml")
+    if sys.stdout.isatty():
+        from kcli.escape import visible
+
+        text = visible(text, keep="\n")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+    for remark in found.remarks:
+        say(values, remark)
+    for about, error in found.failed.items():
+        complain(f"{about}: {error}" if about not in str(error) else str(error))
+    counts = [plural(len(found.document[one]), one[:-1]) for one in SECTIONS if found.document.get(one)]
+    if values["verbose"]:
+        say(values, f"exported: {', '.join(counts) or 'nothing'}")
+    return 1 if found.failed else 0
+
+
+async def _read(settings: ClientSettings, values: Values) -> Export:
+    from kcli.client import Client
+
+    async with Client(settings) as client:
+        found = Export(client.cluster, match=values["match"], internal=values["internal"])
+        await found.read(values["only"] or SECTIONS)
+        return found

@@ -1,0 +1,68 @@
+"""Declared configs of brokers, groups and client metrics."""
+
+from __future__ import annotations
+
+from kcli.admin.config_resources import Resource, describe_configs, list_resources
+from kcli.declared import settings
+from kcli.declared.model import Settings
+from kcli.declared.topics import configured
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.declared.model import Declared, Step
+    from kcli.declared.secrets import Secrets
+    from kcli.model import Cluster
+
+KINDS = ("broker", "group", "client-metrics")
+
+
+async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bool) -> list[Step]:
+    """What differs. With `prune`, also what is set within the scope and declared nowhere."""
+    wanted = dict(declared.configs)
+    if prune and declared.scope.get("configs"):
+        for at in await standing(cluster):
+            if declared.selected("configs", named(at)):
+                wanted.setdefault(at, Settings())
+    known = await settings.look(cluster, wanted, whole=prune)
+    steps: list[Step] = []
+    for at, one in wanted.items():
+        pruned = prune and declared.selected("configs", named(at))
+        steps += configured(at, one, known[at], prune=pruned, secrets=secrets)
+    return steps
+
+
+async def standing(cluster: Cluster) -> list[Resource]:
+    """All that may have configs of its own; groups only from brokers that list them."""
+    found = [Resource("broker", ""), *(Resource("broker", str(node.id)) for node in await cluster.nodes())]
+    for kind in KINDS[1:]:
+        found += [Resource(kind, name) for name in await list_resources(cluster, kind)]
+    return found
+
+
+def named(at: Resource) -> str:
+    """As a scope has it: `broker/default`, `group/billing`."""
+    return f"{at.kind}/{at.name or 'default'}"
+
+
+async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:
+    """Do it, or have the brokers check it."""
+    await settings.alter(cluster, steps, secrets, dry_run=dry_run)
+
+
+async def own_configs(
+    cluster: Cluster, resources: list[Resource]
+) -> tuple[dict[Resource, dict[str, str]], dict[Resource, list[str]], dict[Resource, KcliError]]:
+    """What is set on each resource itself, the names of its secrets, and what could not be read."""
+    values: dict[Resource, dict[str, str]] = {}
+    hidden: dict[Resource, list[str]] = {}
+    failed: dict[Resource, KcliError] = {}
+    for at, configs in (await describe_configs(cluster, resources)).items():
+        if isinstance(configs, KcliError):
+            failed[at] = configs
+            continue
+        mine = [one for one in configs if settings.own(at, one) and not settings.PASSING.fullmatch(one.name)]
+        values[at] = {one.name: one.value or "" for one in mine if not one.secret}
+        if any(one.secret for one in mine):
+            hidden[at] = [one.name for one in mine if one.secret]
+    return values, hidden, failed

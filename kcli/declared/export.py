@@ -1,0 +1,123 @@
+"""A cluster as a declared document: what somebody set, not the defaults; so that to apply it changes nothing."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from kcli import codes
+from kcli.admin.acls import describe_acls
+from kcli.admin.config_resources import Resource, about
+from kcli.admin.gather import bad, good
+from kcli.admin.quotas import describe_quotas
+from kcli.admin.topics import describe_topics
+from kcli.admin.users import describe_users
+from kcli.declared import acls, configs, quotas
+from kcli.declared.schema import ID, SECTIONS
+from kcli.declared.users import variable
+from kcli.errors import BrokerError, KcliError, UnsupportedVersion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from kcli.model import Cluster
+
+NONE_THERE = (codes.SECURITY_DISABLED,)
+
+
+class Export:
+    """What was found: the `document`, what is to be said, and what could not be read, by section."""
+
+    def __init__(self, cluster: Cluster, *, match: Sequence[str] = (), internal: bool = False) -> None:
+        self.document: dict[str, Any] = {"schema": ID}
+        self.remarks: list[str] = []
+        self.failed: dict[str, KcliError] = {}
+        self._cluster = cluster
+        self._match = match
+        self._internal = internal
+
+    async def read(self, sections: Sequence[str] = SECTIONS) -> None:
+        """Read the sections. What fails is left out and told."""
+        parts = {"topics": self._topics, "configs": self._configs, "users": self._users, "quotas": self._quotas,
+                 "acls": self._acls}  # fmt: skip
+        for name in (one for one in SECTIONS if one in sections):
+            try:
+                found = await parts[name]()
+            except KcliError as error:
+                self._without(name, error)
+                continue
+            if found:
+                self.document[name] = found
+
+    def _without(self, name: str, error: KcliError) -> None:
+        """A cluster that has no such thing is no failure."""
+        if isinstance(error, UnsupportedVersion) or (isinstance(error, BrokerError) and error.code in NONE_THERE):
+            self.remarks.append(f"no {name}: {error}")
+        else:
+            self.failed[name] = error
+
+    def _wanted(self, name: str) -> bool:
+        return not self._match or any(fnmatchcase(name, one) for one in self._match)
+
+    async def _topics(self) -> dict[str, Any]:
+        found = await describe_topics(self._cluster, internal=True)
+        for name, error in bad(found).items():
+            self.failed[name] = error
+        topics = {
+            name: one for name, one in good(found).items()
+            if self._wanted(name) and (self._internal or not (one.internal or name.startswith("__")))
+        }  # fmt: skip
+        values = await self._own([Resource("topic", name) for name in topics])
+        document: dict[str, Any] = {}
+        for name in sorted(topics):
+            one = document[name] = {
+                "partitions": len(topics[name].partitions), "replication": topics[name].replication_factor,
+            }  # fmt: skip
+            if mine := values.get(Resource("topic", name)):
+                one["configs"] = mine
+        return document
+
+    async def _own(self, resources: list[Resource]) -> dict[Resource, dict[str, str]]:
+        if not resources:
+            return {}
+        values, hidden, failed = await configs.own_configs(self._cluster, resources)
+        for at, names in hidden.items():
+            self.remarks.append(f"{about(at)}: {', '.join(names)} is secret and left out")
+        for at, error in failed.items():
+            self.failed[about(at)] = error
+        return values
+
+    async def _configs(self) -> dict[str, Any]:
+        resources: list[Resource] = []
+        try:
+            resources = await configs.standing(self._cluster)
+        except UnsupportedVersion as error:
+            self.remarks.append(f"no configs of groups: {error}")
+            resources = [Resource("broker", ""), *(Resource("broker", str(n.id)) for n in await self._cluster.nodes())]
+        values = await self._own([at for at in resources if self._wanted(configs.named(at))])
+        document: dict[str, Any] = {}
+        for at, mine in values.items():
+            if mine:
+                document.setdefault(at.kind, {})[at.name or "default"] = mine
+        return document
+
+    async def _users(self) -> dict[str, Any]:
+        found = await describe_users(self._cluster)
+        for name, error in bad(found).items():
+            self.failed[name] = error
+        return {
+            name: {
+                mechanism: {"iterations": count, "password": {"env": variable(name)}}
+                for mechanism, count in sorted(have.items())
+            }
+            for name, have in good(found).items()
+            if self._wanted(name)
+        }
+
+    async def _quotas(self) -> list[dict[str, Any]]:
+        found = await describe_quotas(self._cluster)
+        return [quotas.entry(at, values) for at, values in found.items() if self._wanted(str(at)) and values]
+
+    async def _acls(self) -> list[dict[str, Any]]:
+        return acls.entries(one for one in await describe_acls(self._cluster) if self._wanted(one.principal))

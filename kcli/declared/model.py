@@ -1,0 +1,107 @@
+"""What files declare, and what has to be done about it.
+
+A file is the truth about what it names and says nothing about the rest: what no file names is left alone, unless it
+shall be pruned and lies within a file's scope.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Frozen, Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.acls import Acl
+    from kcli.admin.config_resources import Resource
+    from kcli.admin.quotas import Entity
+    from kcli.config.sources import Source
+    from kcli.errors import KcliError
+
+ADD, CHANGE, REMOVE = "+", "~", "-"
+WOULD = {ADD: "would create", CHANGE: "would change", REMOVE: "would delete"}
+DONE = {ADD: "created", CHANGE: "changed", REMOVE: "deleted"}
+
+
+class Setting(Frozen):
+    """A declared value and where it is declared (`file:line`). A secret is a Source, which is looked up when it is
+    sent."""
+
+    value: str | Source = ""
+    place: str = ""
+
+
+class Settings(Value):
+    """Values by name, and the names that shall have the value they inherit."""
+
+    values: dict[str, Setting] = field(factory=dict)
+    inherit: dict[str, str] = field(factory=dict)  # name to place
+    place: str = ""
+
+
+class Topic(Value):
+    """A declared topic; None where the file does not say."""
+
+    partitions: int | None = None
+    replication: int | None = None
+    settings: Settings = field(factory=Settings)
+    place: str = ""
+
+
+class Login(Value):
+    """A declared SCRAM credential. Without `password` it can be compared, not made."""
+
+    iterations: int | None = None
+    password: Source | None = None
+    place: str = ""
+
+
+class Declared(Value):
+    """All files together. `absent` is by section what shall not be there, `scope` by section the patterns of what the
+    files speak for."""
+
+    topics: dict[str, Topic] = field(factory=dict)
+    configs: dict[Resource, Settings] = field(factory=dict)
+    users: dict[tuple[str, str], Login] = field(factory=dict)  # by name and mechanism
+    quotas: dict[Entity, Settings] = field(factory=dict)
+    acls: dict[Acl, str] = field(factory=dict)  # to place
+    absent_topics: dict[str, str] = field(factory=dict)
+    absent_users: dict[tuple[str, str], str] = field(factory=dict)
+    absent_acls: dict[Acl, str] = field(factory=dict)
+    scope: dict[str, list[str]] = field(factory=dict)
+
+    def selected(self, section: str, name: str) -> bool:
+        """Is this within the scope of the files? What begins with _ only is by a pattern that does, too, and what
+        begins with __ never."""
+        from fnmatch import fnmatchcase
+
+        if name.startswith("__"):
+            return False
+        patterns = self.scope.get(section, ())
+        return any(fnmatchcase(name, one) for one in patterns if not name.startswith("_") or one.startswith("_"))
+
+
+class Item(Value):
+    """One line of a plan."""
+
+    sign: str = CHANGE
+    what: str = ""
+    old: str | None = None
+    new: str | None = None
+
+
+class Step(Value):
+    """What is done at once: it succeeds or fails whole. `order` says when; `do` is for the kind's own use, `undo` are
+    the keys of an undo file, by section."""
+
+    kind: str = ""
+    name: str = ""
+    sign: str = CHANGE
+    order: int = 0
+    items: list[Item] = field(factory=list)
+    place: str = ""
+    problem: KcliError | None = None
+    refused: bool = False  # by us: no broker was asked
+    done: bool = False
+    do: Any = None
+    undo: dict[str, Any] = field(factory=dict)

@@ -1,0 +1,121 @@
+"""The whole plan: what differs by kind, checked by the brokers, done in order.
+
+Users come first, since ACLs and quotas name them; topics before their ACLs; what goes, goes in the opposite order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import groupby
+
+from kcli.declared import acls, configs, quotas, topics, users
+from kcli.declared.secrets import Secrets
+from kcli.errors import KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from kcli.declared.model import Declared, Step
+    from kcli.model import Cluster
+
+KINDS: dict[str, ModuleType] = {"users": users, "topics": topics, "configs": configs, "quotas": quotas, "acls": acls}
+OF = {"user": users, "topic": topics, "quota": quotas, "acl": acls}
+
+
+class Plan:
+    """What has to be done for the cluster to be as it is declared."""
+
+    def __init__(self, cluster: Cluster, declared: Declared, *, prune: bool = False, secrets: bool = False) -> None:
+        """`prune`: what is absent or in scope and undeclared goes; `secrets`: they are set again."""
+        if prune and not any(declared.scope.values()) and not _absent(declared):
+            raise UsageError(
+                "--prune removes only what is within a scope, and no file has one; for example "
+                "`scope: {topics: [orders-*]}`"
+            )
+        self._cluster = cluster
+        self._declared = declared
+        self._prune = prune
+        self._again = secrets
+        self.secrets = Secrets()
+        self.steps: list[Step] = []
+        self.failed: dict[str, KcliError] = {}
+        """What could not be looked at, by section."""
+        self.kept = 0
+        """How many things shall be absent that are left, since nothing is pruned."""
+
+    async def look(self) -> None:
+        """Compare with the cluster."""
+        asked = [name for name in KINDS if self._concerned(name)]
+        answers = await asyncio.gather(*(self._look(name) for name in asked))
+        every = [step for found in answers for step in found]
+        if not self._prune:
+            left = [step for step in every if step.order in (topics.DELETE, users.DELETE, acls.DELETE)]
+            self.kept = len(left)
+            every = [step for step in every if step not in left]
+        self.steps = sorted(every, key=lambda step: step.order)
+
+    async def _look(self, name: str) -> list[Step]:
+        plan: Callable[..., object] = KINDS[name].plan
+        try:
+            found: list[Step] = await plan(self._cluster, self._declared, prune=self._prune, secrets=self._again)  # type: ignore[misc]
+        except KcliError as error:
+            self.failed[name] = error
+            return []
+        return found
+
+    def _concerned(self, name: str) -> bool:
+        """Is there anything to look at?"""
+        declared = self._declared
+        absent = getattr(declared, f"absent_{name}", None)
+        return bool(getattr(declared, name) or absent or (self._prune and declared.scope.get(name)))
+
+    @property
+    def ready(self) -> list[Step]:
+        """What can be done."""
+        return [step for step in self.steps if step.problem is None]
+
+    async def check(self) -> None:
+        """Have the brokers check what they can, and look secrets up, before anything is changed."""
+        await self._each(dry_run=True)
+
+    async def carry_out(self) -> None:
+        """Do it; each step succeeds or fails by itself."""
+        await self._each(dry_run=False)
+
+    async def _each(self, *, dry_run: bool) -> None:
+        for (_, kind), group in groupby(self.ready, key=lambda step: (step.order, _kind(step))):
+            steps = list(group)
+            try:
+                await kind.carry_out(self._cluster, steps, self.secrets, dry_run=dry_run)
+            except KcliError as error:
+                for step in steps:
+                    if not step.done:
+                        step.problem = step.problem or error
+
+    def undo(self) -> dict[str, object]:
+        """The file that takes it back: what is there now of what is ready to change."""
+        found: dict[str, object] = {}
+        for step in self.ready:
+            _merge(found, step.undo)
+        return found
+
+
+def _kind(step: Step) -> ModuleType:
+    return OF.get(step.kind, configs)
+
+
+def _absent(declared: Declared) -> bool:
+    return bool(declared.absent_topics or declared.absent_users or declared.absent_acls)
+
+
+def _merge(into: dict[str, object], more: dict[str, object]) -> None:
+    for key, value in more.items():
+        there = into.get(key)
+        if isinstance(there, dict) and isinstance(value, dict):
+            _merge(there, value)
+        elif isinstance(there, list) and isinstance(value, list):
+            there.extend(value)
+        else:
+            into[key] = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, list) else value

@@ -1,0 +1,208 @@
+"""Checked documents as Declared. What two files say about the same thing is an error, also when they agree."""
+
+from __future__ import annotations
+
+import os
+
+from kcli.acls import CLUSTER, KINDS, PERMISSIONS, Acl
+from kcli.admin.config_resources import resource
+from kcli.admin.quotas import DEFAULT, KEYS, entity, value_of
+from kcli.config.sources import Source, from_table
+from kcli.declared.checked import Checker
+from kcli.declared.dotted import dotted, flatten
+from kcli.declared.model import Declared, Login, Setting, Settings, Topic
+from kcli.declared.schema import SCHEMA
+from kcli.declared.units import plain
+from kcli.errors import UsageError
+from kcli.secret import secretive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Map = dict[str, Any]
+
+
+def declared(documents: list[tuple[str, Any]]) -> Declared:
+    """All files, each with its path. Raises UsageError with file and line."""
+    found = Declared()
+    for path, document in documents:
+        if document is not None:  # an empty file
+            _File(path, found).read(document)
+    _contradictions(found)
+    return found
+
+
+def _contradictions(found: Declared) -> None:
+    """Raises UsageError for what shall be there and shall not."""
+    for what, places, there in (
+        *((name, place, found.topics.get(name)) for name, place in found.absent_topics.items()),
+        *((at[0], place, found.users.get(at)) for at, place in found.absent_users.items()),
+    ):
+        if there is not None:
+            raise UsageError(f"{places}: {what} shall be absent and is declared, at {there.place}")
+    for acl, place in found.absent_acls.items():
+        if acl in found.acls:
+            raise UsageError(f"{place}: an ACL shall be absent that is declared, at {found.acls[acl]}")
+
+
+class _File:
+    def __init__(self, path: str, into: Declared) -> None:
+        self._path = path
+        self._into = into
+
+    def read(self, document: Any) -> None:
+        for of in dotted(document):
+            flatten(of)
+        Checker(self._path, SCHEMA).check(document)
+        for section, patterns in document.get("scope", {}).items():
+            self._into.scope.setdefault(section, []).extend(map(str, patterns))
+        self._topics(document.get("topics", {}), document.get("defaults", {}))
+        for kind, names in document.get("configs", {}).items():
+            for name, of in names.items():
+                at = self._guarded(names, name, resource, kind, "" if (kind, name) == ("broker", "default") else name)
+                self._once(self._into.configs, at, names, name)
+                self._into.configs[at] = self._settings(of, of, self._place(names, name))
+        self._users(document.get("users", {}))
+        for of in document.get("quotas", ()):
+            self._quota(of)
+        for of in document.get("acls", ()):
+            for acl in self._acls(of):
+                self._into.acls.setdefault(acl, self._place(of))
+        self._absent(document.get("absent", {}))
+
+    # -- where, and what is wrong there ------------------------------------------------------------------------------
+
+    def _place(self, of: Map, key: str | None = None) -> str:
+        lines: dict[str, int] = getattr(of, "lines", {})
+        return f"{self._path}:{lines.get(key, 1) if key is not None else min(lines.values(), default=1)}"
+
+    def _once(self, known: Any, key: Any, of: Map, name: str) -> None:
+        if key in known:
+            before = known[key].place
+            raise UsageError(f"{self._place(of, name)}: {name} is declared already, at {before}")
+
+    def _guarded(self, of: Map, key: str | None, make: Any, *words: Any) -> Any:
+        """What `make` makes; its UsageError gets the line."""
+        try:
+            return make(*words)
+        except UsageError as problem:
+            raise UsageError(f"{self._place(of, key)}: {problem}") from None
+
+    # -- the parts ---------------------------------------------------------------------------------------------------
+
+    def _topics(self, topics: Map, defaults: Map) -> None:
+        usual = self._settings(defaults.get("configs", {}), {}, "")
+        for name, of in topics.items():
+            self._once(self._into.topics, name, topics, name)
+            place = self._place(topics, name)
+            settings = self._settings(of.get("configs", {}), of, place)
+            settings.values = {
+                **{key: one for key, one in usual.values.items() if key not in settings.inherit}, **settings.values
+            }  # fmt: skip
+            self._into.topics[name] = Topic(
+                partitions=_number(of.get("partitions", defaults.get("partitions"))),
+                replication=_number(of.get("replication", defaults.get("replication"))),
+                settings=settings,
+                place=place,
+            )
+
+    def _settings(self, values: Map, around: Map, place: str) -> Settings:
+        found = Settings(place=place)
+        for name in around.get("inherit", ()):
+            found.inherit[str(name)] = self._place(around, "inherit")
+        for name, value in values.items():
+            if name == "inherit" and values is around:
+                continue
+            at = self._place(values, name)
+            if name in found.inherit:
+                raise UsageError(f"{at}: {name} has a value here and shall inherit one")
+            found.values[name] = Setting(value=self._value(values, name, value), place=at)
+        return found
+
+    def _value(self, of: Map, name: str, value: Any) -> str | Source:
+        if isinstance(value, dict):
+            return self._source(of, name, value)
+        text = ",".join(map(_text, value)) if isinstance(value, list) else _text(value)
+        if secretive(name) and text:
+            raise UsageError(
+                f"{self._place(of, name)}: {name}: no secrets in this file, but where one is kept: {{env: NAME}}, "
+                "{file: PATH}, {command: …}"
+            )
+        made: str = self._guarded(of, name, plain, name, text)
+        return made
+
+    def _source(self, of: Map, name: str, table: Map) -> Source:
+        place = self._place(of, name)
+        if "timeout" in table:
+            table = {**table, "timeout": float(table["timeout"])}
+        return from_table(table, f"{place}: {name}", os.path.dirname(self._path) or ".")
+
+    def _users(self, users: Map) -> None:
+        for name, mechanisms in users.items():
+            if not mechanisms:
+                raise UsageError(f"{self._place(users, name)}: {name}: say a mechanism, such as SCRAM-SHA-512")
+            for mechanism, of in mechanisms.items():
+                self._once(self._into.users, (name, mechanism), users, name)
+                password = self._source(of, "password", of["password"]) if "password" in of else None
+                self._into.users[name, mechanism] = Login(
+                    iterations=_number(of.get("iterations")), password=password,
+                    place=self._place(mechanisms, mechanism),
+                )  # fmt: skip
+
+    def _quota(self, of: Map) -> None:
+        names = {kind: None if of[kind] == DEFAULT else str(of[kind]) for kind in ("user", "client-id", "ip")
+                 if kind in of}  # fmt: skip
+        at = self._guarded(of, None, entity, names)
+        self._once(self._into.quotas, at, of, next(iter(names)))
+        settings = Settings(place=self._place(of))
+        for name in of.get("inherit", ()):
+            self._guarded(of, "inherit", value_of, str(name), "0")
+            settings.inherit[str(name)] = self._place(of, "inherit")
+        for key in (one for one in KEYS if one in of):
+            value = self._guarded(of, key, value_of, key, _text(of[key]))
+            settings.values[key] = Setting(value=repr(value), place=self._place(of, key))
+        self._into.quotas[at] = settings
+
+    def _acls(self, of: Map) -> Iterator[Acl]:
+        resources = [
+            (kind, str(name)) for kind in KINDS if kind in of and kind != "cluster" for name in _some(of[kind])
+        ]
+        if _text(of.get("cluster", False)).lower() == "true":
+            resources.append(("cluster", CLUSTER))
+        if not resources:
+            raise UsageError(f"{self._place(of)}: an ACL is about a {', '.join(KINDS)}")
+        if not ("allow" in of or "deny" in of):
+            raise UsageError(f"{self._place(of)}: say what is allowed or denied: allow: [read, describe]")
+        for principal in map(str, _some(of["principal"])):
+            if ":" not in principal:
+                why = f"a principal is TYPE:NAME, such as User:{principal}"
+                raise UsageError(f"{self._place(of, 'principal')}: {principal}: {why}")
+            for host in _some(of.get("host", "*")):
+                for kind, name in resources:
+                    pattern = "literal" if kind == "cluster" else of.get("pattern", "literal")
+                    for permission in (one for one in PERMISSIONS if one in of):
+                        for operation in _some(of[permission]):
+                            yield Acl(kind, name, pattern, principal, str(host), operation, permission)
+
+    def _absent(self, absent: Map) -> None:
+        for name in map(str, absent.get("topics", ())):
+            self._into.absent_topics[name] = self._place(absent, "topics")
+        for name, mechanisms in absent.get("users", {}).items():
+            for mechanism in mechanisms:
+                self._into.absent_users[name, mechanism] = self._place(absent["users"], name)
+        for of in absent.get("acls", ()):
+            self._into.absent_acls.update((acl, self._place(of)) for acl in self._acls(of))
+
+
+def _number(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _some(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

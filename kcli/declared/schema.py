@@ -1,0 +1,108 @@
+"""The JSON schema of a declared cluster: what `kcli schema apply file` prints, and what checked.py checks with.
+
+In YAML every scalar is read as a text, so that `number` and `integer` also take a text that is one.
+"""
+
+from __future__ import annotations
+
+from kcli.acls import KINDS, OPERATIONS
+from kcli.admin.quotas import KEYS
+from kcli.admin.users import MECHANISMS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Schema = dict[str, Any]
+
+ID = "kcli.declared/1"
+VALUE: Schema = {"type": ["string", "number", "boolean"]}
+NAME: Schema = {"type": "string", "minLength": 1}
+SECTIONS = ("topics", "configs", "users", "quotas", "acls")
+
+
+def _map(values: Schema, about: str = "") -> Schema:
+    return {"type": "object", "additionalProperties": values, **({"description": about} if about else {})}
+
+
+def _object(about: str, properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+    found: Schema = {"type": "object", "description": about, "properties": properties, "additionalProperties": False}
+    return found | ({"required": list(required)} if required else {})
+
+
+def _list(values: Schema, about: str = "") -> Schema:
+    return {"type": "array", "items": values, **({"description": about} if about else {})}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _some(values: Schema, about: str) -> Schema:
+    """One, or a list of them."""
+    return {"anyOf": [values, _list(values)], "description": about}
+
+
+INHERIT = _list(NAME, "Names that shall have the value they inherit, not one of their own.")
+COUNT: Schema = {"type": "integer", "minimum": 1}
+DEFS: dict[str, Schema] = {
+    "secret": _object("Where a secret is kept; it never stands in the file.", {
+        "env": NAME | {"description": "An environment variable."},
+        "file": NAME | {"description": "A file, from the folder of this one."},
+        "keyring": NAME | {"description": "SERVICE/USER in the keyring."},
+        "command": _some(VALUE, "A command that prints it."),
+        "timeout": {"type": "number", "description": "Seconds that the command may take."},
+    }),
+    "setting": {"anyOf": [VALUE, _list(VALUE), _ref("secret")]},
+    "settings": {"type": "object", "properties": {"inherit": INHERIT}, "additionalProperties": _ref("setting"),
+                 "description": "Values by name; *.ms take 7d, 12h, 30m, 45s, *.bytes take 1GiB, 10MB."},
+    "topic": _object("A topic. What it does not say is the broker's default when it is made, and left alone later.", {
+        "partitions": COUNT, "replication": COUNT | {"description": "Replicas of each partition."},
+        "configs": _map(_ref("setting")), "inherit": INHERIT,
+    }),
+    "login": _object("A SCRAM credential. Its password cannot be compared: it is sent when the rest differs.", {
+        "iterations": {"type": "integer", "minimum": 4096, "maximum": 16384}, "password": _ref("secret"),
+    }),
+    "quota": _object("Quotas of a user, a client-id, a user with a client-id, or an ip; <default> is all others.", {
+        "user": NAME, "client-id": NAME, "ip": NAME, **dict.fromkeys(KEYS, VALUE), "inherit": INHERIT,
+    }),
+    "acl": _object("ACLs: each principal and host, each resource, each operation.", {
+        "principal": _some(NAME, "User:NAME."),
+        "host": _some(NAME, "An address; else any."),
+        "allow": _some({"type": "string", "enum": list(OPERATIONS)}, "Operations."),
+        "deny": _some({"type": "string", "enum": list(OPERATIONS)}, "Operations."),
+        **{kind: _some(NAME, f"Names of {kind}s; * is every one.") for kind in KINDS if kind != "cluster"},
+        "cluster": {"type": "boolean", "description": "The cluster itself."},
+        "pattern": {"type": "string", "enum": ["literal", "prefixed"], "description": "What the names mean."},
+    }, ("principal",)),
+}  # fmt: skip
+SCHEMA: Schema = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "A declared Kafka cluster",
+    **_object("What `kcli apply` makes true and `kcli diff` compares.", {
+        "schema": {"const": ID},
+        "taken": _list(_map(VALUE), "In an undo file: when, and of which cluster."),
+        "scope": _object(
+            "What these files speak for: --prune removes what is within and in no file. Patterns as a shell's; configs "
+            "as KIND/NAME, quotas as `user alice`, acls by principal.",
+            {section: _list(NAME) for section in SECTIONS},
+        ),
+        "defaults": _object("What holds for each topic of this file that does not say otherwise.", {
+            "partitions": COUNT, "replication": COUNT, "configs": _map(_ref("setting")),
+        }),
+        "topics": _map(_ref("topic"), "By name."),
+        "configs": _object("Configs of what is no topic, by name.", {
+            "broker": _map(_ref("settings"), "By id; default is all brokers."),
+            "group": _map(_ref("settings")), "client-metrics": _map(_ref("settings")),
+        }),
+        "users": _map(_object("SCRAM credentials by mechanism.", {name: _ref("login") for name in MECHANISMS}),
+                      "By name."),
+        "quotas": _list(_ref("quota")),
+        "acls": _list(_ref("acl")),
+        "absent": _object("What shall not be there; it takes --prune to remove it.", {
+            "topics": _list(NAME), "acls": _list(_ref("acl")),
+            "users": _map(_list({"type": "string", "enum": list(MECHANISMS)}), "Mechanisms by user."),
+        }),
+    }),
+    "$defs": DEFS,
+}  # fmt: skip

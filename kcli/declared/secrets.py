@@ -1,0 +1,36 @@
+"""Secrets of declared values, each looked up once, when it is about to be sent."""
+
+from __future__ import annotations
+
+from kcli.secret import Secret
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.config.sources import Source
+    from kcli.declared.model import Setting
+
+HIDDEN = "***"
+
+
+class Secrets:
+    """Those of one run; `warnings` is what is to be said about where they are kept."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self._found: dict[Source, Secret] = {}
+
+    def secret(self, source: Source, place: str) -> Secret:
+        """Raises UsageError that begins with the place."""
+        if source not in self._found:
+            self._found[source] = Secret(source.resolve(place, self.warnings.append))
+        return self._found[source]
+
+    def text(self, setting: Setting) -> str:
+        """A value as it is sent. Raises UsageError."""
+        value = setting.value
+        return value if isinstance(value, str) else self.secret(value, setting.place).reveal()
+
+
+def table(source: Source) -> dict[str, object]:
+    """A source as a file has it."""
+    return {source.kind: source.what[0] if len(source.what) == 1 else list(source.what)}

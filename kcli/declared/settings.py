@@ -1,0 +1,167 @@
+"""Configs that are declared beside those that hold: what differs, and the change.
+
+A declared value that holds already is no difference, whoever set it: a default that equals it needs no setting.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, alter_configs, describe_configs
+from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Setting, Settings
+from kcli.declared.secrets import HIDDEN, Secrets
+from kcli.declared.units import same
+from kcli.errors import KcliError
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from kcli.admin.config_resources import Config
+    from kcli.declared.model import Step
+    from kcli.model import Cluster
+
+PASSING = re.compile(r"(leader|follower)\.replication\.throttled\.(rate|replicas)|replica\.alter\.log\.dirs\.io\..*")
+"""Configs that a reassignment sets while it lasts: nobody declares them, so they are not exported nor pruned."""
+
+
+class Changes(Value):
+    """What differs of one resource: the lines of a plan, what to set (None: back to what is inherited), and the
+    settings as they were, as a file declares them."""
+
+    items: list[Item] = field(factory=list)
+    operations: dict[str, Setting | None] = field(factory=dict)
+    before: dict[str, Any] = field(factory=dict)
+    inherit: list[str] = field(factory=list)
+
+
+def own(at: Resource, one: Config) -> bool:
+    """Was it set on this resource itself?"""
+    return one.source == ("all brokers" if at == ("broker", "") else at.kind)
+
+
+async def look(
+    cluster: Cluster, wanted: Mapping[Resource, Settings], *, whole: bool
+) -> dict[Resource, dict[str, Config] | KcliError]:
+    """The configs by name, of each resource the declared ones, or all with `whole`. A request for all topics, and one
+    for each broker."""
+    names = sorted({name for one in wanted.values() for name in (*one.values, *one.inherit)})
+    asked = [at for at, one in wanted.items() if whole or one.values or one.inherit]
+    found = await describe_configs(cluster, asked, names=() if whole else names) if asked else {}
+    known: dict[Resource, dict[str, Config] | KcliError] = {at: {} for at in wanted}
+    for at, told in found.items():
+        known[at] = told if isinstance(told, KcliError) else {one.name: one for one in told}
+    await _complete(cluster, wanted, known)
+    return known
+
+
+async def _complete(
+    cluster: Cluster, wanted: Mapping[Resource, Settings], known: dict[Resource, dict[str, Config] | KcliError]
+) -> None:
+    """A declared name that an answer does not have is an error, unless the resource has none at all (nobody set
+    anything) or is the default of all brokers, which tells what was set: there the brokers say what holds."""
+    lacking = {
+        at: [name for name in one.values if name not in configs]
+        for at, one in wanted.items()
+        if isinstance(configs := known[at], dict)
+    }
+    lacking = {at: names for at, names in lacking.items() if names}
+    if not lacking:
+        return
+    everything = Resource("broker", "")
+    if everything in lacking:
+        defaults = await _defaults(cluster, lacking.pop(everything))
+        known[everything] = {**defaults, **_dict(known[everything])}
+    for at, told in (await describe_configs(cluster, lacking) if lacking else {}).items():
+        if isinstance(told, KcliError) or not told:
+            continue
+        from kcli.nearest import did_you_mean
+
+        names = {one.name for one in told}
+        unknown = [name for name in lacking[at] if name not in names]
+        if unknown:
+            place = wanted[at].values[unknown[0]].place
+            near = did_you_mean(unknown[0], names)
+            known[at] = KcliError(f"{place}: {about(at)} has no config {unknown[0]}{near}")
+
+
+async def _defaults(cluster: Cluster, names: list[str]) -> dict[str, Config]:
+    """What holds on every broker alike where nobody set it."""
+    brokers = [Resource("broker", str(node.id)) for node in await cluster.nodes()]
+    answers = (await describe_configs(cluster, brokers, names=names)).values()
+    told = [{one.name: one for one in configs} for configs in answers if isinstance(configs, list)]
+    if len(told) < len(brokers):
+        return {}
+    first = told[0]
+    return {
+        name: one
+        for name, one in first.items()
+        if all(name in other and other[name].value == one.value and not other[name].secret for other in told)
+    }
+
+
+def _dict(configs: dict[str, Config] | KcliError) -> dict[str, Config]:
+    return {} if isinstance(configs, KcliError) else configs
+
+
+def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prune: bool, secrets: bool) -> Changes:
+    """What differs. `prune`: what is set here and not declared goes; `secrets`: they are set again, since they cannot
+    be compared."""
+    found = Changes()
+    for name, setting in wanted.values.items():
+        was = known.get(name)
+        mine = was is not None and own(at, was)
+        hidden = not isinstance(setting.value, str) or (was is not None and was.secret)
+        if hidden:
+            if mine and not secrets:
+                continue
+            found.items.append(Item(sign=CHANGE if mine else ADD, what=name, old=HIDDEN if mine else None, new=HIDDEN))
+        else:
+            value = setting.value if isinstance(setting.value, str) else ""
+            if was is not None and same(name, was.kind, value, was.value):
+                continue
+            old = was.value if was is not None else None
+            found.items.append(Item(sign=CHANGE if old is not None else ADD, what=name, old=old, new=value))
+        found.operations[name] = setting
+        _remember(found, name, was if mine else None)
+    surplus = [name for name in wanted.inherit if name in known]
+    if prune:
+        surplus += [name for name in known if name not in (*wanted.values, *surplus) and not PASSING.fullmatch(name)]
+    for name in surplus:
+        was = known[name]
+        if own(at, was):
+            old = HIDDEN if was.secret else was.value
+            found.items.append(Item(sign=REMOVE, what=name, old=old, new=was.inherited))
+            found.operations[name] = None
+            _remember(found, name, was)
+    return found
+
+
+def _remember(found: Changes, name: str, was: Config | None) -> None:
+    if was is None:
+        found.inherit.append(name)
+    elif not was.secret:
+        found.before[name] = was.value
+
+
+async def alter(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:
+    """Make, or have the brokers check, the changes of steps whose `do` is (Resource, operations)."""
+    changes: dict[Resource, list[Operation]] = {}
+    for step in steps:
+        at, operations = step.do
+        try:
+            changes[at] = [
+                Operation(name=name, how=DELETE)
+                if setting is None
+                else Operation(name=name, how=SET, value=secrets.text(setting))
+                for name, setting in operations.items()
+            ]
+        except KcliError as error:
+            step.problem, step.refused = error, True
+    done = await alter_configs(cluster, changes, dry_run=dry_run) if changes else {}
+    for step in steps:
+        if step.problem is None:
+            step.problem = done[step.do[0]]
+            step.done = step.problem is None and not dry_run

@@ -1,0 +1,202 @@
+"""Declared topics: made, given more partitions and other configs, and removed where they shall be absent.
+
+Fewer partitions, and another number of replicas, are no matter of a declaration: they are refused with what to run.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.config_resources import Resource
+from kcli.admin.gather import good
+from kcli.admin.offsets import EARLIEST, LATEST, TopicMissing, list_offsets
+from kcli.admin.partitions import grow_topics
+from kcli.admin.topics import NewTopic, create_topics, delete_topics, describe_topics, wait_for_topics
+from kcli.admin.topics import Topic as Standing
+from kcli.declared import settings
+from kcli.declared.model import ADD, REMOVE, Item, Settings, Step
+from kcli.declared.secrets import HIDDEN, Secrets
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kcli.admin.config_resources import Config
+    from kcli.declared.model import Declared, Topic
+    from kcli.model import Cluster
+
+CREATE, GROW, CONFIGS, DELETE = 10, 11, 12, 90
+MOST_TOPICS, MOST_PARTITIONS, UNTOLD = 1000, 4000, 10
+"""Of one request; a controller refuses more than 10,000 partitions at once. UNTOLD is for one that does not say."""
+
+
+async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bool) -> list[Step]:
+    """What differs. Raises KcliError when the metadata cannot be read."""
+    everything = prune and bool(declared.scope.get("topics"))
+    names = [*declared.topics, *declared.absent_topics]
+    found = await describe_topics(cluster, None if everything else names, internal=True)
+    there = good(found)
+    wanted = {Resource("topic", name): one.settings for name, one in declared.topics.items() if name in there}
+    known = await settings.look(cluster, wanted, whole=everything)
+    steps: list[Step] = []
+    for name, topic in declared.topics.items():
+        state = found.get(name)
+        if isinstance(state, KcliError) and not isinstance(state, TopicMissing):
+            steps.append(Step(kind="topic", name=name, place=topic.place, problem=state, order=CONFIGS))
+        elif not isinstance(state, Standing):
+            steps.append(_created(name, topic))
+        else:
+            steps += _sized(name, topic, state)
+            at = Resource("topic", name)
+            pruned = prune and declared.selected("topics", name)
+            steps += configured(at, topic.settings, known[at], prune=pruned, secrets=secrets)
+    surplus = [name for name in declared.absent_topics if name in there]
+    if everything:
+        surplus += [name for name in there if name not in names and declared.selected("topics", name)]
+    return steps + await _removed(cluster, [there[name] for name in surplus if not there[name].internal], declared)
+
+
+def _created(name: str, topic: Topic) -> Step:
+    said = {"partitions": topic.partitions, "replication": topic.replication}
+    items = [Item(sign=ADD, what=what, new=str(count)) for what, count in said.items() if count is not None]
+    values = topic.settings.values
+    shown = {key: one.value if isinstance(one.value, str) else HIDDEN for key, one in values.items()}
+    items += [Item(sign=ADD, what=key, new=value) for key, value in shown.items()]
+    return Step(
+        kind="topic", name=name, sign=ADD, order=CREATE, place=topic.place, do=topic,
+        items=items or [Item(sign=ADD, what="partitions", new="the broker's default")],
+        undo={"absent": {"topics": [name]}},
+    )  # fmt: skip
+
+
+def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
+    have, replicas = len(state.partitions), state.replication_factor
+    if topic.partitions is not None and topic.partitions != have:
+        step = Step(kind="topic", name=name, order=GROW, place=topic.place, do=topic.partitions)
+        step.items = [Item(what="partitions", old=str(have), new=str(topic.partitions))]
+        if topic.partitions < have:
+            step.refused = True
+            step.problem = KcliError(
+                f"{topic.place}: {name} has {have} partitions, and no topic can have fewer: create another with "
+                f"{topic.partitions} and `kcli copy {name} OTHER`"
+            )
+        yield step
+    if topic.replication is not None and topic.replication != replicas:
+        step = Step(kind="topic", name=name, order=GROW, place=topic.place, refused=True)
+        step.items = [Item(what="replication", old=str(replicas), new=str(topic.replication))]
+        step.problem = KcliError(
+            f"{topic.place}: {name} has {replicas} replicas of each partition, not {topic.replication}: moving them is "
+            f"`kcli reassign generate --topic {name} --replication-factor {topic.replication}`"
+        )
+        yield step
+
+
+def configured(
+    at: Resource, wanted: Settings, known: dict[str, Config] | KcliError, *, prune: bool, secrets: bool
+) -> Iterator[Step]:
+    """The step that sets the configs of a resource right, if there is anything to set."""
+    step = Step(kind=at.kind, name=at.name or "default", order=CONFIGS, place=wanted.place)
+    if isinstance(known, KcliError):
+        step.problem, step.refused = known, not isinstance(known, BrokerError)
+        values = {name: one.value if isinstance(one.value, str) else HIDDEN for name, one in wanted.values.items()}
+        step.items = [Item(what=name, new=value) for name, value in values.items()]
+        yield step
+        return
+    changes = settings.compare(at, wanted, known, prune=prune, secrets=secrets)
+    if changes.items:
+        step.items, step.do = changes.items, (at, changes.operations)
+        before: dict[str, object] = {"configs": changes.before} if at.kind == "topic" else dict(changes.before)
+        if changes.inherit:
+            before["inherit"] = changes.inherit
+        name = at.name or "default"
+        step.undo = {"topics": {name: before}} if at.kind == "topic" else {"configs": {at.kind: {name: before}}}
+        yield step
+
+
+async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared) -> list[Step]:
+    """With how many records they have, as far as offsets tell."""
+    parts = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions]
+    starts = good(await list_offsets(cluster, EARLIEST, parts, patience=1.0)) if parts else {}
+    ends = good(await list_offsets(cluster, LATEST, parts, patience=1.0)) if parts else {}
+    wanted = {Resource("topic", one.topic): Settings() for one in topics}
+    known = await settings.look(cluster, wanted, whole=True) if topics else {}
+    steps = []
+    for one in topics:
+        here = [TopicPartition(one.topic, p.partition) for p in one.partitions]
+        records = sum(ends[at].offset - starts[at].offset for at in here if at in ends and at in starts)
+        at = Resource("topic", one.topic)
+        configs = known[at]
+        mine = {} if isinstance(configs, KcliError) else {k: c.value for k, c in configs.items() if settings.own(at, c)}
+        shape = {"partitions": len(one.partitions), "replication": one.replication_factor}
+        steps.append(Step(
+            kind="topic", name=one.topic, sign=REMOVE, order=DELETE, place=declared.absent_topics.get(one.topic, ""),
+            items=[Item(sign=REMOVE, what="partitions", old=str(len(here))),
+                   Item(sign=REMOVE, what="records", old=str(records))],
+            undo={"topics": {one.topic: {**shape, "configs": mine}}},
+        ))  # fmt: skip
+    return steps
+
+
+async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:
+    """Do, or have the brokers check, steps of one order."""
+    order = steps[0].order
+    if order == CONFIGS:
+        await settings.alter(cluster, steps, secrets, dry_run=dry_run)
+    elif order == GROW:
+        grown = await grow_topics(cluster, {one.name: one.do for one in steps}, dry_run=dry_run)
+        for step in steps:
+            _settle(step, grown[step.name], dry_run=dry_run)
+    elif order == CREATE:
+        await _create(cluster, steps, secrets, dry_run=dry_run)
+    elif not dry_run:
+        for some in _pieces(steps):
+            gone = await delete_topics(cluster, [one.name for one in some])
+            for step in some:
+                result = gone.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
+                problem = result if isinstance(result, KcliError) and not isinstance(result, TopicMissing) else None
+                _settle(step, problem, dry_run=False)
+        await wait_for_topics(cluster, [one.name for one in steps if one.done], gone=True)
+
+
+async def _create(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:
+    for some in _pieces(steps):
+        new = []
+        for step in some:
+            topic: Topic = step.do
+            try:
+                configs = {name: secrets.text(one) for name, one in topic.settings.values.items()}
+            except KcliError as error:
+                step.problem, step.refused = error, True
+                continue
+            new.append(
+                NewTopic(
+                    topic=step.name, configs=configs, partitions=topic.partitions or -1,
+                    replication_factor=topic.replication or -1,
+                )
+            )  # fmt: skip
+        made = await create_topics(cluster, new, dry_run=dry_run) if new else {}
+        for step in (one for one in some if one.problem is None):
+            result = made.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))
+            _settle(step, result if isinstance(result, KcliError) else None, dry_run=dry_run)
+    if not dry_run:
+        await wait_for_topics(cluster, [one.name for one in steps if one.done])
+
+
+def _settle(step: Step, problem: KcliError | None, *, dry_run: bool) -> None:
+    step.problem = problem
+    step.done = problem is None and not dry_run
+
+
+def _pieces(steps: list[Step]) -> Iterator[list[Step]]:
+    """As many topics as one request may have."""
+    some: list[Step] = []
+    size = 0
+    for step in steps:
+        more = (step.do.partitions or UNTOLD) if step.sign == ADD else 1
+        if some and (len(some) >= MOST_TOPICS or size + more > MOST_PARTITIONS):
+            yield some
+            some, size = [], 0
+        some.append(step)
+        size += more
+    if some:
+        yield some
