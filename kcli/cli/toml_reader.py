@@ -34,7 +34,7 @@ def _places(text: str) -> Where:
     found: Where = {}
     table: tuple[str, ...] = ()
     tables: dict[tuple[str, ...], int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         plain = line.strip()
         opened = len(plain) - len(plain.lstrip("["))
         keys = _keys(plain[opened:], "]" if opened else "=")

@@ -35,7 +35,7 @@ class Map(dict[str, "Any"]):
 class _Reader:
     def __init__(self, text: str, path: str) -> None:
         self._path = path
-        self._all = text.splitlines()
+        self._all = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self._at = 0
 
     def document(self) -> Any:
@@ -183,12 +183,15 @@ class _Reader:
 
 def _outside(text: str) -> list[bool]:
     """Which characters stand outside of quotation marks."""
-    found, quote = [], ""
-    for at, char in enumerate(text):
+    found: list[bool] = []
+    quote = ""
+    while len(found) < len(text):
+        at, char = len(found), text[len(found)]
         found.append(not quote)
-        if quote:
-            if char == quote and not (quote == '"' and text[at - 1] == "\\"):
-                quote = ""
+        if (quote == '"' and char == "\\") or (quote == char == "'" and text[at + 1 : at + 2] == "'"):
+            found.append(False)  # what is escaped ends nothing
+        elif quote:
+            quote = "" if char == quote else quote
         elif char in "\"'" and (at == 0 or text[at - 1] in " [,:-{"):
             quote = char
     return found
