@@ -1,0 +1,72 @@
+"""Moves of replicas between the log directories of a broker (KIP-113), at that broker."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError, KcliError
+from kcli.proto.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NamedTuple
+
+    from kcli.model import Cluster
+
+    class Replica(NamedTuple):
+        """A replica of a partition at a broker."""
+
+        topic: str
+        partition: int
+        broker: int
+else:
+    from collections import namedtuple
+
+    Replica = namedtuple("Replica", "topic partition broker")
+
+
+async def alter_log_dirs(cluster: Cluster, wanted: Mapping[Replica, str]) -> dict[Replica, KcliError | None]:
+    """Begin to move each replica to this directory of its broker; a request per broker. None where it was begun, also
+    where it is there already. A replica that the broker does not have yet carries REPLICA_NOT_AVAILABLE: it will be
+    made there."""
+    by_broker: dict[int, list[Replica]] = {}
+    for at in wanted:
+        by_broker.setdefault(at.broker, []).append(at)
+    found: dict[Replica, KcliError | None] = {}
+    for part in await asyncio.gather(*(_at_broker(cluster, some, wanted) for some in by_broker.values())):
+        found |= part
+    return found
+
+
+async def _at_broker(
+    cluster: Cluster, some: list[Replica], wanted: Mapping[Replica, str]
+) -> dict[Replica, KcliError | None]:
+    places: dict[str, AlterReplicaLogDir] = {}
+    for at in some:
+        place = places.setdefault(wanted[at], AlterReplicaLogDir(path=wanted[at]))
+        topic = next((one for one in place.topics if one.name == at.topic), None)
+        if topic is None:
+            topic = AlterReplicaLogDirTopic(name=at.topic)
+            place.topics.append(topic)
+        topic.partitions.append(at.partition)
+    try:
+        broker = await cluster.node(some[0].broker)
+        answer = await broker.ask(AlterReplicaLogDirsRequest(dirs=list(places.values())))
+    except KcliError as error:
+        return dict.fromkeys(some, error)
+    told = {(topic.topic_name, one.partition_index): one for topic in answer.results for one in topic.partitions}
+    found: dict[Replica, KcliError | None] = {}
+    for at in some:
+        row = told.get((at.topic, at.partition))
+        where = f"{at.topic} [{at.partition}] at broker {at.broker}"
+        if row is None:
+            found[at] = KcliError(f"{where}: the broker's answer leaves this replica out")
+        else:
+            found[at] = BrokerError(codes.of(row.error_code), where) if row.error_code else None
+    return found

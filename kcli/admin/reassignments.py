@@ -1,0 +1,119 @@
+"""Moves of partitions to other brokers (KIP-455): what is under way, and starting and cancelling moves at the
+controller."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.gather import pieces
+from kcli.admin.topics import ask_controller
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages import alter_partition_reassignments as altering
+from kcli.proto.messages import list_partition_reassignments as listing
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kcli.model import Cluster
+
+    Assignment = dict[TopicPartition, list[int]]
+
+MOST = 1000
+"""Partitions in a request: the controller writes each request's records at once."""
+
+
+class Ongoing(Value):
+    """A move under way. `replicas` are all for the time being: the `adding` ones are being filled, the `removing` ones
+    go when that is done."""
+
+    replicas: list[int] = field(factory=list)
+    adding: list[int] = field(factory=list)
+    removing: list[int] = field(factory=list)
+
+    @property
+    def target(self) -> list[int]:
+        """The replicas when it is done."""
+        return [one for one in self.replicas if one not in self.removing]
+
+    @property
+    def sources(self) -> list[int]:
+        """The replicas before."""
+        return [one for one in self.replicas if one not in self.adding]
+
+
+async def list_reassignments(
+    cluster: Cluster, partitions: Iterable[TopicPartition] | None = None
+) -> dict[TopicPartition, Ongoing]:
+    """All moves under way, or those of these partitions. Raises BrokerError."""
+    topics = None
+    if partitions is not None:
+        by_topic: dict[str, list[int]] = {}
+        for at in partitions:
+            by_topic.setdefault(at.topic, []).append(at.partition)
+        topics = [
+            listing.ListPartitionReassignmentsTopics(name=name, partition_indexes=some)
+            for name, some in by_topic.items()
+        ]
+        if not topics:
+            return {}
+    request = listing.ListPartitionReassignmentsRequest(topics=topics, timeout_ms=30_000)
+    answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message)
+    found = {
+        TopicPartition(topic.name, one.partition_index): Ongoing(
+            replicas=one.replicas, adding=one.adding_replicas, removing=one.removing_replicas
+        )
+        for topic in answer.topics
+        for one in topic.partitions
+    }
+    return dict(sorted(found.items()))
+
+
+async def alter_reassignments(
+    cluster: Cluster, wanted: Mapping[TopicPartition, Sequence[int] | None]
+) -> dict[TopicPartition, KcliError | None]:
+    """Start to move each partition to these brokers, the preferred leader first; None cancels a move. None where it was
+    begun. A request for every `MOST` partitions; an answer that is lost is the error of all it was about."""
+    found: dict[TopicPartition, KcliError | None] = {}
+    for part in pieces(list(wanted), MOST):
+        try:
+            found |= await _alter(cluster, {at: wanted[at] for at in part})
+        except KcliError as error:
+            found |= dict.fromkeys(part, error)
+    return found
+
+
+async def _alter(
+    cluster: Cluster, wanted: Mapping[TopicPartition, Sequence[int] | None]
+) -> dict[TopicPartition, KcliError | None]:
+    topics: dict[str, altering.ReassignableTopic] = {}
+    for at, brokers in wanted.items():
+        row = altering.ReassignablePartition(
+            partition_index=at.partition, replicas=None if brokers is None else list(brokers)
+        )
+        topics.setdefault(at.topic, altering.ReassignableTopic(name=at.topic)).partitions.append(row)
+    request = altering.AlterPartitionReassignmentsRequest(topics=list(topics.values()), timeout_ms=30_000)
+    answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message)
+    told = {
+        TopicPartition(topic.name, one.partition_index): one for topic in answer.responses for one in topic.partitions
+    }
+    found: dict[TopicPartition, KcliError | None] = {}
+    for at in wanted:
+        answered = told.get(at)
+        if answered is None:
+            found[at] = KcliError(f"{about(at)}: the broker's answer leaves this partition out")
+        elif answered.error_code:
+            found[at] = BrokerError(codes.of(answered.error_code), about(at), answered.error_message)
+        else:
+            found[at] = None
+    return found
+
+
+def about(at: TopicPartition) -> str:
+    """A partition in a sentence."""
+    return f"{at.topic} [{at.partition}]"
