@@ -14,7 +14,7 @@ from kcli.admin.users import describe_users
 from kcli.declared import acls, configs, quotas
 from kcli.declared.schema import ID, SECTIONS
 from kcli.declared.users import variable
-from kcli.errors import BrokerError, KcliError, UnsupportedVersion
+from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,12 +38,14 @@ class Export:
         self._internal = internal
 
     async def read(self, sections: Sequence[str] = SECTIONS) -> None:
-        """Read the sections. What fails is left out and told."""
+        """Read the sections. What fails is left out and told; raises KcliError where the cluster cannot be reached."""
         parts = {"topics": self._topics, "configs": self._configs, "users": self._users, "quotas": self._quotas,
                  "acls": self._acls}  # fmt: skip
         for name in (one for one in SECTIONS if one in sections):
             try:
                 found = await parts[name]()
+            except ConnectError:
+                raise
             except KcliError as error:
                 self._without(name, error)
                 continue

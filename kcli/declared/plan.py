@@ -10,7 +10,7 @@ from itertools import groupby
 
 from kcli.declared import acls, configs, quotas, topics, users
 from kcli.declared.secrets import Secrets
-from kcli.errors import KcliError, UsageError
+from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Plan:
         """How many things shall be absent that are left, since nothing is pruned."""
 
     async def look(self) -> None:
-        """Compare with the cluster."""
+        """Compare with the cluster. Raises KcliError where it cannot be reached; what else fails is in `failed`."""
         asked = [name for name in KINDS if self._concerned(name)]
         answers = await asyncio.gather(*(self._look(name) for name in asked))
         every = [step for found in answers for step in found]
@@ -61,6 +61,8 @@ class Plan:
         try:
             found: list[Step] = await plan(self._cluster, self._declared, prune=self._prune, secrets=self._again)  # type: ignore[misc]
         except KcliError as error:
+            if isinstance(error, ConnectError):
+                raise
             self.failed[name] = error
             return []
         return found

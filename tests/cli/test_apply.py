@@ -1,0 +1,277 @@
+"""`kcli apply`, `diff` and `export` on the sandbox: what is declared becomes true, once, and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli import codes
+from kcli.cli.main import main
+from kcli.cli.undo import UndoFile
+from kcli.declared.schema import SCHEMA
+from kcli.sandbox.thread import SandboxThread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = """
+topics:
+  orders:
+    partitions: 3
+    replication: 1
+    configs: {retention.ms: 1d, cleanup.policy: [compact, delete], segment.bytes: 64MiB}
+  mail: {partitions: 2}
+quotas:
+- {user: alice, producer_byte_rate: 10MiB}
+- {user: <default>, client-id: app, request_percentage: 50%}
+"""
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SandboxThread]:
+    with SandboxThread(topics={"there": 2}) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        monkeypatch.chdir(tmp_path)
+        yield made
+
+
+class Ran:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.out)["changes"]
+        return found
+
+    @property
+    def plan(self) -> list[Any]:
+        return [tuple(row[key] for key in ("change", "name", "config", "old", "new", "result")) for row in self.rows]
+
+
+class Kcli:
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: str) -> Ran:
+        code = main(list(words))
+        out, err = self._capsys.readouterr()
+        return Ran(code, out, err)
+
+    def apply(self, text: str, *words: str, name: str = "f.yaml") -> Ran:
+        Path(name).write_text(text)
+        return self("apply", name, "-J", *words)
+
+    def undo(self) -> str:
+        """The newest undo file."""
+        found = sorted(Path("state/kcli/undo").iterdir(), key=lambda one: (one.stat().st_mtime_ns, one.name))
+        return str(found[-1])
+
+
+@pytest.fixture
+def kcli(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> Kcli:
+    return Kcli(capsys)
+
+
+def test_what_is_declared_is_made_and_a_second_run_changes_nothing(kcli: Kcli) -> None:
+    planned = kcli.apply(FILE, "--dry-run")
+    assert (planned.code, {row["result"] for row in planned.rows}) == (0, {"would create"})
+    assert [row["topic"] for row in json.loads(kcli("topics", "list", "-J").out)["topics"]] == ["there"]
+    Path("f.yaml").write_text(FILE)
+    assert kcli("diff", "f.yaml").code == 3
+    done = kcli.apply(FILE, "--execute")
+    assert done.code == 0, done.err
+    assert ("+", "orders", "retention.ms", None, "86400000", "created") in done.plan
+    assert ("+", "user alice", "producer_byte_rate", None, "10MiB/s", "created") in done.plan
+    assert {row["file"] for row in done.rows if row["name"] == "mail"} == {"f.yaml:7"}
+    assert "4 changes done" in done.err
+    for words in (("diff", "f.yaml"), ("apply", "f.yaml", "--execute"), ("apply", "f.yaml")):
+        again = kcli(*words)
+        assert (again.code, again.out) == (0, "")
+    assert "nothing to change" in again.err
+    (orders,) = json.loads(kcli("topics", "describe", "orders", "-J").out)["topics"]
+    assert orders["partitions"] == 3
+    assert orders["configs"] == {
+        "retention.ms": "86400000", "cleanup.policy": "compact,delete", "segment.bytes": "67108864",
+    }  # fmt: skip
+
+
+def test_what_equals_a_default_or_is_said_in_another_form_is_no_difference(kcli: Kcli) -> None:
+    same = "topics: {there: {partitions: 2, replication: 1, configs: {retention.ms: 7d, cleanup.policy: [delete]}}}"
+    done = kcli.apply(same, "--execute")
+    assert (done.code, done.rows) == (0, [])
+    kcli("configs", "set", "topic", "there", "cleanup.policy=delete,compact", "preallocate=true", "--execute")
+    same = "topics: {there: {configs: {preallocate: True, cleanup.policy: 'compact, delete', retention.ms: 168h}}}"
+    assert kcli.apply(same, "--execute").rows == []
+
+
+def test_a_change_says_old_and_new_and_its_undo_file_takes_it_back(kcli: Kcli) -> None:
+    kcli("configs", "set", "topic", "there", "segment.ms=5000", "retention.ms=1000", "--execute")
+    before = kcli("export").out
+    text = "topics: {there: {configs: {retention.ms: 2d, segment.bytes: 1MiB}, inherit: [segment.ms]}}"
+    done = kcli.apply(text, "--execute", "--undo-file", "undo.json")
+    assert done.plan == [
+        ("~", "there", "retention.ms", "1000", "172800000", "changed"),
+        ("~", "there", "segment.bytes", "1073741824", "1048576", "changed"),
+        ("-", "there", "segment.ms", "5000", "604800000", "deleted"),
+    ]
+    assert "kcli apply undo.json --execute" in done.err
+    assert kcli("apply", "undo.json", "--execute").code == 0
+    assert kcli("export").out == before
+
+
+def test_an_undo_file_removes_what_was_made_and_only_with_prune(kcli: Kcli) -> None:
+    before = kcli("export").out
+    kcli.apply(FILE, "--execute")
+    undo = kcli.undo()
+    kept = kcli("apply", undo, "--dry-run", "-J")
+    assert [row[0] for row in kept.plan] == ["-", "-"]  # the quotas: a topic is not removed without --prune
+    assert "2 things" in kept.err
+    taken = kcli("apply", undo, "--prune", "--execute")
+    assert taken.code == 0, taken.err
+    assert kcli("export").out == before
+
+
+def test_nothing_is_removed_unless_pruned_and_pruning_stays_within_the_scope(
+    kcli: Kcli, sandbox: SandboxThread
+) -> None:
+    for name in ("orders-a", "orders-b", "_orders-c", "__orders-d", "other"):
+        kcli("topics", "create", name)
+    kcli("configs", "set", "topic", "orders-a", "retention.ms=5", "--execute")
+    kcli("configs", "set", "topic", "other", "retention.ms=5", "--execute")
+    text = "scope: {topics: ['*orders-*']}\ntopics: {orders-a: {}, other: {}}\n"
+    assert kcli.apply(text, "--execute").rows == []
+    pruned = kcli.apply(text, "--prune", "--execute")
+    assert pruned.code == 0
+    assert [(row["change"], row["name"], row["config"]) for row in pruned.rows] == [
+        ("-", "orders-a", "retention.ms"),
+        ("-", "orders-b", "partitions"),
+        ("-", "orders-b", "records"),
+    ]
+    names = [row["topic"] for row in json.loads(kcli("topics", "list", "--internal", "-J").out)["topics"]]
+    assert set(names) >= {"there", "orders-a", "_orders-c", "__orders-d", "other"}
+    assert "orders-b" not in names
+    again = kcli.apply(text, "--prune", "--execute")
+    assert (again.code, again.rows) == (0, [])
+    none = kcli.apply("topics: {orders-a: {}}", "--prune", "--execute")
+    assert none.code == 2
+    assert "--prune removes only what is within a scope" in none.err
+
+
+def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli) -> None:
+    grown = kcli.apply("topics: {there: {partitions: 5}}", "--execute")
+    assert grown.plan == [("~", "there", "partitions", "2", "5", "changed")]
+    refused = kcli.apply("topics: {there: {partitions: 3, replication: 2}, new: {}}", "--execute")
+    assert refused.code == 1
+    assert {row["result"] for row in refused.rows if row["name"] == "there"} == {"refused"}
+    assert "f.yaml:1: there has 5 partitions, and no topic can have fewer" in refused.err
+    assert "kcli reassign" in refused.err
+    assert "nothing was changed; --keep-going does the other 1 change" in refused.err
+    assert kcli("topics", "describe", "new", "-J").code == 1
+    rest = kcli.apply("topics: {there: {partitions: 3}, new: {}}", "--execute", "--keep-going")
+    assert (rest.code, [row["result"] for row in rest.rows]) == (1, ["created", "refused"])
+
+
+def test_the_brokers_check_the_plan_before_anything_is_changed(kcli: Kcli) -> None:
+    text = "topics: {new: {configs: {cleanup.policy: sometimes}}, other: {partitions: 1}}"
+    for words in (["--dry-run"], ["--execute"]):
+        ran = kcli.apply(text, *words)
+        assert ran.code == 1
+        assert [row["result"] for row in ran.rows] == ["failed", "would create"]
+        assert "sometimes" in ran.err
+    unknown = kcli.apply("topics: {there: {configs: {retenton.ms: 5}}}", "--execute")
+    assert "f.yaml:1: topic there has no config retenton.ms; did you mean retention.ms" in unknown.err
+    kcli.apply(text, "--execute", "--keep-going")
+    assert kcli("topics", "describe", "other", "-J").code == 0
+
+
+def test_what_fails_is_one_row_and_the_rest_is_done(
+    kcli: Kcli, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "topics: {there: {partitions: 4, configs: {retention.ms: 1h}}, a: {}, b: {partitions: 1}}"
+
+    async def after_the_check(*_: Any) -> None:
+        if again:
+            return
+        sandbox.faults.error("CreateTopics", codes.POLICY_VIOLATION, topic="a")
+        sandbox.faults.lose_answer("IncrementalAlterConfigs")
+
+    again: Ran | None = None
+    monkeypatch.setattr(UndoFile, "keep", after_the_check)
+    done = kcli.apply(text, "--execute")
+    assert done.code == 1
+    assert {(row["name"], row["config"]): row["result"] for row in done.rows} == {
+        ("a", "partitions"): "failed", ("b", "partitions"): "created",
+        ("there", "partitions"): "changed", ("there", "retention.ms"): "failed",
+    }  # fmt: skip
+    assert "2 changes done, 2 failed" in done.err
+    assert len(json.loads(done.out)["errors"]) == 2
+    again = done
+    again = kcli.apply(text, "--execute")
+    assert (again.code, [(row["name"], row["result"]) for row in again.rows]) == (0, [("a", "created")])
+
+
+def test_a_broker_that_does_not_answer_is_exit_code_5_and_nothing_is_done(
+    kcli: Kcli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", "localhost:1")
+    ran = kcli.apply(FILE, "--execute", "-X", "default.api.timeout.ms=300")
+    assert (ran.code, ran.rows) == (5, [])
+    assert kcli("export", "-X", "default.api.timeout.ms=300").code == 5
+
+
+def test_a_read_only_profile_refuses_to_apply_and_may_diff(kcli: Kcli, sandbox: SandboxThread) -> None:
+    Path(".kcli.toml").write_text(f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nread_only = true\n')
+    Path("f.yaml").write_text(FILE)
+    assert kcli("diff", "f.yaml", "--profile", "prod").code == 3
+    assert kcli("export", "--profile", "prod").code == 0
+    refused = kcli("apply", "f.yaml", "--profile", "prod", "--execute")
+    assert refused.code != 0
+    assert "profile prod is read-only" in refused.err
+    assert [row["topic"] for row in json.loads(kcli("topics", "list", "-J").out)["topics"]] == ["there"]
+
+
+def test_without_execute_nothing_is_done_and_a_script_is_told(kcli: Kcli) -> None:
+    ran = kcli.apply(FILE)
+    assert ran.code == 2
+    assert "nothing was done: add --execute" in ran.err
+    assert len(ran.rows) == 8
+    assert kcli.apply(FILE, "--execute", "--dry-run").code == 2
+    wrong = kcli.apply("topics: {a: {partitons: 1}}", "--execute")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "f.yaml:1: topics: a: there is no key partitons; did you mean partitions?" in wrong.err
+
+
+@pytest.mark.parametrize("format", ["yaml", "toml", "json"])
+def test_an_export_applied_changes_nothing_and_makes_the_same_elsewhere(
+    format: str, kcli: Kcli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kcli.apply(FILE, "--execute")
+    made = kcli("export", "--format", format)
+    assert made.code == 0
+    assert "there" in made.out
+    Path(f"x.{format}").write_text(made.out)
+    again = kcli("apply", f"x.{format}", "--execute")
+    assert (again.code, again.out) == (0, "")
+    with SandboxThread() as other:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", other.bootstrap)
+        assert kcli("apply", f"x.{format}", "--execute", "-q").code == 0
+        assert kcli("export", "--format", format).out == made.out
+
+
+def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
+    kcli.apply(FILE, "--execute")
+    some = json.loads(kcli("export", "--only", "topics", "--match", "o*", "--format", "json").out)
+    assert list(some) == ["schema", "topics"]
+    assert list(some["topics"]) == ["orders"]
+    some = json.loads(kcli("export", "--match", "user alice", "--format", "json").out)
+    assert list(some) == ["schema", "quotas"]
+
+
+def test_the_schema_of_a_file_is_published(kcli: Kcli) -> None:
+    assert json.loads(kcli("schema", "apply", "file").out) == SCHEMA
+    assert "apply file" in kcli("schema").out
