@@ -37,6 +37,11 @@ class TlsError(AuthError):
     """No secure connection can come about here: a certificate, a name or a setting has to change first."""
 
 
+class NeverMet(AuthError):
+    """The bootstrap address answers, and none of the brokers can be reached where they tell clients to come. Final, as
+    long as none of them ever was: their advertised.listeners have to change first, or our broker map (C2)."""
+
+
 class UnsupportedVersion(KcliError):
     """The broker and we have no common version of an API (B12)."""
 

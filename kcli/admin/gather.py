@@ -50,6 +50,7 @@ async def gather(
     give_up = loop.time() + patience
     pause, left = FIRST_PAUSE, order
     while left:
+        begun = loop.time()
         places, lost = await locate(left)
         answers: dict[K, A | KcliError] = dict(lost)
         questions = [(broker, part) for broker, whole in places for part in pieces(whole, most)]
@@ -57,7 +58,8 @@ async def gather(
             answers.update(some)
         done.update(answers)
         left = [thing for thing in left if may_try_again(answers.get(thing))]
-        if not left or loop.time() + pause > give_up:
+        took = loop.time() - begun  # dialling into a void takes long, and would once more
+        if not left or loop.time() + pause + took > give_up:
             break
         for thing in left:
             forget(thing)

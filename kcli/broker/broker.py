@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kcli.broker.access import Access
     from kcli.broker.versions import Ranges
+    from kcli.errors import KcliError
     from kcli.model import Address
     from kcli.proto.schema import Request
     from kcli.settings import ClientSettings
@@ -159,6 +160,16 @@ class NetworkBroker:
     def last_attempt(self) -> float:
         """When we last began to connect, in loop time; 0 for never."""
         return self._opening.last_attempt
+
+    @property
+    def met(self) -> bool:
+        """Whether it ever answered at this address."""
+        return self._opening.met
+
+    @property
+    def failing(self) -> tuple[float, KcliError] | None:
+        """Since when (loop time) no connection to it comes about, and why not; None where nothing is wrong."""
+        return None if self.connected else self._opening.failing
 
     @property
     def busy(self) -> bool:

@@ -49,6 +49,10 @@ class Opening:
             from kcli.broker.tracing import traced
 
             self._kind = traced(settings.trace, self._kind)
+        if settings.dump >= 0:
+            from kcli.broker.dumping import dumping
+
+            self._kind = dumping(settings.dump, self._kind)
         self._client_id = client_id
         self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
         self._budget = settings.connect_timeout
@@ -57,6 +61,8 @@ class Opening:
         self.versions: Ranges = {}  # of the last connection
         self.not_before = 0.0
         self.last_attempt = 0.0
+        self.failing: tuple[float, KcliError] | None = None  # since when, and the last reason; None once one succeeds
+        self.met = False  # whether anybody ever answered here
 
     def _take_another_way(self, rules: tuple[tuple[str, str], ...]) -> None:
         from kcli.broker.mapping import mapped
@@ -77,12 +83,14 @@ class Opening:
             self.not_before = loop.time() + self._backoff.next()
             self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
             self._ladder = LADDER
+            self.failing = (self.failing[0] if self.failing is not None else self.last_attempt), problem
             if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
                 raise ConnectError(f"{problem}{self.hint}") from problem
             raise
         self._backoff.reset()  # not when TCP accepts: only a broker that answers has come back (B21)
         self._budget = self._settings.connect_timeout
         self.hint = ""
+        self.met, self.failing = True, None
         self.versions = connection.versions
         return connection
 

@@ -13,7 +13,7 @@ from kcli.cli.connection import Connection
 from kcli.cli.main import complain
 from kcli.cli.render import Document, write
 from kcli.cli.shapes import shape
-from kcli.errors import KcliError, UsageError
+from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
         document.fail(error)
         code = error.exit_code
     if code is None:
-        code = 1 if document.errors else 0
+        code = _verdict(document)
     if format_of(values) != "table" or document.rows:
         printed(document, format_of(values))
     for problem in document.errors[:SENTENCES]:
@@ -53,6 +53,14 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
     if len(document.errors) > SENTENCES:
         complain(f"and {plural(len(document.errors) - SENTENCES, 'more error')}, all of them in --format json")
     return code
+
+
+def _verdict(document: Document) -> int:
+    """1 where anything failed; 5 where nothing came about for want of a connection."""
+    if not document.errors:
+        return 0
+    unconnected = document.exit_codes == {ConnectError.exit_code} and not any(document.rows.values())
+    return ConnectError.exit_code if unconnected else 1
 
 
 def format_of(values: Values) -> str:
@@ -79,6 +87,12 @@ def say(values: Values, sentence: str) -> None:
     """A remark on stderr, unless -q."""
     if not values.get("quiet"):
         complain(sentence)
+
+
+def unlisted(document: Document, node_id: int, error: KcliError) -> None:
+    """Put into the document that a broker's groups are not among the rows."""
+    what = f"broker {node_id} did not list its groups: {error}"
+    document.fail(ConnectError(what) if isinstance(error, ConnectError) else KcliError(what), f"broker {node_id}")
 
 
 def missing(document: Document, about: str, error: KcliError, names: Iterable[str]) -> None:

@@ -34,7 +34,7 @@ async def look(line: CommandLine, stop: Stop) -> int:
                 "Also try increasing the metadata timeout with -m <timeout>?)"
             ) from None
         if found is not None:
-            _write(_json(line, *found) if line.json else _text(line, *found))
+            _write(_json(line, *found) if line.json else _text(line, *found), json=line.json)
     return 0
 
 
@@ -135,9 +135,10 @@ async def query(line: CommandLine, stop: Stop) -> int:
             raise Fatal(f"offsets_for_times failed: {answer}")
         rows.append((at, answer.offset))
     if line.json:
-        _write(_offsets_json(rows))
+        _write(_offsets_json(rows), json=True)
     else:
-        _write(os.fsencode("".join(f"{at.topic} [{at.partition}] offset {offset}\n" for at, offset in rows)))
+        lines = "".join(f"{at.topic} [{at.partition}] offset {offset}\n" for at, offset in rows)
+        _write(os.fsencode(lines), json=False)
     return 0
 
 
@@ -150,7 +151,12 @@ def _offsets_json(rows: list[tuple[TopicPartition, int]]) -> bytes:
     return b"{%b}" % b",".join(parts)
 
 
-def _write(data: bytes) -> None:
+def _write(data: bytes, *, json: bool) -> None:
+    """To stdout; a terminal is shown what it would obey in names."""
+    if os.isatty(1):
+        from kcli.escape import visible_bytes, visible_json
+
+        data = visible_json(data) if json else visible_bytes(data, keep="\n")
     with memoryview(data) as left:
         done = 0
         while done < len(left):

@@ -14,7 +14,7 @@ from kcli.admin.groups import (
     who,
 )
 from kcli.admin.snapshot import take
-from kcli.cli.admin import answer, fail_all, plural, say, words_of
+from kcli.cli.admin import answer, fail_all, plural, say, unlisted, words_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def list_all(values: Values) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         listed, failed = await list_groups(cluster)
         for node_id, error in failed.items():
-            document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
+            unlisted(document, node_id, error)
         wanted_types, wanted_states = ({word.lower() for word in some} for some in (values["types"], values["states"]))
         document.rows["groups"] = [
             {

@@ -12,7 +12,7 @@ from kcli.admin.groups import GroupMissing, find_groups, group_names
 from kcli.admin.offsets import committed_offsets
 from kcli.admin.saved import csv_text, row
 from kcli.cli import render
-from kcli.cli.admin import answer, fail_all, say
+from kcli.cli.admin import answer, fail_all, say, unlisted
 from kcli.cli.groups_scope import Scope
 from kcli.errors import KcliError
 
@@ -32,7 +32,7 @@ def export(values: Values) -> int:
         coordinators = Coordinators(cluster)
         found, brokers = await find_groups(coordinators, groups)
         for node_id, error in brokers.items():
-            document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
+            unlisted(document, node_id, error)
         gone = bad(found) if groups else {}  # of all groups, one may go away between two questions
         await fail_all(document, gone, GroupMissing, lambda: group_names(cluster))
         names = [name for name, group in good(found).items() if group.type != "share"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.admin import lag as engine
 from kcli.admin.groups import GroupMissing, group_names
 from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
-from kcli.cli.admin import answer, fail_all
+from kcli.cli.admin import answer, fail_all, unlisted
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
 
@@ -71,7 +71,7 @@ async def problems(cluster: Cluster, shot: Snapshot, document: Document) -> None
     """What could not be read, as errors of the document."""
     await fail_all(document, shot.failed, GroupMissing, lambda: group_names(cluster))
     for node_id, error in shot.brokers.items():
-        document.fail(KcliError(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
+        unlisted(document, node_id, error)
     seen: set[str] = set()
     for group in shot.groups:
         for sample in group.samples:

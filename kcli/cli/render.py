@@ -28,9 +28,11 @@ class Document(Value):
     shape: Shape = None  # type: ignore[assignment]  # always given
     rows: dict[str, list[Row]] = field(factory=dict)
     errors: list[Row] = field(factory=list)
+    exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
 
     def fail(self, error: KcliError, about: str = "") -> None:
         """Put an error next to the rows."""
+        self.exit_codes.add(error.exit_code)
         name = error.code.name if isinstance(error, BrokerError) else type(error).__name__
         self.errors.append({"about": about, "error": name, "message": str(error)})
 

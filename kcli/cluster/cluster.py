@@ -8,6 +8,7 @@ from kcli import codes
 from kcli.cluster.coordinators import Coordinators
 from kcli.cluster.metadata import Metadata
 from kcli.cluster.pool import Pool
+from kcli.cluster.race import first_of
 from kcli.errors import AuthError, BrokerError, ConnectError
 from kcli.proto.schema import NO_ID
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.cluster.topology import Topology
+    from kcli.errors import KcliError
     from kcli.model import Broker, Connect, Group, Node, TopicPartition, Transaction
     from kcli.settings import ClientSettings
 
@@ -112,25 +114,22 @@ class NetworkCluster:
             return await self._reachable()
 
     async def _reachable(self) -> Broker:
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._settings.connect_timeout
+        """Brokers that do not answer are dialled beside one another: a dead address holds up nobody."""
         candidates = self._pool.candidates(list(self.topology.nodes.values()))
-        problem = ConnectError("the cluster has no brokers")
-        for n, broker in enumerate(candidates):
-            if getattr(broker, "connected", True):
-                return broker
-            share_of_time = max(0.1, (end - loop.time()) / (len(candidates) - n))
-            try:
-                async with asyncio.timeout(share_of_time):
-                    await getattr(broker, "reach", broker.versions)()
-                return broker
-            except AuthError:
-                raise
-            except ConnectError as failed:
-                problem = failed
-            except TimeoutError:
-                problem = ConnectError(f"broker {broker.node_id} could not be reached within {share_of_time:.1f} s")
-        raise problem
+        if candidates and getattr(candidates[0], "connected", True):
+            return candidates[0]
+        reasons: dict[Broker, KcliError] = {}
+        try:
+            async with asyncio.timeout(self._settings.connect_timeout):
+                found = await first_of(candidates, _reach, reasons)
+        except TimeoutError:
+            slow = [f"broker {broker.node_id}" for broker in candidates if broker not in reasons]
+            found, seconds = None, self._settings.connect_timeout
+            if slow:
+                raise ConnectError(f"{', '.join(slow)} could not be reached within {seconds:.1f} s") from None
+        if found is not None:
+            return found[1]
+        raise next(reversed(reasons.values()), None) or ConnectError("the cluster has no brokers")
 
     async def controller(self) -> Broker:
         """The controller as the brokers name it; in KRaft any broker forwards to it (KIP-590), so one that cannot be
@@ -203,3 +202,7 @@ class NetworkCluster:
         """Close every broker and end what is under way. Idempotent."""
         closing = self._pool.close()
         await asyncio.gather(self._metadata.close(), self._coordinators.close(), closing)
+
+
+async def _reach(broker: Broker) -> None:
+    await getattr(broker, "reach", broker.versions)()

@@ -11,8 +11,9 @@ import asyncio
 from kcli import codes
 from kcli.cluster.pace import Pace
 from kcli.cluster.pool import unreachable
+from kcli.cluster.race import first_of
 from kcli.cluster.topology import Topology
-from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.waiting import retrieve, share
 
@@ -75,6 +76,7 @@ class Metadata:
         changed: set[str] = set()
         try:
             changed = await self.ask(topics)
+            self._pool.check_met(list(self.topology.nodes.values()), loop.time())
         finally:
             self._pace.asked(because_of, loop.time(), changed)
         self.stale -= proven_wrong
@@ -143,17 +145,19 @@ class Metadata:
     ) -> tuple[MetadataResponse, Broker] | None:
         """The first answer of the brokers in turn, and whose it is; None, and the reasons, when there is none."""
         loop = asyncio.get_running_loop()
-        candidates = self._who_to_ask()
-        for n, broker in enumerate(candidates):
-            share_of_time = max(0.1, (deadline - loop.time()) / (len(candidates) - n))
-            try:
-                return await self._ask_one(broker, request, share_of_time), broker
-            except AuthError:
-                raise
-            except (ConnectError, DeadlineExceeded, Closed) as problem:
-                self._pool.check()
-                reasons[repr(broker)] = problem
-        return None
+        left = self._who_to_ask()
+
+        async def ask(broker: Broker) -> MetadataResponse:
+            share_of_time = max(0.1, (deadline - loop.time()) / len(left))
+            left.remove(broker)
+            return await self._ask_one(broker, request, share_of_time)
+
+        failed: dict[Broker, KcliError] = {}
+        found = await first_of(list(left), ask, failed)
+        if found is None:
+            self._pool.check()
+            reasons.update((repr(broker), problem) for broker, problem in failed.items())
+        return found
 
     async def _ask_one(self, broker: Broker, request: MetadataRequest, seconds: float) -> MetadataResponse:
         """The answer. Raises _SentBack when the broker sends us back to the seeds (KIP-1102)."""

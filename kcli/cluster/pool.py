@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import urandom
 
-from kcli.errors import Closed, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import Closed, ConnectError, DeadlineExceeded, KcliError, NeverMet
 from kcli.model import Address
 
 TYPE_CHECKING = False
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.model import Broker, Connect, Node
+
+
+GRACE = 2.0
+"""Seconds for which brokers that were never reached may be about to come."""
 
 
 class Pool:
@@ -24,6 +28,7 @@ class Pool:
         self._seed_brokers: dict[Address, Broker] = {}
         self._retired: list[Broker] = []
         self._closed = False
+        self._met = False  # one that is forgotten by now
 
     def check(self) -> None:
         """Raises Closed after the end."""
@@ -38,6 +43,7 @@ class Pool:
         if known is not None and known[0] == address:
             return known[1]
         if known is not None:
+            self._met = self._met or getattr(known[1], "met", True)
             self._retired.append(known[1])
         made = self._connect(address, node.id)
         self._brokers[node.id] = (address, made)
@@ -55,6 +61,21 @@ class Pool:
         """The brokers of `nodes`, the best to ask first; among equals it is chance."""
         return sorted([self.broker(node) for node in nodes], key=lambda broker: (*load(broker), urandom(2)))
 
+    def check_met(self, nodes: Sequence[Node], now: float) -> None:
+        """Raises NeverMet when all `nodes` have been tried for a while and none was ever met: somebody answers at the
+        bootstrap address all the same, so it is what they advertise that is wrong, and no waiting mends that."""
+        brokers = [self._brokers[node.id][1] for node in nodes if node.id in self._brokers]
+        failing = [getattr(broker, "failing", None) for broker in brokers]
+        if (
+            self._met
+            or not nodes
+            or len(brokers) < len(nodes)
+            or any(getattr(broker, "met", True) for broker in brokers)
+        ):
+            return
+        if all(one is not None and now - one[0] >= GRACE for one in failing):
+            raise never_met([str(one[1]) for one in failing if one is not None], self.seeds)
+
     async def retire(self) -> None:
         """Close brokers that nobody will ask again, seeds included once the cluster is known."""
         over = [address for address, one in self._seed_brokers.items() if not getattr(one, "busy", False)]
@@ -68,6 +89,7 @@ class Pool:
     async def forget(self) -> None:
         """End every connection but those to the seeds: whoever comes next is looked up anew (KIP-1102)."""
         brokers, self._brokers = [broker for _, broker in self._brokers.values()], {}
+        self._met = self._met or any(getattr(broker, "met", True) for broker in brokers)
         for broker in brokers:
             await getattr(broker, "retire", broker.close)()
 
@@ -103,3 +125,13 @@ def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> Kcli
     if len(reasons) == 1:
         return ConnectError(f"could not connect to a broker: {text}")
     return ConnectError(f"could not connect to any of {len(reasons)} addresses: {text}")
+
+
+def never_met(reasons: Sequence[str], seeds: Sequence[Address]) -> NeverMet:
+    """One error of what each broker's address said."""
+    none = "its broker cannot" if len(reasons) == 1 else f"none of its {len(reasons)} brokers can"
+    answers = ", ".join(f"{host}:{port}" for host, port in seeds)
+    return NeverMet(
+        f"{answers} answers, but {none} be reached at the address it advertises: {'; '.join(reasons[:3])}: change its "
+        "advertised.listeners, or say where it is reached from here with --broker-map; `kcli doctor` tries each"
+    )

@@ -133,7 +133,7 @@ def test_no_error_message_acts_on_a_terminal(name: str, error: int, sandbox: San
     assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("name", ["topics list", "topics describe", "lag", "doctor", "consume"])
+@pytest.mark.parametrize("name", ["topics list", "topics describe", "groups describe", "lag", "doctor", "consume"])
 def test_no_address_acts_on_a_terminal(name: str, sandbox: SandboxThread) -> None:
     words = TABLES.get(name) or RECORDS[name]
     with poisoned(Poison(addresses=True)):

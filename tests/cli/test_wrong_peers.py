@@ -175,3 +175,35 @@ def test_C2_a_wrong_advertised_listener_names_both_addresses(words: list[str]) -
     assert code == 5
     assert f"kafka.invalid:{port}" in said, "the advertised one"
     assert given in said, "the one that was given"
+
+
+UNREACHED = {
+    "groups describe": ["groups", "describe", "billing"],
+    "groups members": ["groups", "members", "billing"],
+    "groups reset": ["groups", "reset", "billing", "-t", "t", "--to-earliest", "--dry-run"],
+    "lag": ["lag"],
+    "topics create": ["topics", "create", "new"],
+    "offsets": ["offsets", "t"],
+    "count": ["count", "t"],
+    "consume": ["consume", "t", "-e"],
+    "consume in a group": ["consume", "t", "-g", "billing", "-e"],
+    "produce": ["produce", "t", "--value", "x"],
+}
+
+
+@pytest.mark.parametrize("name", UNREACHED)
+def test_C2_brokers_that_advertise_what_cannot_be_reached_are_told_soon(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bootstrap address by way of a tunnel or a container's port, behind which brokers call themselves by names of
+    another network: not one of the brokers can be met, and no command waits for half a minute to say so."""
+    monkeypatch.setattr("kcli.cluster.pool.GRACE", 0.2)
+    with SandboxThread(topics={"t": 2}, brokers=2, advertised="no-such-host.invalid") as running:
+        seed = f"127.0.0.1:{running.bootstrap.partition(',')[0].rpartition(':')[2]}"
+        begin = time.monotonic()
+        done = Shell(seed)(*UNREACHED[name])
+        assert time.monotonic() - begin < QUICK
+    assert done.returncode == 5
+    assert "the host name no-such-host.invalid does not resolve" in done.stderr.decode()
+    assert "advertise" in done.stderr.decode()
+    assert not done.stdout.strip() or name == "groups reset"

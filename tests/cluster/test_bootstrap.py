@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import time
 
 import pytest
 
 from kcli import codes
-from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
+from kcli.cluster.cluster import NetworkCluster
+from kcli.cluster.race import HEAD_START
+from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, NeverMet
 from kcli.model import Address, Group, TopicPartition
 from kcli.settings import parse_bootstrap
 from tests.fakes.fleet import Fleet, Told
@@ -90,6 +93,63 @@ async def test_C2_a_wrong_advertised_address_names_seed_address_and_broker() -> 
         with pytest.raises(ConnectError, match=f"broker 1 at 127.0.0.1:{wrong.port}"):
             await cluster.anyone()
         assert list(await cluster.topics()) == ["t"]  # the seed still answers
+
+
+async def test_C2_brokers_that_were_never_met_end_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who answers under the bootstrap address only would never be reached, however long one waits."""
+    monkeypatch.setattr("kcli.cluster.pool.GRACE", 0.05)
+    async with Fleet(2) as fleet:
+        wrong = [dead(), dead()]
+        fleet.advertised = {1: wrong[0], 2: wrong[1]}
+        fleet.topics["t"] = {0: Told(1)}
+        cluster = fleet.cluster(fleet.address(1))
+        await cluster.refresh(["t"])
+        with pytest.raises(NeverMet) as caught:
+            await asyncio.wait_for(knocking(cluster), 3)
+        text = str(caught.value)
+        assert text.startswith(f"127.0.0.1:{fleet.address(1).port} answers, but none of its 2 brokers can be reached")
+        for number, address in enumerate(wrong, 1):
+            assert f"broker {number} at 127.0.0.1:{address.port}: connection refused" in text
+        assert "--broker-map" in text
+        assert caught.value.exit_code == 5
+        assert "t" in await cluster.topics(), "what the seed can tell it tells"
+
+
+async def knocking(cluster: NetworkCluster) -> None:
+    """Dial both brokers and refresh, over and over."""
+    while True:
+        await cluster.refresh(["t"])
+        for number in (1, 2):
+            with contextlib.suppress(ConnectError):
+                await (await cluster.node(number)).versions()
+
+
+async def test_C2_a_cluster_that_was_met_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It moves to an address where nobody is, and its connections break: an outage, and outages end."""
+    monkeypatch.setattr("kcli.cluster.pool.GRACE", 0.0)
+    async with Fleet() as fleet:
+        cluster = fleet.cluster(fleet.address(1))
+        await (await cluster.node(1)).versions()
+        fleet.advertised[1] = dead()
+        for _ in range(3):
+            await cluster.refresh([])
+            with contextlib.suppress(ConnectError):
+                await (await cluster.node(1)).versions()
+        assert [node.port for node in await cluster.nodes()] == [fleet.advertised[1].port]
+
+
+async def test_C2_a_silent_address_does_not_hold_up_the_next() -> None:
+    """Ten seconds for each of three seeds, one after another, would be thirty: they are dialled beside one another."""
+    with contextlib.ExitStack() as stack:
+        deaf = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        silent = [Address("127.0.0.1", one.getsockname()[1]) for one in deaf]
+        async with Fleet(3) as fleet:
+            fleet.advertised = {1: silent[0], 2: silent[1]}
+            cluster = fleet.cluster(*silent, fleet.address(1), connect_timeout=10.0, deadline=30.0)
+            begin = time.monotonic()
+            assert [node.id for node in await cluster.nodes()] == [1, 2, 3]
+            assert (await cluster.anyone()).node_id == 3
+            assert time.monotonic() - begin < 4 * HEAD_START + 1
 
 
 async def test_C3_topics_are_asked_for_by_need_and_never_created() -> None:

@@ -1,0 +1,63 @@
+"""Asking one of many: they begin one after another, and who is slow does not keep the next from beginning.
+
+An entrant begins when the one before it has failed, or has had its head start. The first answer counts; what is still
+under way then is let go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.errors import AuthError, Closed, ConnectError, DeadlineExceeded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from typing import TypeVar
+
+    from kcli.errors import KcliError
+    from kcli.model import Broker
+
+    R = TypeVar("R")
+
+HEAD_START = 1.0  # seconds for a broker to which there is no connection yet
+
+
+async def first_of(
+    brokers: Sequence[Broker],
+    ask: Callable[[Broker], Awaitable[R]],
+    reasons: dict[Broker, KcliError],
+    head_start: float = HEAD_START,
+) -> tuple[R, Broker] | None:
+    """The first answer and whose it is; None when nobody gave one, with each one's error in `reasons`. A connected
+    broker may take its time: nobody else begins meanwhile. Raises AuthError, and what `ask` raises besides
+    ConnectError, DeadlineExceeded and Closed."""
+    waiting = list(reversed(brokers))
+    running: dict[asyncio.Task[R], Broker] = {}
+    try:
+        while waiting or running:
+            patience = None
+            if waiting:
+                broker = waiting.pop()
+                running[asyncio.ensure_future(_run(ask, broker))] = broker
+                if waiting and not getattr(broker, "connected", True):
+                    patience = head_start
+            done, _ = await asyncio.wait(running, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                broker = running.pop(task)
+                try:
+                    return task.result(), broker
+                except AuthError:
+                    raise
+                except (ConnectError, DeadlineExceeded, Closed) as problem:
+                    reasons[broker] = problem
+    finally:
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+    return None
+
+
+async def _run(ask: Callable[[Broker], Awaitable[R]], broker: Broker) -> R:
+    return await ask(broker)
