@@ -49,6 +49,7 @@ def sandbox(
     control: Annotated[
         bool, typer.Option(help="Let the dashboard and `kcli faults` of this machine order faults.")
     ] = True,
+    disks: Annotated[int, typer.Option(help="How many log directories each broker says it has.", min=1, max=9)] = 1,
     format: Annotated[Literal["plain", "json"], typer.Option(help="How to print the address.")] = "plain",
 ) -> int:
     """Run an embedded Kafka broker on this machine until Ctrl-C.
@@ -67,7 +68,7 @@ def sandbox(
     _check_host(host, allow_remote)
     topics = dict(_topic(text) for text in topic or [])
     try:
-        more = _security(tls, client_ca, users, session_lifetime)
+        more = _security(tls, client_ca, users, session_lifetime) | {"disks": disks}
         asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more, control))
     except OSError as problem:
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
@@ -154,6 +155,6 @@ async def _serve(
             where = f"data in {data}" if data else "in memory"
             print(f"kcli sandbox listens on {running.bootstrap} ({where}). Ctrl-C stops it.", flush=True)
             print(f"export KCLI_BOOTSTRAP={running.bootstrap}", file=sys.stderr)
-            if more:
+            if more.keys() & {"tls", "sasl"}:
                 print(_hint(more), file=sys.stderr)
         await stop.wait()

@@ -14,9 +14,11 @@ TOPIC_CONFIGS: dict[str, tuple[int, str]] = {
     "compression.type": (STRING, "producer"),
     "delete.retention.ms": (LONG, "86400000"),
     "file.delete.delay.ms": (LONG, "60000"),
+    "follower.replication.throttled.replicas": (LIST, ""),  # obeyed by moves
     "flush.messages": (LONG, "9223372036854775807"),
     "flush.ms": (LONG, "9223372036854775807"),
     "index.interval.bytes": (INT, "4096"),
+    "leader.replication.throttled.replicas": (LIST, ""),  # obeyed by moves
     "max.compaction.lag.ms": (LONG, "9223372036854775807"),
     "max.message.bytes": (INT, "1048588"),  # obeyed
     "message.timestamp.after.max.ms": (LONG, "3600000"),

@@ -33,6 +33,7 @@ class State:
         self.group_configs: dict[str, dict[str, str]] = {}
         self.shares: dict[tuple[str, str, int], dict[str, Any]] = {}  # by share group, topic id in hex, partition
         self.quotas: dict[str, dict[str, Any]] = {}  # by entity, as text
+        self.broker_configs: dict[str, dict[str, str]] = {}
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.transactions: dict[str, dict[str, Any]] = {}
         self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}
@@ -55,6 +56,8 @@ class State:
             self.groups[facts["group"]] = facts["type"]
         elif kind == "group configs":
             self.group_configs[facts["group"]] = facts["configs"]
+        elif kind == "broker configs":
+            self.broker_configs[facts["broker"]] = facts["configs"]
         elif kind == "quota":
             self.quotas[str(facts["entity"])] = facts
         elif kind == "share":
@@ -97,6 +100,7 @@ class State:
         said += [("topic", facts) for facts in self.topics.values()]
         said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
         said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
+        said += [("broker configs", {"broker": name, "configs": kept}) for name, kept in self.broker_configs.items()]
         said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
         said += [("share", facts) for facts in self.shares.values()]
         said += [("offset", facts) for facts in self.offsets.values()]

@@ -14,6 +14,7 @@ from binascii import b2a_base64, crc32
 from kcli import codes
 from kcli.errors import BrokerError, UsageError
 from kcli.sandbox.broker import SandboxBroker
+from kcli.sandbox.broker_configs import BrokerConfigs
 from kcli.sandbox.checks import Checks
 from kcli.sandbox.faults import Faults
 from kcli.sandbox.features import Features
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kcli.sandbox.control import Control
     from kcli.sandbox.entrance import Users
     from kcli.sandbox.groups import Groups
+    from kcli.sandbox.moves import Moves
     from kcli.sandbox.quotas import Quotas
     from kcli.sandbox.recovery import DataDirectory, State
     from kcli.sandbox.segment import Store
@@ -53,7 +55,7 @@ class Sandbox:
     {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time. With `tls` it speaks TLS only
     (`kcli.sandbox.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who authenticated by
     one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368). With `control`
-    who may read its configs may order faults from outside (`kcli.sandbox.control`).
+    who may read its configs may order faults from outside (`kcli.sandbox.control`). Every broker has so many `disks`.
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
@@ -78,17 +80,20 @@ class Sandbox:
         mechanisms: Sequence[str] | None = None,
         session_lifetime: float | None = None,
         control: bool = False,
+        disks: int = 1,
     ) -> None:
         if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
-        if brokers < 1:
-            raise UsageError("a sandbox has at least one broker")
+        if brokers < 1 or disks < 1:
+            raise UsageError("a sandbox has at least one broker, and a broker one disk")
         self.tls: SSLContext | None = None
         self.users: Users | None = None
         if tls is not None or sasl is not None:
             self._secure(tls, sasl, mechanisms, session_lifetime)
         self.advertised = advertised or host
         self.auto_create = auto_create
+        self._disks = disks
+        self.broker_configs = BrokerConfigs()
         self.default_partitions = partitions
         self.rebalance_delay = rebalance_delay
         self.brokers = [
@@ -117,6 +122,7 @@ class Sandbox:
         self._folder = data
         self._directory: DataDirectory | None = None
         self._groups: Groups | None = None
+        self._moves: Moves | None = None
         self._quotas: Quotas | None = None
         self._transactions: Transactions | None = None
         self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
@@ -125,6 +131,11 @@ class Sandbox:
     def place(self) -> str:
         """Where records are kept, as a directory's name; `/memory` is nowhere."""
         return str(self._folder) if self._folder is not None else "/memory"
+
+    def directories(self, node_id: int) -> list[str]:
+        """The log directories of a broker, as it tells them; on the disk there is one for all."""
+        first = f"{self.place}/{node_id}"
+        return [first, *(f"{first}-{number}" for number in range(2, self._disks + 1))]
 
     def _secure(
         self,
@@ -159,6 +170,15 @@ class Sandbox:
 
             self._transactions = Transactions(self)
         return self._transactions
+
+    @property
+    def moves(self) -> Moves:
+        """The moves of replicas, imported when the first is asked for."""
+        if self._moves is None:
+            from kcli.sandbox.moves import Moves
+
+            self._moves = Moves(self)
+        return self._moves
 
     @property
     def quotas(self) -> Quotas:
@@ -198,6 +218,7 @@ class Sandbox:
             self.groups.restore(state)
         if state.transactions:
             self.transactions.restore(state)
+        self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
         if state.quotas:
             self.quotas.restore(state.quotas.values())
         if state.cluster_id:
@@ -216,6 +237,8 @@ class Sandbox:
             self._groups.close()
         if self._transactions is not None:
             self._transactions.close()
+        if self._moves is not None:
+            self._moves.close()
         self.topics.close()
         if self._directory is not None:
             self._directory.close()

@@ -35,6 +35,9 @@ class Partition:
         self.topic = topic
         self.index = index
         self.replicas = replicas
+        self.filling: set[int] = set()  # replicas that do not have all of it yet (moves.py)
+        self.rest: list[int] | None = None  # the replicas before a move under way: where a restart finds it
+        self.disks: dict[int, int] = {}  # the number of the disk at each broker; 0 where nothing is said
         self.leader = replicas[0]
         self.leader_epoch = leader_epoch
         self.led_by = {self.leader}  # whoever leads or has led: a client may still believe it does
@@ -83,7 +86,7 @@ class Topic:
             "name": self.name,
             "id": self.id.hex(),
             "configs": self.configs,
-            "partitions": [[p.replicas, p.leader_epoch, p.log.start] for p in self.partitions],
+            "partitions": [[p.rest or p.replicas, p.leader_epoch, p.log.start] for p in self.partitions],
         }
 
 
@@ -189,6 +192,10 @@ class Topics:
 
     def configure(self, topic: Topic, configs: dict[str, str]) -> None:
         topic.configs = configs
+        self._note("topic", topic.facts())
+
+    def noted(self, topic: Topic) -> None:
+        """Its partitions changed."""
         self._note("topic", topic.facts())
 
     def delete_records(self, partition: Partition, offset: int) -> int:

@@ -12,6 +12,7 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kcli.sandbox.broker_configs import ALL, DYNAMIC_CONFIGS, NO_LIMIT
 from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
 from kcli.sandbox.group_configs import GROUP, GROUP_CONFIGS
 
@@ -19,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
 
-DYNAMIC_TOPIC, STATIC_BROKER, DEFAULT, DYNAMIC_GROUP = 1, 4, 5, 8
+DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT, DYNAMIC_GROUP = 1, 2, 3, 4, 5, 8
 
 
 async def answer(call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -51,6 +52,8 @@ def _synonyms(row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym
     chain = [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
     if row.config_source == DYNAMIC_TOPIC:
         chain.append(DescribeConfigsSynonym(name=row.name, value=TOPIC_CONFIGS[row.name][1], source=DEFAULT))
+    if row.config_source in (DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS):
+        chain.append(DescribeConfigsSynonym(name=row.name, value=NO_LIMIT, source=DEFAULT))
     return chain
 
 
@@ -76,7 +79,7 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
                 name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
             )
             for name, (kind, value) in {**BROKER_CONFIGS, **_control(call)}.items()
-        ]
+        ] + _throttles(call, asked.resource_name)
     if asked.resource_type == GROUP:
         configs = call.sandbox.groups.configs
         mine = configs.by_group.get(asked.resource_name, {})
@@ -94,3 +97,18 @@ def _control(call: Call) -> dict[str, tuple[int, str]]:
     """Where this sandbox can be told what to do wrong, if it can."""
     control = call.sandbox.control
     return {CONTROL: (STRING, control.address)} if control is not None else {}
+
+
+def _throttles(call: Call, broker: str) -> list[DescribeConfigsResourceResult]:
+    """What can be set of a broker while it runs."""
+    kept = call.sandbox.broker_configs.by_broker
+    rows = []
+    for name, (kind, default) in DYNAMIC_CONFIGS.items():
+        own, all_of_them = kept.get(broker, {}).get(name), kept.get(ALL, {}).get(name)
+        source = DYNAMIC_BROKER if own and broker != ALL else DYNAMIC_ALL_BROKERS if all_of_them else DEFAULT
+        rows.append(
+            DescribeConfigsResourceResult(
+                name=name, value=own or all_of_them or default, config_source=source, config_type=kind
+            )
+        )
+    return rows

@@ -1,5 +1,5 @@
-"""DescribeLogDirs 1-5 (KIP-113). Each node has one directory; all its replicas are as large as the one log that
-there is."""
+"""DescribeLogDirs 1-5 (KIP-113). All replicas are as large as the one log that there is, but for those that are being
+filled."""
 
 from __future__ import annotations
 
@@ -14,20 +14,39 @@ from kcli.proto.messages.describe_log_dirs import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
+    from kcli.sandbox.topics import Partition
 
 
 async def answer(call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
     node = call.broker.node_id
     asked = None if request.topics is None else {one.topic: set(one.partitions) for one in request.topics}
-    result = DescribeLogDirsResult(log_dir=f"{call.sandbox.place}/{node}")
+    results = [DescribeLogDirsResult(log_dir=path) for path in call.sandbox.directories(node)]
     for name, topic in sorted(call.sandbox.topics.by_name.items()):
         if asked is not None and name not in asked:
             continue
-        here = [
-            DescribeLogDirsPartition(partition_index=index, partition_size=partition.log.size)
-            for index, partition in enumerate(topic.partitions)
-            if node in partition.replicas and (asked is None or index in asked[name])
-        ]
-        if here:
-            result.topics.append(DescribeLogDirsTopic(name=name, partitions=here))
-    return DescribeLogDirsResponse(results=[result])
+        for disk, result in enumerate(results):
+            here = [
+                row
+                for index, partition in enumerate(topic.partitions)
+                if node in partition.replicas and (asked is None or index in asked[name])
+                for row in _rows(call, partition, node, disk)
+            ]
+            if here:
+                result.topics.append(DescribeLogDirsTopic(name=name, partitions=here))
+    return DescribeLogDirsResponse(results=results)
+
+
+def _rows(call: Call, partition: Partition, node: int, disk: int) -> list[DescribeLogDirsPartition]:
+    """The replica, or the one that will take its place, as far as it is on this disk."""
+    rows, moves = [], call.sandbox.moves
+    if partition.disks.get(node, 0) == disk:
+        move = moves.by_partition.get(partition)
+        size = partition.log.size
+        if move is not None and node in move.copied:
+            size = min(int(move.copied[node]), size)
+        rows.append(DescribeLogDirsPartition(partition_index=partition.index, partition_size=size))
+    future = moves.disks.get((partition, node))
+    if future is not None and future.to == disk:
+        size = min(int(future.copied), partition.log.size)
+        rows.append(DescribeLogDirsPartition(partition_index=partition.index, partition_size=size, is_future_key=True))
+    return rows

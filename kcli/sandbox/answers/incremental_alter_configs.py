@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs 0-1. Topics and groups; a broker of the sandbox has nothing to change."""
+"""IncrementalAlterConfigs 0-1. Topics, groups, and the throttles of brokers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kcli.proto.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from kcli.sandbox.configs import TOPIC, altered
+from kcli.sandbox.configs import BROKER, TOPIC, altered
 from kcli.sandbox.group_configs import GROUP
 
 TYPE_CHECKING = False
@@ -39,8 +39,11 @@ def _one(call: Call, asked: AlterConfigsResource, check_only: bool) -> AlterConf
             if not check_only:
                 groups.configure(asked.resource_name, kept)
             return row
+        if asked.resource_type == BROKER:
+            _configure_broker(call, asked, check_only)
+            return row
         if asked.resource_type != TOPIC:
-            raise BrokerError(codes.INVALID_REQUEST, message="the sandbox has topics and groups to configure")
+            raise BrokerError(codes.INVALID_REQUEST, message="the sandbox has topics, groups and brokers to configure")
         topic = call.sandbox.topics.by_name.get(asked.resource_name)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
@@ -50,3 +53,15 @@ def _one(call: Call, asked: AlterConfigsResource, check_only: bool) -> AlterConf
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
     return row
+
+
+def _configure_broker(call: Call, asked: AlterConfigsResource, check_only: bool) -> None:
+    name, sandbox = asked.resource_name, call.sandbox
+    if name not in ("", str(call.broker.node_id)):
+        raise BrokerError(
+            codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {call.broker.node_id}, but received {name}"
+        )
+    kept = sandbox.broker_configs.altered(name, [(one.name, one.config_operation, one.value) for one in asked.configs])
+    if not check_only:
+        sandbox.note("broker configs", {"broker": name, "configs": kept})
+        sandbox.broker_configs.by_broker[name] = kept

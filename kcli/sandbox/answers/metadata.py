@@ -81,7 +81,7 @@ def partitions(call: Call, topic: Topic) -> list[MetadataResponsePartition]:
                 leader_id=leader if led else -1,
                 leader_epoch=epoch,
                 replica_nodes=one.replicas,
-                isr_nodes=[node for node in one.replicas if node in living],
+                isr_nodes=[node for node in one.replicas if node in living and node not in one.filling],
                 offline_replicas=[node for node in one.replicas if node not in living],
             )
         )

@@ -1,0 +1,56 @@
+"""AlterPartitionReassignments 0-1 (KIP-455): each partition for itself; without replicas a move is cancelled."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+KEY = 45
+
+
+async def answer(call: Call, request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse:
+    response = AlterPartitionReassignmentsResponse(
+        error_message=None, allow_replication_factor_change=request.allow_replication_factor_change
+    )
+    scripted = call.sandbox.faults.code(KEY, call.broker.node_id)
+    if scripted is not None:
+        response.error_code = scripted.number
+        return response
+    response.responses = [
+        ReassignableTopicResponse(
+            name=topic.name,
+            partitions=[
+                _one(call, topic.name, one, request.allow_replication_factor_change) for one in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return response
+
+
+def _one(call: Call, topic: str, asked: ReassignablePartition, other_factor: bool) -> ReassignablePartitionResponse:
+    row = ReassignablePartitionResponse(partition_index=asked.partition_index, error_message=None)
+    try:
+        scripted = call.sandbox.faults.code(KEY, call.broker.node_id, topic, asked.partition_index)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        partition = call.sandbox.topics.partition(topic, asked.partition_index)
+        if topic in call.sandbox.topics.by_name and asked.replicas is None:
+            call.sandbox.moves.cancel(partition)
+        elif asked.replicas is not None:
+            call.sandbox.moves.begin(partition, asked.replicas, other_factor=other_factor)
+    except BrokerError as refused:
+        row.error_code = refused.code.number
+        row.error_message = None if refused.code is codes.UNKNOWN_TOPIC_OR_PARTITION else str(refused)
+    return row

@@ -1,0 +1,71 @@
+"""ElectLeaders 0-2 (KIP-460). All replicas have the one log that there is, so nothing is lost by an unclean one."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+from kcli.sandbox.moves import elect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.topics import Partition
+
+KEY = 43
+UNCLEAN = 1
+
+
+async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersResponse:
+    scripted = call.sandbox.faults.code(KEY, call.broker.node_id)
+    if scripted is not None:
+        return ElectLeadersResponse(error_code=scripted.number)
+    everything = request.topic_partitions is None
+    asked = (
+        [(name, list(range(len(topic.partitions)))) for name, topic in call.sandbox.topics.by_name.items()]
+        if request.topic_partitions is None
+        else [(one.topic, one.partitions) for one in request.topic_partitions]
+    )
+    results = []
+    for name, indexes in asked:
+        rows = [_one(call, name, index, request.election_type) for index in indexes]
+        if everything:
+            rows = [row for row in rows if row.error_code != codes.ELECTION_NOT_NEEDED.number]
+        if rows:
+            results.append(ReplicaElectionResult(topic=name, partition_result=rows))
+    return ElectLeadersResponse(replica_election_results=results)
+
+
+def _one(call: Call, name: str, index: int, kind: int) -> PartitionResult:
+    row = PartitionResult(partition_id=index, error_message=None)
+    try:
+        scripted = call.sandbox.faults.code(KEY, call.broker.node_id, name, index)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        partition = call.sandbox.topics.partition(name, index)
+        elect(partition, _heir(call, partition, kind))
+    except BrokerError as refused:
+        row.error_code, row.error_message = refused.code.number, str(refused)
+    return row
+
+
+def _heir(call: Call, partition: Partition, kind: int) -> int:
+    """Who leads next. Raises BrokerError ELECTION_NOT_NEEDED and what forbids it."""
+    living = {one.node_id for one in call.sandbox.living()}
+    able = [node for node in partition.replicas if node in living and node not in partition.filling]
+    if kind == UNCLEAN:
+        if partition.leader in living:
+            raise BrokerError(codes.ELECTION_NOT_NEEDED)
+        if not able:
+            raise BrokerError(codes.ELIGIBLE_LEADERS_NOT_AVAILABLE)
+        return able[0]
+    if partition.leader == partition.replicas[0]:
+        raise BrokerError(codes.ELECTION_NOT_NEEDED)
+    if partition.replicas[0] not in able:
+        raise BrokerError(codes.PREFERRED_LEADER_NOT_AVAILABLE)
+    return partition.replicas[0]

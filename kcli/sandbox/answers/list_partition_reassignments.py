@@ -1,0 +1,34 @@
+"""ListPartitionReassignments 0 (KIP-455)."""
+
+from __future__ import annotations
+
+from kcli.proto.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse:
+    scripted = call.sandbox.faults.code(46, call.broker.node_id)
+    if scripted is not None:
+        return ListPartitionReassignmentsResponse(error_code=scripted.number, error_message=None)
+    asked = None if request.topics is None else {one.name: set(one.partition_indexes) for one in request.topics}
+    found: dict[str, list[OngoingPartitionReassignment]] = {}
+    for partition, move in call.sandbox.moves.by_partition.items():
+        name = partition.topic.name
+        if asked is None or partition.index in asked.get(name, ()):
+            row = OngoingPartitionReassignment(
+                partition_index=partition.index,
+                replicas=move.replicas,
+                adding_replicas=list(move.copied),
+                removing_replicas=move.removing,
+            )
+            found.setdefault(name, []).append(row)
+    topics = [OngoingTopicReassignment(name=name, partitions=some) for name, some in found.items()]
+    return ListPartitionReassignmentsResponse(error_message=None, topics=topics)
