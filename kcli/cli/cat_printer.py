@@ -99,7 +99,7 @@ def _row(
     out: bytearray, program: Program, pack: dict[str, str], null: bytes, record: object, topic: str, partition: int
 ) -> None:
     from kcli.cli.cat_pack import unpack
-    from kcli.proto.records import SHOW_RECORD
+    from kcli.proto.plain.format import SHOW_RECORD
 
     for item in program:
         if isinstance(item, bytes):

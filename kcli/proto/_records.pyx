@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""The compiled record core: the functions of records.py and builder.py, which say what they mean, on C pointers.
+"""The compiled record core: the functions of `plain`, which say what they mean, on C pointers.
 
 Every read is checked against the end of its record: the bytes come from the network. A walk that finds a broken
 record ends with NULL, which becomes a DecodeError after `out` was cut back to what it was.
@@ -41,12 +41,7 @@ cdef int64_t LAST = INT64_MAX - 4294967295
 cdef array.array INTS = arrays.array("i")
 cdef array.array LONGS = arrays.array("q")
 cdef object NOTHING = ()
-
-
-cdef object twin():
-    """The plain-Python core, for what is seldom or long. Most processes never need it: not imported at the start."""
-    from kcli.proto import records
-    return records
+cdef object TOKENS = frozenset("sSRkKTotph")
 
 
 include "compiled/walk.pxi"

@@ -259,7 +259,7 @@ class Batch(core.Header):
         self, out: bytearray, program: Program, topic: bytes, partition: int, limit: int
     ) -> tuple[int, int]:
         """The slow path of write_format, for programs with converters."""
-        from kcli.proto.records import SHOW_RECORD
+        from kcli.proto.plain.format import SHOW_RECORD
 
         lines: list[bytes] = []
         after = max(self.first, self.base_offset)

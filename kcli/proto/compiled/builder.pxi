@@ -33,7 +33,7 @@ cdef inline uint8_t* put_varint(uint8_t* to, uint64_t raw) noexcept nogil:
 
 
 cdef class Builder:
-    """As builder.Builder."""
+    """As plain.builder.Builder."""
 
     cdef bytearray buffer
     cdef Py_ssize_t used, capacity
@@ -128,7 +128,7 @@ cdef class Builder:
         return 1
 
     def append(self, int64_t timestamp_ms, bytes key, bytes value, headers=()):
-        """As builder.Builder.append."""
+        """As plain.builder.Builder.append."""
         cdef const uint8_t* key_at = NULL if key is None else <const uint8_t*> PyBytes_AS_STRING(key)
         cdef const uint8_t* value_at = NULL if value is None else <const uint8_t*> PyBytes_AS_STRING(value)
         cdef int64_t key_length = -1 if key is None else PyBytes_GET_SIZE(key)
@@ -138,7 +138,8 @@ cdef class Builder:
         if not headers:
             self.add(timestamp_ms, key_at, key_length, value_at, value_length, INT64_MAX, INT64_MAX, 0)
             return
-        tail = twin().encode_headers(headers)
+        from kcli.proto.plain.headers import encode_headers  # seldom, and not worth C
+        tail = encode_headers(headers)
         elapsed = timestamp_ms - self.base_timestamp if self.count else 0
         body = self.body_size(elapsed, key_length, value_length) - 1 + PyBytes_GET_SIZE(tail)
         self.room(body + width(zigzag(body)), 0)
@@ -152,7 +153,7 @@ cdef class Builder:
         self, chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, int64_t timestamp_ms, int64_t max_bytes,
         int64_t max_records, bint empty_is_null=False
     ):
-        """As builder.Builder.append_lines."""
+        """As plain.builder.Builder.append_lines."""
         cdef const uint8_t[::1] view = chunk
         cdef const uint8_t* at
         cdef const uint8_t* stop
@@ -207,7 +208,7 @@ cdef class Builder:
         self, chunk, lines, Py_ssize_t first_row, array.array partitions, int wanted, int64_t timestamp_ms,
         int64_t max_bytes, int64_t max_records, array.array timestamps=None
     ):
-        """As builder.Builder.append_rows."""
+        """As plain.builder.Builder.append_rows."""
         cdef const uint8_t[::1] view = chunk
         cdef array.array ks = lines.key_starts, kl = lines.key_lengths, vs = lines.value_starts, vl = lines.value_lengths
         cdef Py_ssize_t row, rows = len(vs), size = view.shape[0]

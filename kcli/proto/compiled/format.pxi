@@ -77,14 +77,15 @@ cdef struct Op:
 
 
 def write_format(Header h, bytearray out, tuple program, bytes topic, int64_t partition, int64_t limit):
-    """As records.write_format."""
+    """As plain.format.write_format."""
     cdef Op ops[OPS]
     cdef Op* op
     cdef int i, n = <int> len(program)
     cdef Py_ssize_t fixed = 0
     cdef int values = 0, keys = 0, headers = 0
     if n > OPS:
-        return twin().write_format(h, out, program, topic, partition, limit)
+        from kcli.proto.plain.format import write_format as unbounded
+        return unbounded(h, out, program, topic, partition, limit)
     cdef bytes digits = b"%d" % partition
     for i in range(n):
         item = program[i]
@@ -93,7 +94,7 @@ def write_format(Header h, bytearray out, tuple program, bytes topic, int64_t pa
             text = item
         else:
             token = item[0]
-            if token not in twin().SHOW:
+            if token not in TOKENS:
                 raise KeyError(token)
             text = topic if token == "t" else digits if token == "p" else None
             if text is None:

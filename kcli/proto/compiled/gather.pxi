@@ -193,7 +193,7 @@ cdef void gather_headers(Cells names, Cells contents, Row* row) noexcept nogil:
 
 
 def pick(Header h, offsets):
-    """As records.pick."""
+    """As plain.records.pick."""
     cdef Opened opened = Opened(h)
     cdef const int64_t[::1] wanted = offsets
     cdef Row row

@@ -121,9 +121,10 @@ cdef char* put_header_pairs(char* to, Row* row) noexcept nogil:
 
 
 def write_json(Header h, bytearray out, str topic, int64_t partition, int64_t limit):
-    """As records.write_json."""
+    """As plain.json.write_json."""
+    from kcli.proto.plain.json import texts
     cdef bytes name = topic.encode()
-    cdef bytes head = f'{{"topic":{twin()._text(name)},"partition":{partition},"offset":'.encode()
+    cdef bytes head = f'{{"topic":{texts()(name)},"partition":{partition},"offset":'.encode()
     cdef const char* front = PyBytes_AS_STRING(head)
     cdef Py_ssize_t front_size = PyBytes_GET_SIZE(head)
     cdef const char* kind = b',"timestamp_type":"append","key":' if h.attributes & 8 else b',"timestamp_type":"create","key":'

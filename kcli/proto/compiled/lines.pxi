@@ -1,7 +1,7 @@
 # Lines of a chunk, and which partition each key belongs to.
 
 def split_lines(chunk, Py_ssize_t start, Py_ssize_t end, int delimiter, bytes key_delimiter, bint empty_is_null=False):
-    """As builder.split_lines."""
+    """As plain.lines.split_lines."""
     cdef const uint8_t[::1] view = chunk
     cdef Py_ssize_t count = 0, room = 0, cut = 0 if key_delimiter is None else PyBytes_GET_SIZE(key_delimiter)
     cdef const uint8_t* cutter = NULL if cut == 0 else <const uint8_t*> PyBytes_AS_STRING(key_delimiter)
@@ -94,7 +94,7 @@ def partition_of(key, int partition_count):
 
 
 def partition_keys(chunk, lines, int partition_count):
-    """As builder.partition_keys."""
+    """As plain.lines.partition_keys."""
     cdef const uint8_t[::1] view = chunk
     cdef array.array ks = lines.key_starts, kl = lines.key_lengths
     cdef Py_ssize_t row, rows = len(ks), size = view.shape[0]

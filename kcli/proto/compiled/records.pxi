@@ -1,7 +1,7 @@
 # Records as columns, and as objects for who wants those.
 
 def count_visible(Header h):
-    """As records.count_visible."""
+    """As plain.records.count_visible."""
     cdef Opened opened = Opened(h)
     cdef Row row
     cdef int64_t total = 0
@@ -12,7 +12,7 @@ def count_visible(Header h):
 
 
 def read_columns(Header h):
-    """As records.read_columns; the columns index the batch's own buffer."""
+    """As plain.records.read_columns; the columns index the batch's own buffer."""
     cdef Opened opened = Opened(h)
     cdef Row row
     cdef Py_ssize_t n = 0, count = h.count
@@ -60,7 +60,7 @@ cdef list header_list(const uint8_t* at, const uint8_t* end, int64_t count):
 
 
 def read_headers(data, Py_ssize_t at, int64_t count):
-    """As records.read_headers."""
+    """As plain.walk.read_headers."""
     cdef const uint8_t[::1] view = data
     if count <= 0:
         return []
@@ -103,7 +103,7 @@ cdef class Records:
 
 
 def read_records(Header h):
-    """As records.read_records: all is checked at once, each record made when it is asked for."""
+    """As plain.records.read_records: all is checked at once, each record made when it is asked for."""
     cdef Opened opened = Opened(h)
     cdef Walk begin = opened.walk
     cdef Row row

@@ -55,7 +55,7 @@ cdef inline uint64_t big(const uint8_t* at, int size) noexcept nogil:
 
 
 def scan(data, Py_ssize_t at, bint check_crcs, make, list found):
-    """As records.scan."""
+    """As plain.scan.scan."""
     cdef const uint8_t[::1] view = data
     cdef Py_ssize_t size = view.shape[0]
     cdef const uint8_t* p
@@ -92,7 +92,7 @@ def scan(data, Py_ssize_t at, bint check_crcs, make, list found):
 
 
 def ends(data):
-    """As records.ends."""
+    """As plain.scan.ends."""
     cdef const uint8_t[::1] view = data
     cdef Py_ssize_t at = 0, size = view.shape[0]
     cdef const uint8_t* p
@@ -104,7 +104,8 @@ def ends(data):
         if length < 14 or length + 12 > size - at:
             break
         if not 0 <= base < LAST:
-            return twin().ends(data)  # no broker's: counted with integers that have no end
+            from kcli.proto.plain.scan import ends as unbounded
+            return unbounded(data)  # no broker's: counted with integers that have no end
         following = base + 1
         if p[16] >= 2 and p[16] < 128 and length + 12 >= RESERVED:
             delta = <int32_t> big(p + 23, 4)
@@ -115,7 +116,7 @@ def ends(data):
 
 
 def show(list batches, int64_t position, end, bint control):
-    """As records.show."""
+    """As plain.scan.show."""
     cdef Header h
     cdef list shown = []
     cdef int64_t following = position, last = INT64_MAX if end is None else end

@@ -6,7 +6,7 @@ cdef inline int64_t go_on(Header h) noexcept:
 
 
 def write_values(Header h, bytearray out, bytes delimiter, int64_t limit, bytes null):
-    """As records.write_values. No value is longer than its record, so `out` grows once."""
+    """As plain.values.write_values. No value is longer than its record, so `out` grows once."""
     cdef Opened opened = Opened(h)
     cdef Walk* walk = &opened.walk
     cdef Row row
@@ -43,7 +43,7 @@ def write_values(Header h, bytearray out, bytes delimiter, int64_t limit, bytes 
 
 
 def write_many(list batches, bytearray out, bytes delimiter, bytes null):
-    """As records.write_many."""
+    """As plain.values.write_many."""
     cdef Header h
     cdef Py_ssize_t done = 0
     cdef int64_t written = 0

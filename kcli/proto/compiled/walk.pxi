@@ -1,7 +1,7 @@
 # A batch as read, and the walk over its records: every read is checked against the end of the record.
 
 cdef class Header:
-    """As records.Header."""
+    """As plain.walk.Header."""
 
     cdef public int64_t base_offset, last_offset, base_timestamp, max_timestamp, producer_id, first, stop
     cdef public int64_t max_decompressed

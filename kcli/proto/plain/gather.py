@@ -1,4 +1,4 @@
-"""Rows of many batches as the buffers of Arrow's columnar format; the twin of `_records.pyx`'s Gather.
+"""Rows of many batches as the buffers of Arrow's columnar format; the twin of `compiled/gather.pxi`.
 
 The layout (Arrow columnar format 1.x, little endian): fixed columns are packed integers; a binary column is a bitmap of
 what is not null (None: nothing is), int32 offsets, one more than rows, and the bytes. Nothing of Arrow is imported.
@@ -10,10 +10,11 @@ import sys
 from array import array
 
 from kcli.errors import DecodeError
+from kcli.proto.plain.walk import body, cut_off, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.records import Header
+    from kcli.proto.plain.walk import Header
     from kcli.proto.spans import Gathered, Spans
 
 LARGEST = 2**31 - 1
@@ -37,15 +38,13 @@ class Gather:
 
     def add(self, h: Header) -> int:
         """The rows of a batch's window; how many they are. Raises DecodeError, and has then added nothing."""
-        from kcli.proto.records import _body, _cut_off, _walk
-
-        data = _body(h)
+        data = body(h)
         if self.size + len(data) > LARGEST:
             raise DecodeError("more than 2 GiB of records at once")
         try:
-            rows = list(_walk(h, data))
+            rows = list(walk(h, data))
         except IndexError as error:
-            raise _cut_off(error) from None
+            raise cut_off(error) from None
         keys, values, headers = self._wanted
         for offset, timestamp, key, key_length, value, value_length, start, count in rows:
             self._offsets.append(offset)
@@ -85,7 +84,7 @@ class Gather:
 
 
 def _headers(data: bytes, at: int, count: int) -> list[tuple[bytes, bytes | None]]:
-    """As `records.read_headers`, names as bytes."""
+    """As `walk.read_headers`, names as bytes."""
     from kcli.proto.varint import read_varint
 
     found: list[tuple[bytes, bytes | None]] = []

@@ -1,78 +1,37 @@
-"""The records section of an open batch, in plain Python (the twin of `_records.Builder`).
+"""The records section of an open batch.
 
-Lines of text are not encoded one by one: what stands between two values depends on the value's length and the
-offset delta's width only, so it is looked up, and one join makes the section.
+Lines of text are not encoded one by one: what stands between two values is looked up, and one join makes the section.
 """
 
 from __future__ import annotations
 
-from array import array
-
 from kcli.errors import EncodeError
-from kcli.proto.columns import Lines
-from kcli.proto.murmur2 import partition_of
+from kcli.proto.plain.between import Around, Between
+from kcli.proto.plain.deltas import DELTAS, count_to
+from kcli.proto.plain.headers import encode_headers
 from kcli.proto.varint import encode_varint, varint_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Sequence
 
-    from kcli.proto.columns import Headers
+    from kcli.proto.columns import Headers, Lines
     from kcli.proto.schema import Buffer
 
     Pair = tuple[bytes | None, bytes | None]
 
+
 RESERVED = 61
 """Room in front of the section for the batch header."""
+
 
 STEP = 512
 """Keyed rows encoded at a time; where they do not fit, fewer."""
 
+
 LARGEST = 2**31 - 1 - 2 * RESERVED
 """A batch's length is an int32."""
-
-DELTAS: list[bytes] = []
-"""Offset delta to its varint, for as many as were needed so far."""
-
-
-class Between(dict[int, tuple[bytes, bytes]]):
-    """A value's length to the bytes in front of and behind the offset delta of its record, whose key is null.
-    The bytes in front begin with the header count, 0, of the record before."""
-
-    def __init__(self, timestamp: bytes, delta_size: int) -> None:
-        super().__init__()
-        self.timestamp = timestamp
-        self.delta_size = delta_size
-
-    def __missing__(self, length: int) -> tuple[bytes, bytes]:
-        behind = b"\x01" + encode_varint(length)
-        size = 1 + len(self.timestamp) + self.delta_size + len(behind) + length + 1
-        made = b"\x00" + encode_varint(size) + b"\x00" + self.timestamp, behind
-        self[length] = made
-        return made
-
-
-class Around(dict[tuple[int, int, int], tuple[bytes, bytes, bytes]]):
-    """The size of the offset delta and the lengths of key and value (-1 for null) to the bytes in front of the delta,
-    between delta and key, and between key and value. The first begin with the header count, 0, of the record before."""
-
-    def __init__(self, timestamp: bytes) -> None:
-        super().__init__()
-        self.timestamp = timestamp
-
-    def __missing__(self, sizes: tuple[int, int, int]) -> tuple[bytes, bytes, bytes]:
-        delta_size, key, value = sizes
-        middle, behind = encode_varint(key), encode_varint(value)
-        lengths = delta_size + len(middle) + max(key, 0) + len(behind) + max(value, 0)
-        size = 1 + len(self.timestamp) + lengths + 1
-        made = b"\x00" + encode_varint(size) + b"\x00" + self.timestamp, middle, behind
-        self[sizes] = made
-        return made
-
-
-def count_to(count: int) -> None:
-    while len(DELTAS) < count:
-        DELTAS.append(encode_varint(len(DELTAS)))
 
 
 class Builder:
@@ -284,16 +243,6 @@ class Builder:
         return True
 
 
-def encode_headers(headers: Headers) -> bytes:
-    """The count and the headers as they end a record."""
-    parts = [encode_varint(len(headers))]
-    for name, content in headers:
-        named = name.encode("utf-8", "surrogateescape")
-        parts += (encode_varint(len(named)), named)
-        parts += (b"\x01",) if content is None else (encode_varint(len(content)), content)
-    return b"".join(parts)
-
-
 def _pairs(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
     """The keys and values of rows."""
     key_starts, key_lengths = lines.key_starts, lines.key_lengths
@@ -305,57 +254,3 @@ def _pairs(data: bytes, lines: Lines, rows: Sequence[int]) -> list[Pair]:
         )
         for row in rows
     ]
-
-
-def split_lines(
-    chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes | None, empty_is_null: bool = False
-) -> Lines:
-    """The whole lines of chunk[start:end]. A key is what stands in front of the first `key_delimiter`; a line
-    without one has a null key. With `empty_is_null` an empty key or value is null."""
-    text = bytes(memoryview(chunk)[start:end])
-    cut = bytes((delimiter,))
-    key_starts, key_lengths, value_starts, value_lengths = [], [], [], []
-    wide = len(key_delimiter or b"")
-    at = start
-    values = text.split(cut)
-    values.pop()
-    for line in values:
-        split = line.find(key_delimiter) if key_delimiter else -1
-        size = len(line)
-        key_starts.append(at)
-        if split < 0:
-            key_lengths.append(-1)
-            value_starts.append(at)
-        else:
-            key_lengths.append(split if split or not empty_is_null else -1)
-            value_starts.append(at + split + wide)
-            size -= split + wide
-        value_lengths.append(size if size or not empty_is_null else -1)
-        at += len(line) + 1
-    keys = array("i", key_starts), array("i", key_lengths)
-    return Lines(*keys, array("i", value_starts), array("i", value_lengths), at)
-
-
-def partition_keys(chunk: Buffer, lines: Lines, partition_count: int) -> array[int]:
-    """Each row's partition by its key as Java's (D11), -1 where the key is null."""
-    if partition_count < 1:
-        raise ValueError("a topic has at least one partition")
-    data = bytes(chunk)
-    known = Partitions(partition_count)
-    starts = lines.key_starts
-    return array(
-        "i",
-        [known[data[at : at + size]] if size >= 0 else -1 for at, size in zip(starts, lines.key_lengths)],
-    )
-
-
-class Partitions(dict[bytes, int]):
-    """A key to its partition."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__()
-        self.count = count
-
-    def __missing__(self, key: bytes) -> int:
-        made = self[key] = partition_of(key, self.count)
-        return made

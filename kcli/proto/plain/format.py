@@ -1,0 +1,83 @@
+"""kcat's -f: what each token means, of a walked record and of a record object."""
+
+from __future__ import annotations
+
+from kcli.proto.plain.walk import body, read_headers
+from kcli.proto.plain.writing import value_of, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.proto.columns import Record
+    from kcli.proto.plain.walk import Header, Walked
+
+    Program = tuple[bytes | tuple[str, Callable[[Any], bytes] | None], ...]
+
+
+SHOW: dict[str, Callable[[bytes, Walked, bytes, bytes], bytes]] = {
+    "s": lambda data, row, topic, partition: value_of(data, row, b""),
+    "S": lambda data, row, topic, partition: b"%d" % row[5],
+    "R": lambda data, row, topic, partition: row[5].to_bytes(4, "big", signed=True),
+    "k": lambda data, row, topic, partition: b"" if row[3] < 0 else data[row[2] : row[2] + row[3]],
+    "K": lambda data, row, topic, partition: b"%d" % row[3],
+    "T": lambda data, row, topic, partition: b"%d" % row[1],
+    "o": lambda data, row, topic, partition: b"%d" % row[0],
+    "t": lambda data, row, topic, partition: topic,
+    "p": lambda data, row, topic, partition: partition,
+    "h": lambda data, row, topic, partition: show_headers(read_headers(data, row[6], row[7])),
+}
+"""kcat's meaning of each token."""
+
+
+SHOW_RECORD: dict[str, Callable[[Record, bytes, int], tuple[Any, Callable[[Any], bytes]]]] = {
+    "s": lambda record, topic, partition: (record.value, _or_nothing),
+    "S": lambda record, topic, partition: (_size(record.value), _digits),
+    "R": lambda record, topic, partition: (_size(record.value), _word),
+    "k": lambda record, topic, partition: (record.key, _or_nothing),
+    "K": lambda record, topic, partition: (_size(record.key), _digits),
+    "T": lambda record, topic, partition: (record.timestamp, _digits),
+    "o": lambda record, topic, partition: (record.offset, _digits),
+    "t": lambda record, topic, partition: (topic, _or_nothing),
+    "p": lambda record, topic, partition: (partition, _digits),
+    "h": lambda record, topic, partition: (record.headers, show_headers),
+}
+"""What a converter of each token is given, and how it is shown without one."""
+
+
+def _size(data: bytes | None) -> int:
+    return -1 if data is None else len(data)
+
+
+def _or_nothing(data: bytes | None) -> bytes:
+    return data or b""
+
+
+def _digits(number: int) -> bytes:
+    return b"%d" % number
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(4, "big", signed=True)
+
+
+def show_headers(headers: list[tuple[str, bytes | None]]) -> bytes:
+    return b",".join(
+        name.encode("utf-8", "surrogateescape") + b"=" + (b"NULL" if value is None else value)
+        for name, value in headers
+    )
+
+
+def write_format(
+    h: Header, out: bytearray, program: Program, topic: bytes, partition: int, limit: int
+) -> tuple[int, int]:
+    """Append each record as `program`, which has no converters, says. Returns as `write_values`."""
+    data = body(h)
+    steps = [(None, item) if isinstance(item, bytes) else (SHOW[item[0]], b"") for item in program]
+    digits = b"%d" % partition
+
+    def show(row: Walked) -> bytes:
+        return b"".join([literal if step is None else step(data, row, topic, digits) for step, literal in steps])
+
+    return write(h, data, out, limit, show)

@@ -1,0 +1,79 @@
+"""Records as columns, as objects, and as they are encoded."""
+
+from __future__ import annotations
+
+from array import array
+
+from kcli.errors import DecodeError
+from kcli.proto.columns import Columns, Record
+from kcli.proto.plain.walk import body, cut_off, read_headers, walk
+from kcli.proto.varint import read_varint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kcli.proto.plain.walk import Header
+
+
+def count_visible(h: Header) -> int:
+    """Records in the window, by decoding them."""
+    try:
+        return sum(1 for _ in walk(h, body(h)))
+    except IndexError as error:
+        raise cut_off(error) from None
+
+
+def read_columns(h: Header) -> Columns:
+    """The window's records as columns."""
+    data = body(h)
+    try:
+        rows = list(walk(h, data))
+    except IndexError as error:
+        raise cut_off(error) from None
+    columns = list(zip(*rows)) if rows else [()] * 8
+    offsets, timestamps, *spans = (array(kind, column) for kind, column in zip("qqiiiiii", columns))
+    return Columns(data, offsets, timestamps, *spans)
+
+
+def pick(h: Header, offsets: array[int]) -> tuple[bytes, int]:
+    """The encoded records at these offsets, which ascend, and how many were found. They stay what they were, because
+    a record counts its offset and its time from its batch: a section made of some of them is what a compacted batch
+    has (KIP-98)."""
+    data = body(h)
+    deltas = {offset - h.base_offset for offset in offsets}
+    found = []
+    at = 0
+    try:
+        for _ in range(h.count):
+            length, end = read_varint(data, at)
+            end += length
+            if length < 0 or end > len(data):
+                raise DecodeError("records that go on after their batch ended")
+            _, delta_at = read_varint(data, end - length + 1, 64)
+            if read_varint(data, delta_at)[0] in deltas:
+                found.append(data[at:end])
+            at = end
+    except IndexError as error:
+        raise cut_off(error) from None
+    return b"".join(found), len(found)
+
+
+def read_records(h: Header) -> Iterator[Record]:
+    """The window's records as objects. All are checked before the first is given."""
+    data = body(h)
+    records = []
+    try:
+        for offset, timestamp, key, key_length, value, value_length, headers, header_count in walk(h, data):
+            records.append(
+                Record(
+                    offset,
+                    timestamp,
+                    None if key_length < 0 else data[key : key + key_length],
+                    None if value_length < 0 else data[value : value + value_length],
+                    read_headers(data, headers, header_count) if header_count else (),
+                )
+            )
+    except IndexError as error:
+        raise cut_off(error) from None
+    return iter(records)
