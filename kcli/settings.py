@@ -37,6 +37,7 @@ class ClientSettings(Frozen):
     security: Security | None = None  # TLS and SASL; None is PLAINTEXT
     broker_map: tuple[tuple[str, str], ...] = ()  # (host:port or host, where to connect instead), for tunnels
     trace: str = ""  # a line per frame: "-" to stderr, else to this file
+    dump: int = -1  # the API whose frames are shown on stderr, byte by byte; -1 for none
 
 
 class ProducerSettings(Frozen):

@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "logdirs": ("kcli.cli.cluster_options:LOGDIRS", "What is on the disks of brokers."),
     "configs": ("kcli.cli.configs_options:CONFIGS", "Configs of topics, brokers, loggers, groups, client metrics."),
     "quotas": ("kcli.cli.quotas_options:QUOTAS", "Quotas of users, client ids, addresses: set, resolve."),
+    "raw": ("kcli.cli.raw_options:RAW", "Any request as JSON, in any version; what there is of APIs."),
     "txn": ("kcli.cli.txn_options:TXN", "Transactions: list, describe, find and abort hanging ones."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.complete_line import Place
+from kcli.proto.messages import REQUESTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ ARGUMENTS = {
     "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
     "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
     "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
+    "API": "apis", "VOTER": "ids", "BROKER": "ids",
 }  # fmt: skip
 OPTIONS = {
     "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
@@ -29,6 +31,7 @@ KINDS = ("topic", "broker", "logger", "client-metrics", "group")
 FIXED = {
     "kinds": KINDS,
     "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
+    "apis": [name for _, name in REQUESTS.values()],
     "txn states": ["Ongoing", "Empty", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead"],
     "types": ["classic", "consumer", "share", "streams"],
     "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],

@@ -601,9 +601,10 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.shapes_pipeline import SHAPES as PIPELINE
     from kcli.cli.shapes_pipeline_jobs import SHAPES as JOBS
     from kcli.cli.shapes_placement import SHAPES as PLACEMENT
+    from kcli.cli.shapes_raw import SHAPES as RAW
     from kcli.cli.shapes_txn import SHAPES as TXN
 
-    return (*SHAPES, *MORE, *APPLY, *PIPELINE, *JOBS, *TXN, *PLACEMENT)
+    return (*SHAPES, *MORE, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT)
 
 
 def shape(name: str) -> Shape:

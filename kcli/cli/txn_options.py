@@ -130,7 +130,7 @@ Examples:
     ),
     "abort": Command(
         name="abort",
-        run="kcli.cli.txn_hanging:abort_command",
+        run="kcli.cli.txn_ending:abort_command",
         help="Abort a hanging transaction in a partition.",
         description="""Abort a hanging transaction by writing the marker that its coordinator will never write. It is
 named by the offset at which it began; one that its coordinator knows is refused: `kcli txn fence`
@@ -194,7 +194,7 @@ Examples:
     ),
     "fence": Command(
         name="fence",
-        run="kcli.cli.txn_hanging:fence",
+        run="kcli.cli.txn_ending:fence",
         help="Take ids from their producers; open transactions abort.",
         description="""Fence transactional ids: the open transaction of each is aborted by its coordinator, and the
 producer that used it gets PRODUCER_FENCED. The plan comes first; --execute does it.

@@ -18,6 +18,7 @@ import kafka.protocol.producer
 import kafka.protocol.sasl
 import pytest
 
+from kcli.proto.as_json import camel
 from kcli.proto.compile import Wire, fields_of
 from kcli.proto.schema import NO_ID, Message, Struct, Versions
 from kcli.values import Field
@@ -152,6 +153,7 @@ def _compare(struct: type[Struct], fields: list[dict[str, Any]], common: dict[st
     for (f, wire), theirs in zip(ours, fields, strict=True):
         where = f"{struct.__name__}.{f.name}"
         kind = theirs["type"].removeprefix("[]")
+        assert camel(f.name) == theirs["name"][:1].lower() + theirs["name"][1:], where
         assert (wire.kind == "list") == theirs["type"].startswith("[]"), where
         inner: Wire = wire.element if wire.element is not None else wire
         assert f.extra.versions == Versions(theirs["versions"]), where

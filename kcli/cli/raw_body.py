@@ -1,0 +1,83 @@
+"""What a line of `kcli raw` names and says: the API, and its request as JSON."""
+
+from __future__ import annotations
+
+import sys
+from json import JSONDecodeError, loads
+
+from kcli.errors import KcliError, UsageError
+from kcli.proto.as_json import from_json
+from kcli.proto.messages import REQUESTS, request_type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.schema import Request
+
+
+def find_api(word: str) -> type[Request[Any]]:
+    """The request of an API by its name, as it comes, or its key. Raises UsageError."""
+    names = {name.lower(): key for key, (_, name) in REQUESTS.items()}
+    key = int(word) if word.isascii() and word.isdecimal() and len(word) < 6 else None
+    if key is None:
+        folded = word.lower().replace("_", "").replace("-", "").removesuffix("request")
+        key = names.get(folded)
+    kind = request_type(key) if key is not None else None
+    if kind is None:
+        from kcli.nearest import did_you_mean
+
+        near = did_you_mean(word, [name for _, name in REQUESTS.values()])
+        raise UsageError(f"kcli knows no API {word}{near or '; all of them: kcli raw --list'}")
+    return kind
+
+
+def name_of(kind: type[Request[Any]]) -> str:
+    return kind.__name__.removesuffix("Request")
+
+
+def read_body(text: str | None) -> Any:
+    """The JSON of an argument, of @FILE, of stdin; nothing at all is {}. Raises UsageError."""
+    where = "the body"
+    if text is None:
+        return {}
+    if text == "-":
+        where, text = "stdin", sys.stdin.read()
+    elif text.startswith("@"):
+        where = text[1:]
+        try:
+            with open(where, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = getattr(problem, "strerror", None) or "not UTF-8"
+            raise UsageError(f"{where}: {reason}") from None
+    try:
+        return loads(text, parse_constant=_no_number, object_pairs_hook=_once)
+    except JSONDecodeError as problem:
+        raise UsageError(
+            f"{where} is not JSON: {problem.msg} (line {problem.lineno}, column {problem.colno})"
+        ) from None
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deeply") from None
+
+
+def _no_number(text: str) -> Any:
+    raise UsageError(f"{text} is not JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
+        raise UsageError(f"{twice} is given twice in one object")
+    return made
+
+
+def made(kind: type[Request[Any]], version: int, body: Any) -> Request[Any]:
+    """The request. Raises UsageError for what this version cannot say."""
+    request: Request[Any] = from_json(kind, version, body)  # type: ignore[assignment]
+    try:
+        request.encode(version)
+    except KcliError as problem:
+        raise UsageError(f"{problem}; see kcli raw --describe {name_of(kind)} -v {version}") from None
+    return request
