@@ -5,6 +5,7 @@ The words are those of Kafka's tools, in small letters with hyphens; the numbers
 
 from __future__ import annotations
 
+from kcli.errors import UsageError
 from kcli.values import Frozen
 
 TYPE_CHECKING = False
@@ -119,9 +120,24 @@ def decide(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Ac
     return found
 
 
+def principal(name: str) -> str:
+    """A principal by the name people use: `bob` is User:bob. Raises UsageError for one that has no name."""
+    kind, colon, of = name.partition(":")
+    if not colon:
+        kind, of = "User", name
+    if not kind or not of:
+        raise UsageError(f"{name}: a principal is KIND:NAME, such as User:bob")
+    return f"{kind}:{of}"
+
+
 def word(table: dict[str, int], number: int) -> str:
     """The word of a number; a number nobody knows stays one."""
     return next((name for name, one in table.items() if one == number), str(number))
+
+
+def number(table: dict[str, int], name: str) -> int:
+    """The number of a word, as `word` gave it."""
+    return table[name] if name in table else int(name)
 
 
 def sentence(one: Acl) -> str:

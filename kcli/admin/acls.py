@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, AclFilter, word
+from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, AclFilter, number, word
 from kcli.admin.gather import ask_anyone, pieces
 from kcli.errors import BrokerError, KcliError
 
@@ -23,13 +23,13 @@ async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> li
 
     one = wanted or AclFilter()
     request = DescribeAclsRequest(
-        resource_type_filter=ANY if one.kind is None else KINDS[one.kind],
+        resource_type_filter=ANY if one.kind is None else number(KINDS, one.kind),
         resource_name_filter=one.name,
-        pattern_type_filter=PATTERNS[one.pattern],
+        pattern_type_filter=number(PATTERNS, one.pattern),
         principal_filter=one.principal,
         host_filter=one.host,
-        operation=ANY if one.operation is None else OPERATIONS[one.operation],
-        permission_type=ANY if one.permission is None else PERMISSIONS[one.permission],
+        operation=ANY if one.operation is None else number(OPERATIONS, one.operation),
+        permission_type=ANY if one.permission is None else number(PERMISSIONS, one.permission),
     )
     answer = await ask_anyone(cluster, request)
     if answer.error_code:
@@ -58,13 +58,13 @@ async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
     for some in pieces(list(dict.fromkeys(acls)), MOST):
         rows = [
             AclCreation(
-                resource_type=KINDS[one.kind],
+                resource_type=number(KINDS, one.kind),
                 resource_name=one.name,
-                resource_pattern_type=PATTERNS[one.pattern],
+                resource_pattern_type=number(PATTERNS, one.pattern),
                 principal=one.principal,
                 host=one.host,
-                operation=OPERATIONS[one.operation],
-                permission_type=PERMISSIONS[one.permission],
+                operation=number(OPERATIONS, one.operation),
+                permission_type=number(PERMISSIONS, one.permission),
             )
             for one in some
         ]
@@ -87,13 +87,13 @@ async def delete_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
     for some in pieces(list(dict.fromkeys(acls)), MOST):
         rows = [
             DeleteAclsFilter(
-                resource_type_filter=KINDS[one.kind],
+                resource_type_filter=number(KINDS, one.kind),
                 resource_name_filter=one.name,
-                pattern_type_filter=PATTERNS[one.pattern],
+                pattern_type_filter=number(PATTERNS, one.pattern),
                 principal_filter=one.principal,
                 host_filter=one.host,
-                operation=OPERATIONS[one.operation],
-                permission_type=PERMISSIONS[one.permission],
+                operation=number(OPERATIONS, one.operation),
+                permission_type=number(PERMISSIONS, one.permission),
             )
             for one in some
         ]

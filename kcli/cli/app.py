@@ -39,6 +39,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "quotas": ("kcli.cli.quotas_options:QUOTAS", "Quotas of users, client ids, addresses: set, resolve."),
     "raw": ("kcli.cli.raw_options:RAW", "Any request as JSON, in any version; what there is of APIs."),
     "txn": ("kcli.cli.txn_options:TXN", "Transactions: list, describe, find and abort hanging ones."),
+    "acls": ("kcli.cli.acls_options:ACLS", "ACLs: list, add, remove, and who can do what."),
+    "users": ("kcli.cli.users_options:USERS", "SCRAM users: list, describe, set a password, delete."),
+    "tokens": ("kcli.cli.tokens_options:TOKENS", "Delegation tokens: list, create, renew, expire."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }

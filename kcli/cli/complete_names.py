@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kcli.acls import KINDS as ACL_KINDS
+from kcli.acls import OPERATIONS
 from kcli.cli.complete_line import Place
 from kcli.proto.messages import REQUESTS
 
@@ -19,17 +21,20 @@ ARGUMENTS = {
     "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
     "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
     "API": "apis", "VOTER": "ids", "BROKER": "ids",
+    "OPERATION": "operations", "RESOURCE": "acl kinds",
 }  # fmt: skip
 OPTIONS = {
     "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
     "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
     "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
-    "delete_configs": "topic keys", "txn_states": "txn states",
+    "delete_configs": "topic keys", "operations": "operations", "txn_states": "txn states",
 }  # fmt: skip
 KINDS = ("topic", "broker", "logger", "client-metrics", "group")
 FIXED = {
     "kinds": KINDS,
+    "operations": list(OPERATIONS),
+    "acl kinds": list(ACL_KINDS),
     "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
     "apis": [name for _, name in REQUESTS.values()],
     "txn states": ["Ongoing", "Empty", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead"],
@@ -118,7 +123,8 @@ def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[s
 
 def _named(place: Place) -> list[Offer]:
     """Resources of the kind that the first word is; a job's name, elsewhere, is not known here."""
-    of = (place.values["words"] or [""])[0]
+    words = place.values["words"] or [""]
+    of = words[1] if len(words) > 1 and words[0] in OPERATIONS else words[0]  # acls who-can OPERATION KIND NAME
     kind = {"topic": "topics", "group": "groups", "broker": "ids", "logger": "ids"}.get(of, "")
     return [(name, "") for name in _asked(place, kind)] if kind else []
 

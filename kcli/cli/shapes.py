@@ -596,6 +596,7 @@ SHAPES: tuple[Shape, ...] = (
 
 def every() -> tuple[Shape, ...]:
     """All shapes there are."""
+    from kcli.cli.shapes_acls import SHAPES as ACLS
     from kcli.cli.shapes_admin import SHAPES as MORE
     from kcli.cli.shapes_apply import SHAPES as APPLY
     from kcli.cli.shapes_pipeline import SHAPES as PIPELINE
@@ -604,7 +605,7 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.shapes_raw import SHAPES as RAW
     from kcli.cli.shapes_txn import SHAPES as TXN
 
-    return (*SHAPES, *MORE, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT)
+    return (*SHAPES, *MORE, *ACLS, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT)
 
 
 def shape(name: str) -> Shape:

@@ -114,18 +114,28 @@ class ScramClient:
 
 
 class ScramServer:
-    """The server's side: `find(name)` is a user's credential, None for an unknown one. `user` is who it was, at the
-    end; `done` says that it is the end. Raises AuthError to be told to the client."""
+    """The server's side: `find(name)` is a user's credential, `token(id)` a delegation token's owner and credential
+    (KIP-48); None for an unknown one. `user` is who it was, at the end; `done` says that it is the end, `by_token`
+    whether it was a token. Raises AuthError to be told to the client."""
 
-    def __init__(self, mechanism: str, find: Callable[[str], Credential | None], nonce: str = "") -> None:
+    def __init__(
+        self,
+        mechanism: str,
+        find: Callable[[str], Credential | None],
+        nonce: str = "",
+        *,
+        token: Callable[[str], tuple[str, Credential] | None] | None = None,
+    ) -> None:
         self.name = mechanism
         self._hash = HASHES[mechanism]
         self._find = find
+        self._token = token
         self._nonce = nonce or b64encode(urandom(NONCE)).decode()
         self._first = b""
         self._challenge = b""
         self._credential: Credential | None = None
         self.user = ""
+        self.by_token = False
         self.done = False
 
     def step(self, message: bytes) -> bytes:
@@ -137,7 +147,11 @@ class ScramServer:
         self._first = message.split(b",", 2)[2]
         said = _attributes(self._first)
         self.user = said.get("n", "").replace("=2C", ",").replace("=3D", "=")
-        self._credential = self._find(self.user)
+        if said.get("tokenauth") == "true" and self._token is not None:
+            self.by_token = True
+            self.user, self._credential = self._token(self.user) or ("", None)
+        else:
+            self._credential = self._find(self.user)
         if self._credential is None or not said.get("r"):
             raise AuthError("Authentication failed during authentication due to invalid credentials")
         salt = b64encode(self._credential.salt).decode()

@@ -13,12 +13,15 @@ from kcli import codes
 from kcli.errors import AuthError
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
 from kcli.proto.messages.sasl_handshake import SaslHandshakeResponse
-from kcli.proto.scram import HASHES, Credential, ScramServer, derive
+from kcli.proto.scram import HASHES, ScramServer
 from kcli.sandbox.call import CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from kcli.proto.scram import Credential
+    from kcli.sandbox.access import Access
 
 HANDSHAKE, API_VERSIONS, AUTHENTICATE = 17, 18, 36
 ALL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -27,11 +30,12 @@ INVALID_TOKEN = b'{"status":"invalid_token"}'
 
 
 class Users:
-    """Names and passwords, and the mechanisms offered. OAUTHBEARER takes unsecured tokens (alg none) of these names,
-    as Kafka's own validator for trying things out does. `lifetime` is of a session, in seconds (None: no end)."""
+    """Names and passwords, and the mechanisms offered. SCRAM takes the credentials and the delegation tokens of
+    `access`, which requests may change. OAUTHBEARER takes unsecured tokens (alg none) of these names, as Kafka's own
+    validator for trying things out does. `lifetime` is of a session, in seconds (None: no end)."""
 
     def __init__(
-        self, passwords: Mapping[str, str], mechanisms: Sequence[str] = ALL, lifetime: float | None = None
+        self, passwords: Mapping[str, str], mechanisms: Sequence[str], lifetime: float | None, access: Access
     ) -> None:
         unknown = [one for one in mechanisms if one not in ALL]
         if unknown or not mechanisms:
@@ -41,17 +45,17 @@ class Users:
         self.lifetime = lifetime
         self.authenticated = 0  # how often somebody was let in, again included
         self.refused = 0
-        self._credentials: dict[tuple[str, str], Credential] = {}
+        self._access = access
 
-    def credential(self, mechanism: str, name: str) -> Credential | None:
-        """A user's SCRAM credential, derived when it is first wanted."""
-        password = self.passwords.get(name)
-        if password is None:
-            return None
-        key = mechanism, name
-        if key not in self._credentials:
-            self._credentials[key] = derive(mechanism, password.encode())
-        return self._credentials[key]
+    def scram(self, mechanism: str) -> ScramServer:
+        """A new exchange."""
+        access = self._access
+
+        def token(name: str) -> tuple[str, Credential] | None:
+            found = access.tokens.credential(mechanism, name)
+            return None if found is None else (found[0].removeprefix("User:"), found[1])
+
+        return ScramServer(mechanism, lambda name: access.scram.find(mechanism, name), token=token)
 
 
 class Entrance:
@@ -64,6 +68,7 @@ class Entrance:
         self._loop = asyncio.get_running_loop()
         self._until: float | None = None
         self.user = ""
+        self.by_token = False  # the user came by a delegation token
         self.bare = False
         self.over = False
 
@@ -83,7 +88,7 @@ class Entrance:
             self.over = True
             return SaslHandshakeResponse(error_code=codes.UNSUPPORTED_SASL_MECHANISM.number, mechanisms=offered)
         if mechanism in HASHES:
-            self._exchange = ScramServer(mechanism, lambda name: self._users.credential(mechanism, name))
+            self._exchange = self._users.scram(mechanism)
         else:
             self._exchange = Plain(self._users) if mechanism == "PLAIN" else Bearer(self._users)
         self.bare = version == 0
@@ -124,6 +129,7 @@ class Entrance:
         if self.user and self.user != exchange.user:
             raise AuthError(f"Cannot change principals during re-authentication from {self.user} to {exchange.user}")
         self.user, self._exchange = exchange.user, None
+        self.by_token = isinstance(exchange, ScramServer) and exchange.by_token
         self._users.authenticated += 1
         ends = [self._users.lifetime, exchange.lifetime if isinstance(exchange, Bearer) else None]
         known = [one for one in ends if one is not None]

@@ -12,7 +12,7 @@ from kcli import codes
 from kcli.errors import DecodeError
 from kcli.proto.session import FrameReader, ServerSession
 from kcli.sandbox.answers import ANSWERS, versions_answered
-from kcli.sandbox.call import Call, CloseConnection
+from kcli.sandbox.call import ANONYMOUS, Call, CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,6 +85,19 @@ class Link(asyncio.BufferedProtocol):
             self._listen()
         if self.frames and self._more is not None and not self._more.done():
             self._more.set_result(None)
+
+    @property
+    def principal(self) -> str:
+        """Who is at the other end: of SASL, else of its certificate, else User:ANONYMOUS."""
+        if self.entrance is not None:
+            return f"User:{self.entrance.user}"
+        secured = self.transport.get_extra_info("ssl_object")
+        if secured is None:
+            return ANONYMOUS
+        from kcli.sandbox.tls import subject
+
+        name = subject(secured)
+        return f"User:{name}" if name else ANONYMOUS
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True

@@ -32,6 +32,9 @@ class State:
         self.groups: dict[str, str] = {}  # protocol type by name
         self.group_configs: dict[str, dict[str, str]] = {}
         self.shares: dict[tuple[str, str, int], dict[str, Any]] = {}  # by share group, topic id in hex, partition
+        self.acls: dict[tuple[str, ...], list[str]] = {}
+        self.scram: dict[tuple[str, str], dict[str, Any]] = {}  # by user and mechanism
+        self.tokens: dict[str, dict[str, Any]] = {}  # by id
         self.quotas: dict[str, dict[str, Any]] = {}  # by entity, as text
         self.broker_configs: dict[str, dict[str, str]] = {}
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
@@ -60,6 +63,14 @@ class State:
             self.broker_configs[facts["broker"]] = facts["configs"]
         elif kind == "quota":
             self.quotas[str(facts["entity"])] = facts
+        elif kind == "acl":
+            self.acls.pop(tuple(facts["acl"]), None)
+            if facts["there"]:
+                self.acls[tuple(facts["acl"])] = facts["acl"]
+        elif kind == "scram":
+            self.scram[(facts["user"], facts["mechanism"])] = facts
+        elif kind == "token":
+            self.tokens[facts["id"]] = facts
         elif kind == "share":
             self._note_share((facts["group"], facts["id"], facts["partition"]), facts)
         elif kind == "offset":
@@ -102,6 +113,9 @@ class State:
         said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
         said += [("broker configs", {"broker": name, "configs": kept}) for name, kept in self.broker_configs.items()]
         said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
+        said += [("acl", {"acl": one, "there": True}) for one in self.acls.values()]
+        said += [("scram", facts) for facts in self.scram.values()]
+        said += [("token", facts) for facts in self.tokens.values()]
         said += [("share", facts) for facts in self.shares.values()]
         said += [("offset", facts) for facts in self.offsets.values()]
         said += [("transaction", facts) for facts in self.transactions.values()]

@@ -13,6 +13,7 @@ from binascii import b2a_base64, crc32
 
 from kcli import codes
 from kcli.errors import BrokerError, UsageError
+from kcli.sandbox.access import Access
 from kcli.sandbox.broker import SandboxBroker
 from kcli.sandbox.broker_configs import BrokerConfigs
 from kcli.sandbox.checks import Checks
@@ -54,7 +55,9 @@ class Sandbox:
     not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds. `features` are finalized levels, as in
     {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time. With `tls` it speaks TLS only
     (`kcli.sandbox.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who authenticated by
-    one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368). With `control`
+    one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368). With
+    `super_users`, principals such as User:admin, ACLs bind everybody else, who may what no ACL is about only with
+    `everyone` (allow.everyone.if.no.acl.found); without, ACLs are kept and told, and bind nobody. With `control`
     who may read its configs may order faults from outside (`kcli.sandbox.control`). Every broker has so many `disks`.
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
@@ -79,6 +82,8 @@ class Sandbox:
         sasl: Mapping[str, str] | None = None,
         mechanisms: Sequence[str] | None = None,
         session_lifetime: float | None = None,
+        super_users: Sequence[str] | None = None,
+        everyone: bool = False,
         control: bool = False,
         disks: int = 1,
     ) -> None:
@@ -86,6 +91,7 @@ class Sandbox:
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
         if brokers < 1 or disks < 1:
             raise UsageError("a sandbox has at least one broker, and a broker one disk")
+        self.access = Access(self.note, sasl or {}, super_users, everyone)
         self.tls: SSLContext | None = None
         self.users: Users | None = None
         if tls is not None or sasl is not None:
@@ -151,7 +157,7 @@ class Sandbox:
         if users is not None:
             from kcli.sandbox.entrance import ALL, Users
 
-            self.users = Users(users, ALL if mechanisms is None else mechanisms, lifetime)
+            self.users = Users(users, ALL if mechanisms is None else mechanisms, lifetime, self.access)
 
     @property
     def groups(self) -> Groups:
@@ -219,6 +225,7 @@ class Sandbox:
         if state.transactions:
             self.transactions.restore(state)
         self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
+        self.access.restore(state)
         if state.quotas:
             self.quotas.restore(state.quotas.values())
         if state.cluster_id:

@@ -11,6 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Any
+
+
+SHORT = {
+    "commonName": "CN", "organizationalUnitName": "OU", "organizationName": "O", "localityName": "L",
+    "stateOrProvinceName": "ST", "countryName": "C",
+}  # fmt: skip
 
 
 class ServerTls(Frozen):
@@ -35,6 +42,13 @@ def server_context(tls: ServerTls) -> ssl.SSLContext:
     except (OSError, ssl.SSLError) as problem:
         raise UsageError(f"the sandbox's certificate {tls.certificate}: {problem.strerror or problem}") from None
     return context
+
+
+def subject(secured: ssl.SSLObject) -> str:
+    """The name of the certificate at the other end, as Kafka's principals have it (RFC 2253); "" without one."""
+    told: Any = (secured.getpeercert() or {}).get("subject", ())
+    pairs = [f"{SHORT.get(key, key)}={value}" for part in told for key, value in part]
+    return ",".join(reversed(pairs))
 
 
 def find_or_make(folder: Path) -> ServerTls:

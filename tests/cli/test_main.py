@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kcli.cli import main as entry
+from kcli.cli.acls_options import ACLS
 from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
 from kcli.cli.cluster_options import BROKERS, CLUSTER, LOGDIRS
@@ -18,14 +19,16 @@ from kcli.cli.config_options import CONFIG
 from kcli.cli.configs_options import CONFIGS
 from kcli.cli.options import HOT
 from kcli.cli.pipeline_options import PIPELINE
-from kcli.cli.txn_options import TXN
 from kcli.cli.quotas_options import QUOTAS
+from kcli.cli.tokens_options import TOKENS
+from kcli.cli.txn_options import TXN
+from kcli.cli.users_options import USERS
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = {
     **WITH_VERBS, "config": CONFIG, "configs": CONFIGS, "brokers": BROKERS, "cluster": CLUSTER, "logdirs": LOGDIRS,
-    "txn": TXN,
+    "txn": TXN, "acls": ACLS, "users": USERS, "tokens": TOKENS,
     "pipeline": PIPELINE, "quotas": QUOTAS,
 }  # fmt: skip
 

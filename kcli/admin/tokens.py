@@ -1,0 +1,142 @@
+"""Delegation tokens (KIP-48, KIP-373): a password that ends by itself, made for somebody who must not have one's own.
+
+The token's id is the user name and its HMAC the password of SCRAM. Brokers answer this only over SASL or TLS, and not
+to who came by a token itself.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.gather import ask_anyone
+from kcli.errors import BrokerError, UsageError
+from kcli.secret import Secret
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kcli.model import Cluster
+
+DEFAULT = -1
+"""As a period in ms: for `renew`, what the broker is configured for; for `expire`, at once."""
+
+
+class Token(Value):
+    """A delegation token; times are ms since the epoch. `requester` is None from brokers before 3.3; `hmac` is base64,
+    as it is the password."""
+
+    id: str = ""
+    owner: str = ""
+    requester: str | None = None
+    issued: int = 0
+    expires: int = 0
+    max_time: int = 0
+    hmac: Secret = Secret("")
+    renewers: list[str] = field(factory=list)
+
+
+async def describe_tokens(cluster: Cluster, owners: Iterable[str] | None = None) -> list[Token]:
+    """The tokens one may see, all or those of some owners, the next to end first. Raises BrokerError."""
+    from kcli.proto.messages.describe_delegation_token import (
+        DescribeDelegationTokenOwner,
+        DescribeDelegationTokenRequest,
+    )
+
+    asked = None
+    if owners is not None:
+        pairs = map(_pair, owners)
+        asked = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in pairs]
+    answer = await ask_anyone(cluster, DescribeDelegationTokenRequest(owners=asked))
+    _check(answer.error_code)
+    found = [
+        Token(
+            id=one.token_id,
+            owner=f"{one.principal_type}:{one.principal_name}",
+            requester=_requester(one.token_requester_principal_type, one.token_requester_principal_name),
+            issued=one.issue_timestamp,
+            expires=one.expiry_timestamp,
+            max_time=one.max_timestamp,
+            hmac=_secret(one.hmac),
+            renewers=[f"{who.principal_type}:{who.principal_name}" for who in one.renewers],
+        )
+        for one in answer.tokens
+    ]
+    return sorted(found, key=lambda one: (one.expires, one.id))
+
+
+async def create_token(
+    cluster: Cluster, owner: str | None = None, renewers: Sequence[str] = (), lifetime: int = DEFAULT
+) -> Token:
+    """A new token of `owner` (None: of who asks), which the owner and `renewers` may renew for `lifetime` ms in all.
+    Raises BrokerError."""
+    from kcli.proto.messages.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
+
+    kind, name = (None, None) if owner is None else _pair(owner)
+    pairs = map(_pair, renewers)
+    request = CreateDelegationTokenRequest(
+        owner_principal_type=kind,
+        owner_principal_name=name,
+        renewers=[CreatableRenewers(principal_type=kind, principal_name=name) for kind, name in pairs],
+        max_lifetime_ms=lifetime,
+    )
+    answer = await (await cluster.anyone()).ask(request)
+    _check(answer.error_code)
+    return Token(
+        id=answer.token_id,
+        owner=f"{answer.principal_type}:{answer.principal_name}",
+        requester=_requester(answer.token_requester_principal_type, answer.token_requester_principal_name),
+        issued=answer.issue_timestamp_ms,
+        expires=answer.expiry_timestamp_ms,
+        max_time=answer.max_timestamp_ms,
+        hmac=_secret(answer.hmac),
+        renewers=list(renewers),
+    )
+
+
+async def renew_token(cluster: Cluster, hmac: Secret, period: int = DEFAULT) -> int:
+    """Let a token live `period` ms from now, at most until its end for good; when it ends. Raises BrokerError."""
+    from kcli.proto.messages.renew_delegation_token import RenewDelegationTokenRequest
+
+    answer = await (await cluster.anyone()).ask(RenewDelegationTokenRequest(hmac=_bytes(hmac), renew_period_ms=period))
+    _check(answer.error_code)
+    return answer.expiry_timestamp_ms
+
+
+async def expire_token(cluster: Cluster, hmac: Secret, period: int = DEFAULT) -> int:
+    """Let a token end in `period` ms, or at once; when it ends. Raises BrokerError."""
+    from kcli.proto.messages.expire_delegation_token import ExpireDelegationTokenRequest
+
+    request = ExpireDelegationTokenRequest(hmac=_bytes(hmac), expiry_time_period_ms=period)
+    answer = await (await cluster.anyone()).ask(request)
+    _check(answer.error_code)
+    return answer.expiry_timestamp_ms
+
+
+def _check(number: int) -> None:
+    if number:
+        raise BrokerError(codes.of(number), "delegation token")
+
+
+def _pair(principal: str) -> tuple[str, str]:
+    """Raises UsageError."""
+    kind, colon, name = principal.partition(":")
+    if not (kind and colon and name):
+        raise UsageError(f"{principal}: a principal is KIND:NAME, such as User:bob")
+    return kind, name
+
+
+def _requester(kind: str, name: str) -> str | None:
+    return f"{kind}:{name}" if name else None
+
+
+def _secret(hmac: bytes) -> Secret:
+    from base64 import b64encode
+
+    return Secret(b64encode(hmac).decode())
+
+
+def _bytes(hmac: Secret) -> bytes:
+    from base64 import b64decode
+
+    return b64decode(hmac.reveal())

@@ -1,0 +1,105 @@
+"""Its ACLs: kept, told, and obeyed where Sandbox(super_users=…) says so, as Kafka's StandardAuthorizer does."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.acls import CLUSTER, KINDS, PATTERNS, POSSIBLE, Acl, covers, decide
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from kcli.acls import AclFilter
+
+    Note = Callable[[str, dict[str, Any]], None]
+
+
+class Acls:
+    """The rules. `note` writes a change down."""
+
+    def __init__(self, note: Note) -> None:
+        self.rules: set[Acl] = set()
+        self._note = note
+
+    def restore(self, rules: Iterable[list[str]]) -> None:
+        """What the journal brings back."""
+        self.rules.update(Acl(*each) for each in rules)
+
+    def add(self, one: Acl) -> None:
+        """Raises BrokerError INVALID_REQUEST for what is no ACL."""
+        kind, colon, name = one.principal.partition(":")
+        if one.kind not in KINDS or one.permission not in ("allow", "deny") or one.pattern not in list(PATTERNS)[2:]:
+            raise _refused("Invalid resource type, permission type or pattern type")
+        if one.operation != "all" and one.operation not in POSSIBLE[one.kind]:
+            raise _refused(f"Operation {one.operation} is not of resource type {one.kind}")
+        if not one.name or (one.kind == "cluster" and one.name != CLUSTER):
+            raise _refused(f"A resource has a name, and the only one of the CLUSTER resource is {CLUSTER}")
+        if not (kind and colon and name) or not one.host:
+            raise _refused(f"Could not parse principal from `{one.principal}`, or there is no host")
+        if one not in self.rules:
+            self._note("acl", {"acl": list(one), "there": True})
+            self.rules.add(one)
+
+    def remove(self, wanted: AclFilter) -> list[Acl]:
+        """Those that matched, and are gone."""
+        gone = self.find(wanted)
+        for one in gone:
+            self._note("acl", {"acl": list(one), "there": False})
+            self.rules.remove(one)
+        return gone
+
+    def find(self, wanted: AclFilter) -> list[Acl]:
+        return sorted(one for one in self.rules if wanted.matches(one))
+
+
+class Authorizer:
+    """Decides by the rules. Super users may everything; with `everyone` everybody may what no ACL is about
+    (allow.everyone.if.no.acl.found)."""
+
+    def __init__(self, acls: Acls, super_users: Iterable[str], everyone: bool) -> None:
+        self.acls = acls
+        self.super_users = list(super_users)
+        self.everyone = everyone
+
+    def allows(self, principal: str, host: str, operation: str, kind: str, name: str) -> bool:
+        """Whether `principal`, who comes from address `host`, may."""
+        if principal in self.super_users:
+            return True
+        rules = [one for one in self.acls.rules if one.kind == kind and covers(one, name)]
+        if not rules:
+            return self.everyone
+        found = decide(rules, principal, host, operation)
+        return found is not None and found.permission == "allow"
+
+    def allows_any(self, principal: str, host: str, operation: str, kind: str) -> bool:
+        """Whether there is any resource of a kind for which it is allowed (KIP-679: who may write a topic may be
+        idempotent)."""
+        if principal in self.super_users or self.everyone:
+            return True
+        rules = [one for one in self.acls.rules if one.kind == kind]
+        named = [one for one in rules if one.permission == "allow" and decide([one], principal, host, operation)]
+        for one in named:
+            over = [each for each in rules if each.permission == "deny" and _whole(each, one)]
+            found = decide([*over, one], principal, host, operation)
+            if found is not None and found.permission == "allow":
+                return True
+        return False
+
+
+def _whole(deny: Acl, allow: Acl) -> bool:
+    """Whether a denial is about all that the other is about."""
+    if deny.pattern == "prefixed":
+        return allow.name.startswith(deny.name)
+    return deny.name == "*" or deny[:3] == allow[:3]
+
+
+def unknown(*words: tuple[str | None, dict[str, int]]) -> None:
+    """Raises BrokerError INVALID_REQUEST for a word that its table does not have; None is any."""
+    if any(text is not None and text not in table for text, table in words):
+        raise _refused("Invalid filter: a number in it says nothing")
+
+
+def _refused(message: str) -> BrokerError:
+    return BrokerError(codes.INVALID_REQUEST, message=message)

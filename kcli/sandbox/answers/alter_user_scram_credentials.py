@@ -1,0 +1,62 @@
+"""AlterUserScramCredentials 0: each user whole or not at all."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+)
+from kcli.sandbox.answers.describe_user_scram_credentials import NUMBERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+NAMES = {number: name for name, number in NUMBERS.items()}
+FEWEST, MOST = 4096, 16384
+
+
+async def answer(call: Call, request: AlterUserScramCredentialsRequest) -> AlterUserScramCredentialsResponse:
+    names = dict.fromkeys([*(one.name for one in request.deletions), *(one.name for one in request.upsertions)])
+    return AlterUserScramCredentialsResponse(results=[_user(call, request, name) for name in names])
+
+
+def _user(call: Call, request: AlterUserScramCredentialsRequest, name: str) -> AlterUserScramCredentialsResult:
+    users = call.sandbox.access.scram
+    gone = [one.mechanism for one in request.deletions if one.name == name]
+    new = [one for one in request.upsertions if one.name == name]
+    try:
+        scripted = call.sandbox.faults.code(51, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        if not name:
+            raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Username must not be empty")
+        every = [*gone, *(one.mechanism for one in new)]
+        if any(number not in NAMES for number in every):
+            raise BrokerError(codes.UNSUPPORTED_SASL_MECHANISM, message="Unknown SCRAM mechanism")
+        if len(set(every)) != len(every):
+            raise BrokerError(
+                codes.DUPLICATE_RESOURCE,
+                message="A user credential cannot be altered twice in the same request",
+            )
+        for one in new:
+            if one.iterations < FEWEST:
+                raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too few iterations")
+            if one.iterations > MOST:
+                raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too many iterations")
+        if any(NAMES[number] not in users.told(name) for number in gone):
+            raise BrokerError(
+                codes.RESOURCE_NOT_FOUND, message="Attempt to delete a user credential that does not exist"
+            )
+    except BrokerError as refused:
+        return AlterUserScramCredentialsResult(
+            user=name, error_code=refused.code.number, error_message=str(refused)
+        )  # fmt: skip
+    for number in gone:
+        users.delete(name, NAMES[number])
+    for one in new:
+        users.set(name, NAMES[one.mechanism], bytes(one.salt), one.iterations, bytes(one.salted_password))
+    return AlterUserScramCredentialsResult(user=name, error_message=None)

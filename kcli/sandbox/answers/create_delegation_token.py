@@ -1,0 +1,48 @@
+"""CreateDelegationToken 1-3 (KIP-48; 3: for somebody else, KIP-373)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse:
+    owner = call.principal
+    try:
+        scripted = call.sandbox.faults.code(38, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        check_token_requests(call)
+        if request.owner_principal_name:
+            owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
+        if owner != call.principal and not call.may("create-tokens", "user", owner):
+            raise BrokerError(codes.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+        renewers = [f"{one.principal_type}:{one.principal_name}" for one in request.renewers]
+        made = call.sandbox.access.tokens.create(owner, call.principal, renewers, request.max_lifetime_ms)
+    except BrokerError as refused:
+        return CreateDelegationTokenResponse(error_code=refused.code.number)
+    kind, _, name = made.owner.partition(":")
+    asker, _, asked = made.requester.partition(":")
+    response = CreateDelegationTokenResponse(
+        principal_type=kind,
+        principal_name=name,
+        issue_timestamp_ms=made.issued,
+        expiry_timestamp_ms=made.expires,
+        max_timestamp_ms=made.end,
+        token_id=made.id,
+        hmac=made.hmac,
+    )
+    if call.version >= 3:
+        response.token_requester_principal_type, response.token_requester_principal_name = asker, asked
+    return response
+
+
+def check_token_requests(call: Call) -> None:
+    """Raises BrokerError to who is nobody, and to who came by a token: tokens do not make tokens."""
+    if call.principal == "User:ANONYMOUS" or (call.entrance is not None and call.entrance.by_token):
+        raise BrokerError(codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)

@@ -1,0 +1,46 @@
+"""DeleteAcls 1-3: what each filter matches is gone, and told."""
+
+from __future__ import annotations
+
+from kcli.acls import KINDS, OPERATIONS, PATTERNS, PERMISSIONS
+from kcli.errors import BrokerError
+from kcli.proto.messages.delete_acls import (
+    DeleteAclsFilter,
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from kcli.sandbox.answers.describe_acls import wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: DeleteAclsRequest) -> DeleteAclsResponse:
+    return DeleteAclsResponse(filter_results=[_one(call, each) for each in request.filters])
+
+
+def _one(call: Call, each: DeleteAclsFilter) -> DeleteAclsFilterResult:
+    try:
+        scripted = call.sandbox.faults.code(31, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        gone = call.sandbox.access.acls.remove(wanted(each))
+    except BrokerError as refused:
+        return DeleteAclsFilterResult(error_code=refused.code.number, error_message=str(refused))
+    rows = [
+        DeleteAclsMatchingAcl(
+            error_message=None,
+            resource_type=KINDS[one.kind],
+            resource_name=one.name,
+            pattern_type=PATTERNS[one.pattern],
+            principal=one.principal,
+            host=one.host,
+            operation=OPERATIONS[one.operation],
+            permission_type=PERMISSIONS[one.permission],
+        )
+        for one in gone
+    ]
+    return DeleteAclsFilterResult(error_message=None, matching_acls=rows)

@@ -1,0 +1,68 @@
+"""DescribeDelegationToken 1-3: the tokens that the asker may see."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.describe_delegation_token import (
+    DescribedDelegationToken,
+    DescribedDelegationTokenRenewer,
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from kcli.sandbox.answers.create_delegation_token import check_token_requests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+    from kcli.sandbox.delegation_tokens import SandboxToken
+
+
+async def answer(call: Call, request: DescribeDelegationTokenRequest) -> DescribeDelegationTokenResponse:
+    try:
+        scripted = call.sandbox.faults.code(41, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        check_token_requests(call)
+    except BrokerError as refused:
+        return DescribeDelegationTokenResponse(error_code=refused.code.number)
+    asked = None
+    if request.owners is not None:
+        asked = [f"{one.principal_type}:{one.principal_name}" for one in request.owners]
+    return DescribeDelegationTokenResponse(
+        tokens=[
+            _row(call, one)
+            for one in call.sandbox.access.tokens.living()
+            if (asked is None or any(map(one.belongs, asked))) and _may_see(call, one)
+        ]
+    )
+
+
+def _may_see(call: Call, one: SandboxToken) -> bool:
+    return (
+        one.belongs(call.principal)
+        or call.may("describe", "delegation-token", one.id)
+        or call.may("describe-tokens", "user", one.owner)
+    )
+
+
+def _row(call: Call, one: SandboxToken) -> DescribedDelegationToken:
+    kind, _, name = one.owner.partition(":")
+    row = DescribedDelegationToken(
+        principal_type=kind,
+        principal_name=name,
+        issue_timestamp=one.issued,
+        expiry_timestamp=one.expires,
+        max_timestamp=one.end,
+        token_id=one.id,
+        hmac=one.hmac,
+        renewers=[
+            DescribedDelegationTokenRenewer(
+                principal_type=each.partition(":")[0], principal_name=each.partition(":")[2]
+            )
+            for each in one.renewers
+        ],
+    )
+    if call.version >= 3:
+        asker, _, asked = one.requester.partition(":")
+        row.token_requester_principal_type, row.token_requester_principal_name = asker, asked
+    return row

@@ -1,0 +1,40 @@
+"""DescribeUserScramCredentials 0: mechanisms and iterations, never what proves anything."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.proto.messages.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+NUMBERS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
+
+
+async def answer(
+    call: Call, request: DescribeUserScramCredentialsRequest
+) -> DescribeUserScramCredentialsResponse:  # fmt: skip
+    scripted = call.sandbox.faults.code(50, call.broker.node_id)
+    if scripted is not None:
+        return DescribeUserScramCredentialsResponse(error_code=scripted.number, error_message=None)
+    users = call.sandbox.access.scram
+    asked = [one.name for one in request.users or ()] or users.names()
+    rows = []
+    for name in dict.fromkeys(asked):
+        row = DescribeUserScramCredentialsResult(user=name, error_message=None)
+        told = users.told(name)
+        if asked.count(name) > 1:
+            row.error_code = codes.DUPLICATE_RESOURCE.number
+            row.error_message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}"
+        elif not told:
+            row.error_code = codes.RESOURCE_NOT_FOUND.number
+            row.error_message = f"Attempt to describe a user credential that does not exist: {name}"
+        row.credential_infos = [CredentialInfo(mechanism=NUMBERS[one], iterations=n) for one, n in told.items()]
+        rows.append(row)
+    return DescribeUserScramCredentialsResponse(error_message=None, results=rows)

@@ -1,0 +1,23 @@
+"""ExpireDelegationToken 1-2."""
+
+from __future__ import annotations
+
+from kcli.errors import BrokerError
+from kcli.proto.messages.expire_delegation_token import ExpireDelegationTokenRequest, ExpireDelegationTokenResponse
+from kcli.sandbox.answers.create_delegation_token import check_token_requests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: ExpireDelegationTokenRequest) -> ExpireDelegationTokenResponse:
+    try:
+        scripted = call.sandbox.faults.code(40, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        check_token_requests(call)
+        ends = call.sandbox.access.tokens.expire(bytes(request.hmac), call.principal, request.expiry_time_period_ms)
+    except BrokerError as refused:
+        return ExpireDelegationTokenResponse(error_code=refused.code.number)
+    return ExpireDelegationTokenResponse(expiry_timestamp_ms=ends)

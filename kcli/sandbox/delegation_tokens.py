@@ -1,0 +1,115 @@
+"""Its delegation tokens (KIP-48): made, renewed, expired, and good for SCRAM until they end."""
+
+from __future__ import annotations
+
+import time
+from base64 import b64encode, urlsafe_b64encode
+from os import urandom
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.proto.scram import derive
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from kcli.proto.scram import Credential
+
+    Note = Callable[[str, dict[str, Any]], None]
+
+LONGEST, USUAL = 7 * 86_400_000, 86_400_000  # ms: delegation.token.max.lifetime.ms and .expiry.time.ms
+
+
+class SandboxToken(Value):
+    """One token; times are ms since the epoch."""
+
+    id: str = ""
+    owner: str = ""
+    requester: str = ""
+    renewers: list[str] = field(factory=list)
+    issued: int = 0
+    expires: int = 0
+    end: int = 0
+    hmac: bytes = b""
+
+    def belongs(self, principal: str) -> bool:
+        """Whether somebody may renew it."""
+        return principal in (self.owner, *self.renewers)
+
+
+class DelegationTokens:
+    """By id. `note` writes a change down; `clock` is the time in seconds."""
+
+    def __init__(self, note: Note, clock: Callable[[], float] = time.time) -> None:
+        self._tokens: dict[str, SandboxToken] = {}
+        self._note = note
+        self._clock = clock
+        self._credentials: dict[tuple[str, str], Credential] = {}
+
+    def restore(self, facts: Iterable[dict[str, Any]]) -> None:
+        """What the journal brings back."""
+        for one in facts:
+            self._tokens[one["id"]] = SandboxToken(**{**one, "hmac": bytes.fromhex(one["hmac"])})
+
+    def now(self) -> int:
+        return int(self._clock() * 1000)
+
+    def living(self) -> list[SandboxToken]:
+        """Those that have not ended, the oldest first."""
+        now = self.now()
+        return [one for one in self._tokens.values() if one.expires > now]
+
+    def create(self, owner: str, requester: str, renewers: list[str], lifetime: int) -> SandboxToken:
+        """Raises BrokerError INVALID_PRINCIPAL_TYPE."""
+        if any(not one.startswith("User:") for one in (owner, *renewers)):
+            raise BrokerError(codes.INVALID_PRINCIPAL_TYPE)
+        now = self.now()
+        end = now + (LONGEST if lifetime <= 0 else min(lifetime, LONGEST))
+        made = SandboxToken(
+            id=urlsafe_b64encode(urandom(16)).decode().rstrip("="), owner=owner, requester=requester, renewers=renewers,
+            issued=now, expires=min(end, now + USUAL), end=end, hmac=urandom(64),
+        )  # fmt: skip
+        self._keep(made)
+        return made
+
+    def renew(self, hmac: bytes, principal: str, period: int) -> int:
+        """When it ends now. Raises BrokerError."""
+        return self._move(self._own(hmac, principal), USUAL if period < 0 else period)
+
+    def expire(self, hmac: bytes, principal: str, period: int) -> int:
+        """When it ends now. Raises BrokerError."""
+        one = self._own(hmac, principal)
+        return self._move(one, 0 if period < 0 else period)
+
+    def _own(self, hmac: bytes, principal: str) -> SandboxToken:
+        one = next((each for each in self._tokens.values() if each.hmac == hmac), None)
+        if one is None:
+            raise BrokerError(codes.DELEGATION_TOKEN_NOT_FOUND)
+        if not one.belongs(principal):
+            raise BrokerError(codes.DELEGATION_TOKEN_OWNER_MISMATCH)
+        if one.expires <= self.now():
+            raise BrokerError(codes.DELEGATION_TOKEN_EXPIRED)
+        return one
+
+    def _move(self, one: SandboxToken, period: int) -> int:
+        one.expires = min(one.end, self.now() + period)
+        self._keep(one)
+        return one.expires
+
+    def _keep(self, one: SandboxToken) -> None:
+        facts = {f.name: getattr(one, f.name) for f in SandboxToken.__fields__}
+        self._note("token", {**facts, "hmac": one.hmac.hex()})
+        self._tokens[one.id] = one
+
+    def credential(self, mechanism: str, token_id: str) -> tuple[str, Credential] | None:
+        """The owner of a token by its id, and what it proves itself by: the HMAC in base64 is the password."""
+        one = next((each for each in self.living() if each.id == token_id), None)
+        if one is None:
+            return None
+        key = mechanism, token_id
+        if key not in self._credentials:
+            self._credentials[key] = derive(mechanism, b64encode(one.hmac))
+        return one.owner, self._credentials[key]

@@ -1,0 +1,80 @@
+"""Its SCRAM credentials (KIP-554): those of the passwords it was given, and what AlterUserScramCredentials made of
+them. Who is there can log in at a listener with SASL."""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64decode, b64encode
+
+from kcli.proto.scram import HASHES, Credential, derive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    Note = Callable[[str, dict[str, Any]], None]
+
+FEWEST = 4096
+
+
+class ScramUsers:
+    """By user and mechanism. `note` writes a change down."""
+
+    def __init__(self, passwords: Mapping[str, str], note: Note) -> None:
+        self._passwords = dict(passwords)
+        self._note = note
+        self._changed: dict[tuple[str, str], Credential | None] = {}  # None: was deleted
+        self._derived: dict[tuple[str, str], Credential] = {}
+
+    def restore(self, facts: Iterable[dict[str, Any]]) -> None:
+        """What the journal brings back."""
+        for one in facts:
+            kept = one["credential"]
+            made = None if kept is None else Credential(b64decode(kept[0]), kept[1], *map(b64decode, kept[2:]))
+            self._changed[one["user"], one["mechanism"]] = made
+
+    def find(self, mechanism: str, name: str) -> Credential | None:
+        """A user's credential; that of a password is derived when it is first wanted."""
+        key = name, mechanism
+        if key in self._changed:
+            return self._changed[key]
+        password = self._passwords.get(name)
+        if password is None:
+            return None
+        if key not in self._derived:
+            self._derived[key] = derive(mechanism, password.encode())
+        return self._derived[key]
+
+    def told(self, name: str) -> dict[str, int]:
+        """A user's mechanisms with their iterations; without deriving anything."""
+        found = {}
+        for mechanism in HASHES:
+            key = name, mechanism
+            if key not in self._changed:
+                if name in self._passwords:
+                    found[mechanism] = FEWEST
+                continue
+            kept = self._changed[key]
+            if kept is not None:
+                found[mechanism] = kept.iterations
+        return found
+
+    def names(self) -> list[str]:
+        every = {*self._passwords, *(name for name, _ in self._changed)}
+        return sorted(name for name in every if self.told(name))
+
+    def set(self, name: str, mechanism: str, salt: bytes, iterations: int, salted: bytes) -> None:
+        """A credential from a salted password (RFC 5802)."""
+        kind = HASHES[mechanism]
+        from hashlib import new
+
+        stored = new(kind, hmac.digest(salted, b"Client Key", kind)).digest()
+        made = Credential(salt, iterations, stored, hmac.digest(salted, b"Server Key", kind))
+        written = [b64encode(salt).decode(), iterations, *(b64encode(k).decode() for k in (stored, made.server_key))]
+        self._note("scram", {"user": name, "mechanism": mechanism, "credential": written})
+        self._changed[name, mechanism] = made
+
+    def delete(self, name: str, mechanism: str) -> None:
+        self._note("scram", {"user": name, "mechanism": mechanism, "credential": None})
+        self._changed[name, mechanism] = None
