@@ -16,6 +16,7 @@ from kcli import codes
 from kcli.cli.render import Document, render
 from kcli.cli.shapes import shape
 from kcli.proto.messages.describe_cluster import DescribeClusterResponse
+from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
 from kcli.sandbox.thread import SandboxThread
@@ -416,10 +417,65 @@ def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
         rights_port[0] = int(address.rpartition(":")[2])
         code, steps, _ = examine(address, "-t", "t", "-g", "billing")
     results = [step["result"] for step in steps if step["step"] == "rights"]
-    assert results[:3] == ["cluster: Describe", "topics: 1 to be seen, 1 to be read, 0 to be written",
-                           "topic t: Read, Describe"]  # fmt: skip
+    rest = "not Write, Create, Delete, Alter, DescribeConfigs, AlterConfigs"
+    assert results[:3] == [
+        "cluster: Describe; not Create, Alter, ClusterAction, DescribeConfigs, AlterConfigs, IdempotentWrite",
+        f"topics: 1 to be seen: Read, Describe; {rest}",
+        f"topic t: Read, Describe; {rest}",
+    ]
     assert (code, failure(steps)["fault"]) == (1, "not-authorized")
     assert failure(steps)["mend"].endswith("--operation Read --group billing")
+
+
+@pytest.mark.parametrize(
+    ("bits", "code", "says"),
+    [
+        (
+            1 << 3 | 1 << 8,
+            0,
+            "group g: Read, Describe; not Delete, DescribeConfigs, AlterConfigs; broker 1 coordinates it",
+        ),
+        (1 << 8, 1, "group g: Describe; not Read, Delete, DescribeConfigs, AlterConfigs"),
+        (-(2**31), 0, "group g: the broker does not tell what may be done; broker 1 coordinates it"),
+    ],
+)
+def test_what_we_may_do_with_a_group_is_asked_of_its_coordinator(bits: int, code: int, says: str) -> None:
+    asked = []
+
+    def describe(request: Any) -> DescribeGroupsResponse:
+        asked.append(request)
+        return DescribeGroupsResponse(
+            groups=[DescribedGroup(group_id="g", group_state="Dead", authorized_operations=bits)]
+        )
+
+    answers = rights(1 << 3)
+    answers["DescribeGroups"] = describe
+    answers["FindCoordinator"] = lambda _: FindCoordinatorResponse(node_id=1, host="127.0.0.1", port=rights_port[0])
+    with speaking(answers, {**MODERN, 15: (0, 6)}) as address:
+        rights_port[0] = int(address.rpartition(":")[2])
+        exit_code, steps, _ = examine(address, "-g", "g")
+    assert (exit_code, steps[-1]["result"]) == (code, says)
+    assert steps[-1]["fault"] == ("not-authorized" if code else None)
+    assert [(one.groups, one.include_authorized_operations) for one in asked] == [(["g"], True)]
+
+
+def test_topics_are_counted_by_what_may_be_done_with_them() -> None:
+    with SandboxThread(topics={"a": 1, "b": 1}) as sandbox:
+        _, steps, _ = examine(sandbox.bootstrap)
+    every = "everything (Read, Write, Create, Delete, Alter, Describe, DescribeConfigs, AlterConfigs)"
+    assert steps[-1]["result"] == f"topics: 2 to be seen, each: {every}"
+    both = [MetadataResponseTopic(name=name, topic_authorized_operations=bits)
+            for name, bits in (("a", 1 << 3 | 1 << 8), ("b", 1 << 4 | 1 << 8))]  # fmt: skip
+    answers = rights(0)
+    answers["Metadata"] = lambda asked: MetadataResponse(
+        cluster_id="c", brokers=[MetadataResponseBroker(node_id=1, host="127.0.0.1", port=rights_port[0])],
+        topics=[] if asked.topics == [] else both,
+    )  # fmt: skip
+    with speaking(answers) as address:
+        rights_port[0] = int(address.rpartition(":")[2])
+        _, steps, _ = examine(address)
+    counts = "Read 1, Write 1, Create 0, Delete 0, Alter 0, Describe 2, DescribeConfigs 0, AlterConfigs 0"
+    assert steps[-1]["result"] == f"topics: 2 to be seen: {counts}"
 
 
 # -- the configuration -------------------------------------------------------------------------------------------------

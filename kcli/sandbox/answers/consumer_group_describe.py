@@ -12,6 +12,7 @@ from kcli.proto.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
+from kcli.sandbox.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
-    return ConsumerGroupDescribeResponse(groups=[_one(call, name) for name in request.group_ids])
+    groups = [_one(call, name) for name in request.group_ids]
+    for one in groups:
+        if not one.error_code and request.include_authorized_operations:
+            one.authorized_operations = operations(call, "group", one.group_id)
+    return ConsumerGroupDescribeResponse(groups=groups)
 
 
 def _one(call: Call, name: str) -> DescribedGroup:

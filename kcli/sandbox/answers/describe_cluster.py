@@ -8,6 +8,7 @@ from kcli.proto.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from kcli.sandbox.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ BROKERS = 1
 
 
 async def answer(call: Call, request: DescribeClusterRequest) -> DescribeClusterResponse:
-    code = call.sandbox.faults.code(60, call.broker.node_id)
+    code = call.refused(60)
     if code is None and request.endpoint_type != BROKERS:
         code = codes.MISMATCHED_ENDPOINT_TYPE
     if code is not None:
@@ -27,6 +28,7 @@ async def answer(call: Call, request: DescribeClusterRequest) -> DescribeCluster
     return DescribeClusterResponse(
         cluster_id=sandbox.cluster_id,
         controller_id=sandbox.controller_id,
+        cluster_authorized_operations=operations(call, "cluster", wanted=request.include_cluster_authorized_operations),
         brokers=[
             DescribeClusterBroker(broker_id=one.node_id, host=sandbox.advertised, port=one.port)
             for one in sandbox.living()

@@ -11,6 +11,7 @@ from kcli.proto.messages.describe_groups import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
+from kcli.sandbox.authorized import UNTOLD, operations
 from kcli.sandbox.roster import STABLE
 
 TYPE_CHECKING = False
@@ -19,24 +20,27 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(groups=[_one(call, name) for name in request.groups])
+    return DescribeGroupsResponse(groups=[_one(call, name, request) for name in request.groups])
 
 
-def _one(call: Call, name: str) -> DescribedGroup:
+def _one(call: Call, name: str, request: DescribeGroupsRequest) -> DescribedGroup:
     try:
         call.sandbox.groups.coordinated(call, 15, name)
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number)
+    allowed = operations(call, "group", name, wanted=request.include_authorized_operations)
     group = call.sandbox.groups.find(name)
     if group is None:
-        missing = DescribedGroup(group_id=name, group_state="Dead")
+        missing = DescribedGroup(group_id=name, group_state="Dead", authorized_operations=allowed)
         if call.version >= 6:
+            missing.authorized_operations = UNTOLD
             missing.error_code, missing.error_message = codes.GROUP_ID_NOT_FOUND.number, f"group {name} not found"
         return missing
     stable = group.state == STABLE
     return DescribedGroup(
         group_id=name,
         group_state=group.state,
+        authorized_operations=allowed,
         protocol_type=group.protocol_type,
         protocol_data=(group.protocol or "") if stable else "",
         members=[

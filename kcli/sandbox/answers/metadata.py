@@ -14,6 +14,7 @@ from kcli.proto.messages.metadata import (
     MetadataResponseTopic,
 )
 from kcli.proto.schema import NO_ID
+from kcli.sandbox.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
     else:
         asked = request.topics or []
     rows = [_topic(call, one, request.allow_auto_topic_creation and not everything) for one in asked]
+    for row in rows:
+        if row is not None and not row.error_code and request.include_topic_authorized_operations:
+            row.topic_authorized_operations = operations(call, "topic", row.name or "")
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=one.node_id, host=sandbox.advertised, port=one.port)

@@ -12,6 +12,7 @@ from kcli.proto.messages.share_group_describe import (
     TopicPartitions,
 )
 from kcli.sandbox.answers.sharing import by_topic, existing
+from kcli.sandbox.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
-    return ShareGroupDescribeResponse(groups=[_one(call, name) for name in request.group_ids])
+    groups = [_one(call, name) for name in request.group_ids]
+    for one in groups:
+        if not one.error_code and request.include_authorized_operations:
+            one.authorized_operations = operations(call, "group", one.group_id)
+    return ShareGroupDescribeResponse(groups=groups)
 
 
 def _one(call: Call, name: str) -> DescribedGroup:
