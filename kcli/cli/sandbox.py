@@ -46,6 +46,15 @@ def sandbox(
     session_lifetime: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="With --users: have them authenticate again.", min=0.1)
     ] = None,
+    super_user: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PRINCIPAL", help="Obey ACLs: this one may everything, others what ACLs allow. Repeatable."
+        ),
+    ] = None,
+    open_without_acl: Annotated[
+        bool, typer.Option("--open-without-acl", help="With --super-user: what no ACL is about is open to everybody.")
+    ] = False,
     control: Annotated[
         bool, typer.Option(help="Let the dashboard and `kcli faults` of this machine order faults.")
     ] = True,
@@ -64,11 +73,13 @@ def sandbox(
       kcli sandbox --port 0 --format json --topic orders:3
       kcli sandbox --brokers 3 --data ./kafka-data
       kcli sandbox --tls ./certificates --users users.txt
+      kcli sandbox --users users.txt --super-user admin
     """
     _check_host(host, allow_remote)
     topics = dict(_topic(text) for text in topic or [])
     try:
         more = _security(tls, client_ca, users, session_lifetime) | {"disks": disks}
+        more |= _rights(super_user, open_without_acl)
         asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more, control))
     except OSError as problem:
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
@@ -111,6 +122,17 @@ def _security(
     elif session_lifetime is not None:
         raise UsageError("--session-lifetime goes with --users")
     return found
+
+
+def _rights(super_users: list[str] | None, everyone: bool) -> dict[str, Any]:
+    """What `Sandbox` is told of ACLs. Raises UsageError."""
+    if super_users is None:
+        if everyone:
+            raise UsageError("--open-without-acl goes with --super-user")
+        return {}
+    from kcli.acls import principal
+
+    return {"super_users": [principal(one) for one in super_users], "everyone": everyone}
 
 
 def _hint(more: dict[str, Any]) -> str:

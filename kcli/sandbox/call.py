@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from kcli.acls import CLUSTER
+from kcli.errors import BrokerError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.codes import ErrorCode
     from kcli.sandbox.broker import SandboxBroker
     from kcli.sandbox.entrance import Entrance
     from kcli.sandbox.link import Link
@@ -26,6 +30,39 @@ class Call:
         """Whether who asks may do this, by the ACLs; where these bind nobody, everybody may."""
         authorizer = self.sandbox.access.authorizer
         return authorizer is None or authorizer.allows(self.principal, self.host[1:], operation, kind, name)
+
+    def may_any(self, operation: str, kind: str) -> bool:
+        """Whether who asks may do this to some resource of a kind."""
+        authorizer = self.sandbox.access.authorizer
+        return authorizer is None or authorizer.allows_any(self.principal, self.host[1:], operation, kind)
+
+    def must(self, operation: str, kind: str, name: str) -> None:
+        """Raises BrokerError where who asks may not do this."""
+        if self.sandbox.access.authorizer is not None and not self.may(operation, kind, name):
+            from kcli.sandbox.rights import REFUSALS
+
+            raise BrokerError(REFUSALS[kind])
+
+    def check(self, api: int, kind: str, name: str) -> None:
+        """Raises BrokerError where who asks may not do to this what the API does."""
+        if self.sandbox.access.authorizer is not None:
+            from kcli.sandbox.rights import BY_KIND
+
+            operation = BY_KIND[kind].get(api)
+            if operation is not None:
+                self.must(operation, kind, name)
+
+    def refused(self, api: int, topic: str | None = None, partition: int | None = None) -> ErrorCode | None:
+        """What a request, or its part about a topic, is refused with before it is looked at: because of the ACLs, or
+        because a fault was ordered."""
+        if self.sandbox.access.authorizer is not None:
+            try:
+                self.check(api, "cluster", CLUSTER)
+                if topic:
+                    self.check(api, "topic", topic)
+            except BrokerError as no:
+                return no.code
+        return self.sandbox.faults.code(api, self.broker.node_id, topic, partition)
 
     def __init__(
         self, broker: SandboxBroker, version: int, client_id: str, host: str, entrance: Entrance | None = None,

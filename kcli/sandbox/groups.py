@@ -62,6 +62,7 @@ class Groups:
 
     def coordinated(self, call: Call, api: int, name: str) -> None:
         """Raises BrokerError: a scripted one, INVALID_GROUP_ID, NOT_COORDINATOR."""
+        call.check(api, "group", name)
         scripted = self._sandbox.faults.code(api, call.broker.node_id)
         if scripted is not None:
             raise BrokerError(scripted)

@@ -16,6 +16,7 @@ async def answer(call: Call, request: AddOffsetsToTxnRequest) -> AddOffsetsToTxn
     transactions = call.sandbox.transactions
     try:
         transactions.coordinated(call, 25, request.transactional_id)
+        call.must("read", "group", request.group_id)
         if not request.group_id:
             raise BrokerError(codes.INVALID_GROUP_ID)
         one = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)

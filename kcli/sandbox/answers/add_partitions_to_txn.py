@@ -68,7 +68,7 @@ def _added(call: Call, asked: AddPartitionsToTxnTransaction) -> Codes:
     keys = _keys(asked.topics)
     wrong: Codes = {}
     for name, index in keys:
-        scripted = call.sandbox.faults.code(24, call.broker.node_id, name, index)
+        scripted = call.refused(24, name, index)
         try:
             call.sandbox.topics.partition(name, index)
         except BrokerError as unknown:

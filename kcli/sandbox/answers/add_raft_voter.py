@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: AddRaftVoterRequest) -> AddRaftVoterResponse:
     try:
-        scripted = call.sandbox.faults.code(80, call.broker.node_id)
+        scripted = call.refused(80)
         if scripted is not None:
             raise BrokerError(scripted)
         call.sandbox.quorum.check_cluster(request.cluster_id)

@@ -22,7 +22,7 @@ async def answer(call: Call, request: AlterClientQuotasRequest) -> AlterClientQu
 def _one(call: Call, asked: EntryData, check_only: bool) -> AnsweredEntryData:
     row = AnsweredEntryData(error_message=None, entity=asked.entity)
     try:
-        scripted = call.sandbox.faults.code(49, call.broker.node_id)
+        scripted = call.refused(49)
         if scripted is not None:
             raise BrokerError(scripted)
         call.sandbox.quotas.alter(

@@ -23,7 +23,7 @@ async def answer(call: Call, request: AlterPartitionReassignmentsRequest) -> Alt
     response = AlterPartitionReassignmentsResponse(
         error_message=None, allow_replication_factor_change=request.allow_replication_factor_change
     )
-    scripted = call.sandbox.faults.code(KEY, call.broker.node_id)
+    scripted = call.refused(KEY)
     if scripted is not None:
         response.error_code = scripted.number
         return response
@@ -42,7 +42,7 @@ async def answer(call: Call, request: AlterPartitionReassignmentsRequest) -> Alt
 def _one(call: Call, topic: str, asked: ReassignablePartition, other_factor: bool) -> ReassignablePartitionResponse:
     row = ReassignablePartitionResponse(partition_index=asked.partition_index, error_message=None)
     try:
-        scripted = call.sandbox.faults.code(KEY, call.broker.node_id, topic, asked.partition_index)
+        scripted = call.refused(KEY, topic, asked.partition_index)
         if scripted is not None:
             raise BrokerError(scripted)
         partition = call.sandbox.topics.partition(topic, asked.partition_index)

@@ -31,7 +31,7 @@ async def answer(call: Call, request: AlterReplicaLogDirsRequest) -> AlterReplic
 def _one(call: Call, path: str, name: str, index: int) -> int:
     node = call.broker.node_id
     try:
-        scripted = call.sandbox.faults.code(34, node, name, index)
+        scripted = call.refused(34, name, index)
         if scripted is not None:
             raise BrokerError(scripted)
         disks = call.sandbox.directories(node)

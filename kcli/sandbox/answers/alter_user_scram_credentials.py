@@ -29,7 +29,7 @@ def _user(call: Call, request: AlterUserScramCredentialsRequest, name: str) -> A
     gone = [one.mechanism for one in request.deletions if one.name == name]
     new = [one for one in request.upsertions if one.name == name]
     try:
-        scripted = call.sandbox.faults.code(51, call.broker.node_id)
+        scripted = call.refused(51)
         if scripted is not None:
             raise BrokerError(scripted)
         if not name:

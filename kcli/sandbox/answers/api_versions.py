@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
-    code = call.sandbox.faults.code(18, call.broker.node_id)
+    code = call.refused(18)
     if code is not None:
         return ApiVersionsResponse(error_code=code.number)
     features = call.sandbox.features

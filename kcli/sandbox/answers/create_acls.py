@@ -17,7 +17,7 @@ async def answer(call: Call, request: CreateAclsRequest) -> CreateAclsResponse:
 
 def _one(call: Call, each: AclCreation) -> AclCreationResult:
     try:
-        scripted = call.sandbox.faults.code(30, call.broker.node_id)
+        scripted = call.refused(30)
         if scripted is not None:
             raise BrokerError(scripted)
         call.sandbox.access.acls.add(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 async def answer(call: Call, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse:
     owner = call.principal
     try:
-        scripted = call.sandbox.faults.code(38, call.broker.node_id)
+        scripted = call.refused(38)
         if scripted is not None:
             raise BrokerError(scripted)
         check_token_requests(call)

@@ -22,7 +22,7 @@ async def answer(call: Call, request: CreatePartitionsRequest) -> CreatePartitio
 
 def _one(call: Call, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:
     try:
-        scripted = call.sandbox.faults.code(37, call.broker.node_id, asked.name)
+        scripted = call.refused(37, asked.name)
         if scripted is not None:
             raise BrokerError(scripted)
         topic = call.sandbox.topics.by_name.get(asked.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.create_topics import (
     CreatableTopic,
@@ -27,11 +28,13 @@ async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsRespon
     rows = []
     for asked in request.topics:
         try:
-            scripted = call.sandbox.faults.code(19, call.broker.node_id, asked.name)
+            scripted = call.refused(19, asked.name)
             if scripted is not None:
                 raise BrokerError(scripted)
             if names.count(asked.name) > 1:
                 raise BrokerError(codes.INVALID_REQUEST, message=f"topic '{asked.name}' is named twice")
+            if not call.may("create", "cluster", CLUSTER):
+                call.must("create", "topic", asked.name)
             rows.append(_created(call, asked, request.validate_only))
         except BrokerError as refused:
             rows.append(

@@ -24,7 +24,7 @@ async def answer(call: Call, request: DeleteAclsRequest) -> DeleteAclsResponse:
 
 def _one(call: Call, each: DeleteAclsFilter) -> DeleteAclsFilterResult:
     try:
-        scripted = call.sandbox.faults.code(31, call.broker.node_id)
+        scripted = call.refused(31)
         if scripted is not None:
             raise BrokerError(scripted)
         gone = call.sandbox.access.acls.remove(wanted(each))

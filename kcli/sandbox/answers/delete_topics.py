@@ -27,7 +27,7 @@ def _one(call: Call, asked: DeleteTopicState) -> DeletableTopicResult:
     by_id = asked.topic_id != NO_ID
     try:
         topic = topics.by_id.get(asked.topic_id) if by_id else topics.by_name.get(asked.name or "")
-        scripted = call.sandbox.faults.code(20, call.broker.node_id, topic.name if topic is not None else asked.name)
+        scripted = call.refused(20, topic.name if topic is not None else asked.name)
         if scripted is not None:
             raise BrokerError(scripted)
         if topic is None:

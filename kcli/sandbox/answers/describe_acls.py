@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def answer(call: Call, request: DescribeAclsRequest) -> DescribeAclsResponse:
     response = DescribeAclsResponse(error_message=None)
     try:
-        scripted = call.sandbox.faults.code(29, call.broker.node_id)
+        scripted = call.refused(29)
         if scripted is not None:
             raise BrokerError(scripted)
         found = call.sandbox.access.acls.find(wanted(request))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def answer(call: Call, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
     filters = [(one.entity_type, one.match_type, one.match) for one in request.components]
     try:
-        scripted = call.sandbox.faults.code(48, call.broker.node_id)
+        scripted = call.refused(48)
         if scripted is not None:
             raise BrokerError(scripted)
         found = call.sandbox.quotas.find(filters, request.strict)

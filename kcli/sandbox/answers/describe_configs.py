@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -15,6 +16,7 @@ from kcli.proto.messages.describe_configs import (
 from kcli.sandbox.broker_configs import ALL, DYNAMIC_CONFIGS, NO_LIMIT
 from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
 from kcli.sandbox.group_configs import GROUP, GROUP_CONFIGS
+from kcli.sandbox.rights import CONFIGURED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +34,12 @@ def _one(call: Call, request: DescribeConfigsRequest, asked: DescribeConfigsReso
         resource_type=asked.resource_type, resource_name=asked.resource_name, error_message=None
     )  # fmt: skip
     try:
-        scripted = call.sandbox.faults.code(32, call.broker.node_id, asked.resource_name)
+        scripted = call.refused(32, asked.resource_name)
         if scripted is not None:
             raise BrokerError(scripted)
+        if asked.resource_type in CONFIGURED:
+            kind = CONFIGURED[asked.resource_type]
+            call.must("describe-configs", kind, CLUSTER if kind == "cluster" else asked.resource_name)
         rows = _rows(call, asked)
     except BrokerError as refused:
         result.error_code, result.error_message = refused.code.number, str(refused)
@@ -78,7 +83,7 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             DescribeConfigsResourceResult(
                 name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
             )
-            for name, (kind, value) in {**BROKER_CONFIGS, **_control(call)}.items()
+            for name, (kind, value) in {**BROKER_CONFIGS, **_control(call), **_authorizer(call)}.items()
         ] + _throttles(call, asked.resource_name)
     if asked.resource_type == GROUP:
         configs = call.sandbox.groups.configs
@@ -91,6 +96,18 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             for name, (kind, _) in GROUP_CONFIGS.items()
         ]  # fmt: skip
     raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")
+
+
+def _authorizer(call: Call) -> dict[str, tuple[int, str]]:
+    """By whom and how rights are decided, where they are. Kafka hides the values of the last two."""
+    found = call.sandbox.access.authorizer
+    if found is None:
+        return {}
+    return {
+        "authorizer.class.name": (STRING, "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
+        "super.users": (STRING, ";".join(found.super_users)),
+        "allow.everyone.if.no.acl.found": (STRING, str(found.everyone).lower()),
+    }
 
 
 def _control(call: Call) -> dict[str, tuple[int, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: DescribeDelegationTokenRequest) -> DescribeDelegationTokenResponse:
     try:
-        scripted = call.sandbox.faults.code(41, call.broker.node_id)
+        scripted = call.refused(41)
         if scripted is not None:
             raise BrokerError(scripted)
         check_token_requests(call)

@@ -3,6 +3,8 @@ filled."""
 
 from __future__ import annotations
 
+from kcli import codes
+from kcli.acls import CLUSTER
 from kcli.proto.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
+    if not call.may("describe", "cluster", CLUSTER):
+        return DescribeLogDirsResponse(error_code=codes.CLUSTER_AUTHORIZATION_FAILED.number)
     node = call.broker.node_id
     asked = None if request.topics is None else {one.topic: set(one.partitions) for one in request.topics}
     results = [DescribeLogDirsResult(log_dir=path) for path in call.sandbox.directories(node)]

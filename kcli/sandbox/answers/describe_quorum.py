@@ -23,7 +23,7 @@ TOPIC = "__cluster_metadata"
 
 
 async def answer(call: Call, request: DescribeQuorumRequest) -> DescribeQuorumResponse:
-    scripted = call.sandbox.faults.code(55, call.broker.node_id)
+    scripted = call.refused(55)
     if scripted is not None:
         return DescribeQuorumResponse(error_code=scripted.number, error_message=scripted.text)
     response = DescribeQuorumResponse(

@@ -42,7 +42,7 @@ async def answer(call: Call, request: DescribeTopicPartitionsRequest) -> Describ
 
 def _topic(call: Call, name: str, first: int, limit: int) -> tuple[DescribeTopicPartitionsResponseTopic, int]:
     topic = call.sandbox.topics.by_name.get(name)
-    code = call.sandbox.faults.code(75, call.broker.node_id, name)
+    code = call.refused(75, name)
     if topic is None or code is not None:
         code = code or codes.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeTopicPartitionsResponseTopic(name=name, error_code=code.number), limit

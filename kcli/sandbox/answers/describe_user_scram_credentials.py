@@ -20,7 +20,7 @@ NUMBERS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 async def answer(
     call: Call, request: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:  # fmt: skip
-    scripted = call.sandbox.faults.code(50, call.broker.node_id)
+    scripted = call.refused(50)
     if scripted is not None:
         return DescribeUserScramCredentialsResponse(error_code=scripted.number, error_message=None)
     users = call.sandbox.access.scram

@@ -22,7 +22,7 @@ UNCLEAN = 1
 
 
 async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersResponse:
-    scripted = call.sandbox.faults.code(KEY, call.broker.node_id)
+    scripted = call.refused(KEY)
     if scripted is not None:
         return ElectLeadersResponse(error_code=scripted.number)
     everything = request.topic_partitions is None
@@ -44,7 +44,7 @@ async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersRespon
 def _one(call: Call, name: str, index: int, kind: int) -> PartitionResult:
     row = PartitionResult(partition_id=index, error_message=None)
     try:
-        scripted = call.sandbox.faults.code(KEY, call.broker.node_id, name, index)
+        scripted = call.refused(KEY, name, index)
         if scripted is not None:
             raise BrokerError(scripted)
         partition = call.sandbox.topics.partition(name, index)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: ExpireDelegationTokenRequest) -> ExpireDelegationTokenResponse:
     try:
-        scripted = call.sandbox.faults.code(40, call.broker.node_id)
+        scripted = call.refused(40)
         if scripted is not None:
             raise BrokerError(scripted)
         check_token_requests(call)

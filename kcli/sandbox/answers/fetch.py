@@ -53,7 +53,7 @@ class _Target:
 
 async def answer(call: Call, request: FetchRequest) -> FetchResponse:
     try:
-        scripted = call.sandbox.faults.code(1, call.broker.node_id) if not request.topics else None
+        scripted = call.refused(1) if not request.topics else None
         if scripted is not None:
             raise BrokerError(scripted)
         session, incremental = opened(call.broker, request) if call.version >= 7 else (None, False)

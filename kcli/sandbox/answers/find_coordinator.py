@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from kcli.sandbox.rights import REFUSALS
 from kcli.sandbox.sandbox import GROUP, TRANSACTION
 
 TYPE_CHECKING = False
@@ -22,7 +23,10 @@ async def answer(call: Call, request: FindCoordinatorRequest) -> FindCoordinator
 
 
 def _one(call: Call, request: FindCoordinatorRequest, key: str) -> Coordinator:
-    code = call.sandbox.faults.code(10, call.broker.node_id)
+    code = call.refused(10)
+    kind = {GROUP: "group", TRANSACTION: "transactional-id"}.get(request.key_type)
+    if code is None and kind is not None and not call.may("describe", kind, key):
+        code = REFUSALS[kind]
     if code is None and request.key_type not in (GROUP, TRANSACTION):
         code = codes.INVALID_REQUEST
     broker = call.sandbox.coordinator(key, request.key_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.incremental_alter_configs import (
     AlterConfigsResource,
@@ -12,6 +13,7 @@ from kcli.proto.messages.incremental_alter_configs import (
 )
 from kcli.sandbox.configs import BROKER, TOPIC, altered
 from kcli.sandbox.group_configs import GROUP
+from kcli.sandbox.rights import CONFIGURED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +31,12 @@ def _one(call: Call, asked: AlterConfigsResource, check_only: bool) -> AlterConf
         resource_type=asked.resource_type, resource_name=asked.resource_name, error_message=None
     )  # fmt: skip
     try:
-        scripted = call.sandbox.faults.code(44, call.broker.node_id, asked.resource_name)
+        scripted = call.refused(44, asked.resource_name)
         if scripted is not None:
             raise BrokerError(scripted)
+        if asked.resource_type in CONFIGURED:
+            kind = CONFIGURED[asked.resource_type]
+            call.must("alter-configs", kind, CLUSTER if kind == "cluster" else asked.resource_name)
         if asked.resource_type == GROUP:
             groups = call.sandbox.groups
             operations = [(one.name, one.config_operation, one.value) for one in asked.configs]

@@ -4,6 +4,7 @@ who the producer was, so that it goes on instead of fencing itself (KIP-360); 4 
 from __future__ import annotations
 
 from kcli import codes
+from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kcli.sandbox.answers.fencing import told
@@ -17,9 +18,11 @@ async def answer(call: Call, request: InitProducerIdRequest) -> InitProducerIdRe
     name = request.transactional_id
     try:
         if name is None:
-            code = call.sandbox.faults.code(22, call.broker.node_id)
+            code = call.refused(22)
             if code is not None:
                 raise BrokerError(code)
+            if not call.may_any("write", "topic"):
+                call.must("idempotent-write", "cluster", CLUSTER)
             return InitProducerIdResponse(producer_id=call.sandbox.next_producer_id(), producer_epoch=0)
         call.sandbox.transactions.coordinated(call, 22, name)
         was = (request.producer_id, request.producer_epoch)

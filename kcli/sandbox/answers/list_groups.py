@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kcli.acls import CLUSTER
 from kcli.proto.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 TYPE_CHECKING = False
@@ -10,10 +11,11 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
-    code = call.sandbox.faults.code(16, call.broker.node_id)
+    code = call.refused(16)
     if code is not None:
         return ListGroupsResponse(error_code=code.number)
     states = {state.lower() for state in request.states_filter}
+    every = call.may("describe", "cluster", CLUSTER)
     types = {kind.lower() for kind in request.types_filter}
     return ListGroupsResponse(
         groups=[
@@ -21,6 +23,8 @@ async def answer(call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
                 group_id=group.name, protocol_type=group.protocol_type, group_state=group.state, group_type=group.kind
             )
             for group in call.sandbox.groups.here(call)
-            if (not states or group.state.lower() in states) and (not types or group.kind in types)
+            if (every or call.may("describe", "group", group.name))
+            and (not states or group.state.lower() in states)
+            and (not types or group.kind in types)
         ]
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse:
-    scripted = call.sandbox.faults.code(46, call.broker.node_id)
+    scripted = call.refused(46)
     if scripted is not None:
         return ListPartitionReassignmentsResponse(error_code=scripted.number, error_message=None)
     asked = None if request.topics is None else {one.name: set(one.partition_indexes) for one in request.topics}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
     import re
 
-    code = call.sandbox.faults.code(66, call.broker.node_id)
+    code = call.refused(66)
     if code is not None:
         return ListTransactionsResponse(error_code=code.number)
     try:
@@ -37,5 +37,6 @@ async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactio
             and (not request.state_filters or one.state in request.state_filters)
             and (request.duration_filter < 0 or now - one.started > request.duration_filter)
             and pattern.fullmatch(one.id)
+            and call.may("describe", "transactional-id", one.id)
         ],
     )

@@ -4,6 +4,7 @@ client ask by id alone. Auto creation happens when the request and the sandbox b
 from __future__ import annotations
 
 from kcli import codes
+from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.metadata import (
     MetadataRequest,
@@ -26,7 +27,9 @@ async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
     sandbox = call.sandbox
     everything = request.topics is None or (call.version == 0 and not request.topics)
     if everything:
-        asked = [MetadataRequestTopic(name=name) for name in sandbox.topics.by_name]
+        asked = [
+            MetadataRequestTopic(name=name) for name in sandbox.topics.by_name if call.may("describe", "topic", name)
+        ]
     else:
         asked = request.topics or []
     rows = [_topic(call, one, request.allow_auto_topic_creation and not everything) for one in asked]
@@ -57,10 +60,20 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
     if sandbox.faults.take("absent", 3, call.broker.node_id, name):
         return None
     code = sandbox.faults.code(3, call.broker.node_id, name)
+    if code is None and not call.may("describe", "topic", name):
+        if not asked.name:  # an id tells no names
+            return MetadataResponseTopic(
+                error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
+            )  # fmt: skip
+        code = codes.TOPIC_AUTHORIZATION_FAILED
     if code is not None:
         return MetadataResponseTopic(error_code=code.number, name=name)
     try:
-        topic = sandbox.find_or_create(name) if create else sandbox.topics.by_name.get(name)
+        topic = sandbox.topics.by_name.get(name)
+        if topic is None and create and sandbox.auto_create:
+            if not call.may("create", "cluster", CLUSTER):
+                call.must("create", "topic", name)
+            topic = sandbox.find_or_create(name)
         if topic is None:
             sandbox.topics.check_name(name)
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)

@@ -51,7 +51,7 @@ def _one(
             raise refused
         committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
         name = name_of(call, topic.name, topic.topic_id)
-        scripted = call.sandbox.faults.code(8, call.broker.node_id, name, asked.partition_index)
+        scripted = call.refused(8, name, asked.partition_index)
         if scripted is not None:
             raise BrokerError(scripted)
         call.sandbox.groups.commit(group, name, asked.partition_index, committed)

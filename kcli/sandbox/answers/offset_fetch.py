@@ -67,6 +67,8 @@ def _group(call: Call, asked: OffsetFetchRequestGroup, stable: bool) -> OffsetFe
 def _everything(call: Call, kept: dict[tuple[str, int], Committed]) -> list[OffsetFetchRequestTopics]:
     rows: dict[str, OffsetFetchRequestTopics] = {}
     for name, partition in kept:
+        if not call.may("describe", "topic", name):
+            continue
         topic = call.sandbox.topics.by_name.get(name)
         topic_id = topic.id if topic is not None and call.version >= 10 else NO_ID
         row = rows.setdefault(name, OffsetFetchRequestTopics(name=name, topic_id=topic_id))
@@ -80,8 +82,9 @@ def _topic(
     """`stable_in` is the group whose open transactions count, None when they do not."""
     try:
         name = name_of(call, asked.name, asked.topic_id)
-    except BrokerError:
-        return _refused([asked], codes.UNKNOWN_TOPIC_ID.number)[0]
+        call.must("describe", "topic", name)
+    except BrokerError as refused:
+        return _refused([asked], refused.code.number)[0]
     rows = []
     for index in asked.partition_indexes:
         if stable_in is not None and call.sandbox.groups.pending.unstable(stable_in, name, index):

@@ -18,8 +18,9 @@ FETCH = 1
 
 def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Partition:
     """The partition, if this broker leads it in this epoch (-1: any). Raises BrokerError: a scripted one,
-    UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH."""
-    scripted = call.sandbox.faults.code(api, call.broker.node_id, name, index)
+    TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH,
+    UNKNOWN_LEADER_EPOCH."""
+    scripted = call.refused(api, name, index)
     if scripted is not None:
         raise BrokerError(scripted)
     partition = call.sandbox.topics.partition(name, index)

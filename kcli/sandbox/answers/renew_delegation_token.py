@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: RenewDelegationTokenRequest) -> RenewDelegationTokenResponse:
     try:
-        scripted = call.sandbox.faults.code(39, call.broker.node_id)
+        scripted = call.refused(39)
         if scripted is not None:
             raise BrokerError(scripted)
         check_token_requests(call)

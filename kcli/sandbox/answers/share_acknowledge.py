@@ -24,9 +24,10 @@ async def answer(call: Call, request: ShareAcknowledgeRequest) -> ShareAcknowled
     group, member = request.group_id or "", request.member_id or ""
     try:
         switched_on(call)
-        scripted = call.sandbox.faults.code(SHARE_ACKNOWLEDGE, call.broker.node_id)
+        scripted = call.refused(SHARE_ACKNOWLEDGE)
         if scripted is not None:
             raise BrokerError(scripted)
+        call.check(SHARE_ACKNOWLEDGE, "group", group)
         session = call.broker.share_sessions.continued((group, member), request.share_session_epoch)
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))

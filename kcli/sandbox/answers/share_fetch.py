@@ -34,9 +34,10 @@ async def answer(call: Call, request: ShareFetchRequest) -> ShareFetchResponse:
     group, member = request.group_id or "", request.member_id or ""
     try:
         switched_on(call)
-        scripted = call.sandbox.faults.code(SHARE_FETCH, call.broker.node_id)
+        scripted = call.refused(SHARE_FETCH)
         if scripted is not None:
             raise BrokerError(scripted)
+        call.check(SHARE_FETCH, "group", group)
         session = call.broker.share_sessions.fetching(call, request)
     except BrokerError as refused:
         return ShareFetchResponse(error_code=refused.code.number, error_message=str(refused))

@@ -26,6 +26,7 @@ FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every 
 async def answer(call: Call, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
     refused: ErrorCode | None = None
     try:
+        call.check(28, "transactional-id", request.transactional_id)
         call.sandbox.groups.coordinated(call, 28, request.group_id)
         if not request.group_id:
             raise BrokerError(codes.INVALID_GROUP_ID)
@@ -65,7 +66,7 @@ def _keep(call: Call, request: TxnOffsetCommitRequest, topic: str, asked: TxnOff
     index = asked.partition_index
     committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
     try:
-        scripted = call.sandbox.faults.code(28, call.broker.node_id, topic, index)
+        scripted = call.refused(28, topic, index)
         if scripted is not None:
             raise BrokerError(scripted)
         call.sandbox.groups.pending.add(request.producer_id, request.group_id, topic, index, committed)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: UnregisterBrokerRequest) -> UnregisterBrokerResponse:
     sandbox = call.sandbox
-    code = sandbox.faults.code(64, call.broker.node_id)
+    code = call.refused(64)
     if code is None:
         registered = {one.node_id for one in (*sandbox.living(), *sandbox.fenced())}
         code = codes.NONE if request.broker_id in registered else codes.BROKER_ID_NOT_REGISTERED

@@ -23,7 +23,7 @@ UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 async def answer(call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
     refused = None
     try:
-        scripted = call.sandbox.faults.code(57, call.broker.node_id)
+        scripted = call.refused(57)
         if scripted is not None:
             raise BrokerError(scripted)
         for one in request.feature_updates:
