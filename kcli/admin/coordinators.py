@@ -66,6 +66,24 @@ class Coordinators:
         return found, lost
 
 
+async def coordinators_of(
+    cluster: Cluster, keys: Iterable[str], kind: int, *, patience: float = PATIENCE
+) -> dict[str, Node | KcliError]:
+    """Who coordinates each key of a kind; one that is just moving is waited for."""
+
+    async def locate(some: list[str]) -> tuple[list[tuple[Broker, list[str]]], dict[str, KcliError]]:
+        return [(await cluster.anyone(), some)], {}
+
+    async def ask(_: Broker, some: list[str]) -> dict[str, Node | KcliError]:
+        places, lost = await find(cluster, some, kind)
+        return {**places, **lost}
+
+    def forget(_: str) -> None:
+        """Nothing is remembered here."""
+
+    return await gather(keys, locate, ask, forget, patience=patience)
+
+
 async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:
     """The coordinators of keys of a kind, and why some have none now. Asks once; C15's retries are the caller's."""
     if not keys:

@@ -38,6 +38,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "configs": ("kcli.cli.configs_options:CONFIGS", "Configs of topics, brokers, loggers, groups, client metrics."),
     "quotas": ("kcli.cli.quotas_options:QUOTAS", "Quotas of users, client ids, addresses: set, resolve."),
     "raw": ("kcli.cli.raw_options:RAW", "Any request as JSON, in any version; what there is of APIs."),
+    "meta": ("kcli.cli.meta_options:META", "What a broker says of brokers, topics and partitions."),
+    "coord": ("kcli.cli.meta_options:COORD", "Who coordinates groups and transactional ids."),
     "txn": ("kcli.cli.txn_options:TXN", "Transactions: list, describe, find and abort hanging ones."),
     "acls": ("kcli.cli.acls_options:ACLS", "ACLs: list, add, remove, and who can do what."),
     "users": ("kcli.cli.users_options:USERS", "SCRAM users: list, describe, set a password, delete."),

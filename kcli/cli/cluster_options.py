@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from kcli.cli.option import Command, Option
-from kcli.cli.shared_options import OUTPUT
+from kcli.cli.shared_options import DRY_RUN, EXECUTE, OUTPUT
+
+_UNSAFE = Option(
+    name="unsafe",
+    flags=("--unsafe",),
+    kind="flag",
+    help="Also a downgrade that loses what the old level does not know.",
+)
 
 BROKERS = {
     "list": Command(
@@ -66,12 +73,129 @@ Examples:
         run="kcli.cli.cluster:features",
         help="Which features are switched on, at which level.",
         description="""Print the features of the cluster: the level in force, and the levels a broker supports.
+`features set`, `upgrade` and `downgrade` change them.
 
 \b
 Examples:
   kcli cluster features
-  kcli cluster features --format csv""",
+  kcli cluster features --format csv
+  kcli cluster features upgrade --dry-run""",
         options=OUTPUT,
+    ),
+    "features set": Command(
+        name="features set",
+        run="kcli.cli.cluster_changes:set_features",
+        help="Set levels of features, up or down.",
+        description="""Set the levels of features; 0 switches one off. The plan comes first, checked by the
+controller; --execute does it, all of them or none.
+
+\b
+Examples:
+  kcli cluster features set transaction.version=2 share.version=1
+  kcli cluster features set share.version=0 --execute""",
+        words="FEATURE=LEVEL",
+        options=(_UNSAFE, EXECUTE, DRY_RUN, *OUTPUT),
+    ),
+    "features upgrade": Command(
+        name="features upgrade",
+        run="kcli.cli.cluster_changes:upgrade_features",
+        help="Take features up, to a level or to the highest.",
+        description="""Take features to higher levels; without a level to the highest that the broker supports,
+without names all of them. The plan comes first, checked by the controller; --execute does it.
+
+\b
+Examples:
+  kcli cluster features upgrade --dry-run
+  kcli cluster features upgrade metadata.version --execute
+  kcli cluster features upgrade transaction.version=2 --execute""",
+        words="FEATURE[=LEVEL]",
+        options=(EXECUTE, DRY_RUN, *OUTPUT),
+    ),
+    "features downgrade": Command(
+        name="features downgrade",
+        run="kcli.cli.cluster_changes:downgrade_features",
+        help="Take features down; with --unsafe also where that loses.",
+        description="""Take features to lower levels. What would lose metadata is refused without --unsafe. The plan
+comes first, checked by the controller; --execute does it.
+
+\b
+Examples:
+  kcli cluster features downgrade share.version=0
+  kcli cluster features downgrade transaction.version=1 --execute""",
+        words="FEATURE=LEVEL",
+        options=(_UNSAFE, EXECUTE, DRY_RUN, *OUTPUT),
+    ),
+    "voters": Command(
+        name="voters",
+        run="kcli.cli.cluster_voters:voters",
+        help="The controllers: who votes, where, from which directory.",
+        description="""Print the members of the KRaft quorum with their directories and listeners. `voters add` gives
+one a vote, `voters remove` takes it (KIP-853, kraft.version 1).
+
+\b
+Examples:
+  kcli cluster voters
+  kcli cluster voters -J | jq '.voters[] | select(.role != "observer")'""",
+        options=OUTPUT,
+    ),
+    "voters add": Command(
+        name="voters add",
+        run="kcli.cli.cluster_voters:add",
+        help="Give a controller a vote.",
+        description="""Give a controller a vote in the quorum. It is named by its id and where the others reach it;
+its directory is asked of the leader, which it must be fetching from. The plan comes first;
+--execute does it.
+
+\b
+Examples:
+  kcli cluster voters add 3000@ctrl3:9093
+  kcli cluster voters add 3000@ctrl3:9093:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
+        words="ID@HOST:PORT",
+        options=(
+            Option(
+                name="listener",
+                flags=("--listener",),
+                metavar="NAME",
+                help="Name of its listener (default: that of the voters, CONTROLLER).",
+            ),
+            EXECUTE,
+            DRY_RUN,
+            *OUTPUT,
+        ),
+    ),
+    "voters remove": Command(
+        name="voters remove",
+        run="kcli.cli.cluster_voters:remove",
+        help="Take a controller's vote.",
+        description="""Take the vote of a controller, one that is gone for good as well. The plan comes first; --execute
+does it.
+
+\b
+Examples:
+  kcli cluster voters remove 3000
+  kcli cluster voters remove 3000:Hk2mN3xTQ0iC1lmJ0o4mTg --execute""",
+        words="VOTER",
+        options=(EXECUTE, DRY_RUN, *OUTPUT),
+    ),
+    "unregister": Command(
+        name="unregister",
+        run="kcli.cli.cluster_changes:unregister",
+        help="Have the cluster forget brokers that will not come back.",
+        description="""Have the cluster forget brokers that are gone for good. One that is up is refused. Replicas
+that are still assigned to it are counted in the plan: reassign them first, or they stay
+under-replicated. --execute does it.
+
+\b
+Examples:
+  kcli cluster unregister 4
+  kcli cluster unregister 4 5 --execute""",
+        words="BROKER",
+        options=(
+            Option(name="force", flags=("--force",), kind="flag", help="Also one that is up."),
+            EXECUTE,
+            DRY_RUN,
+            *OUTPUT,
+        ),
     ),
 }
 

@@ -64,11 +64,23 @@ def place_of(words: list[str]) -> Place:
     if not isinstance(found, dict):
         return _in(found, rest, text)
     if rest and not rest[0].startswith("-"):
-        verb = found.get(ALIASES.get(rest[0], rest[0]))
-        return _in(verb, rest[1:], text) if verb is not None else Place()
+        return _behind(found, rest, text)
     place = _in(found["list"], rest, text)
     if not rest and not text.startswith("-"):
-        place.offers = [(verb, command.help) for verb, command in found.items()]
+        place.offers = [(verb, command.help) for verb, command in found.items() if " " not in verb]
+    return place
+
+
+def _behind(found: dict[str, Command], rest: list[str], text: str) -> Place:
+    """Behind a verb, which may have two words (`features upgrade`)."""
+    verb = found.get(" ".join(rest[:2])) if len(rest) > 1 else None
+    if verb is not None:
+        return _in(verb, rest[2:], text)
+    verb = found.get(ALIASES.get(rest[0], rest[0]))
+    place = _in(verb, rest[1:], text) if verb is not None else Place()
+    if len(rest) == 1 and not text.startswith("-"):
+        longer = [(name.partition(" ")[2], one.help) for name, one in found.items() if name.startswith(f"{rest[0]} ")]
+        place.offers = [*place.offers, *longer]
     return place
 
 

@@ -30,7 +30,11 @@ SETTINGS: dict[str, Any] = {
 
 
 class Group(TyperGroup):
-    """A group that knows the aliases (`ls`, `rm`, `topic`)."""
+    """A group that knows the aliases (`ls`, `rm`, `topic`), and commands of two words (`features upgrade`)."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        pair = " ".join(args[:2])
+        return super().resolve_command(ctx, [pair, *args[2:]] if pair in self.commands else args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))

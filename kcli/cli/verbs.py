@@ -19,6 +19,9 @@ def choose(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[Comm
         return None
     if (not verb or verb.startswith("-")) and "list" in verbs:
         return verbs["list"], words[1:], f"{name} list"
+    pair = " ".join(words[1:3])  # `cluster features upgrade`
+    if pair in verbs and pair != verb:
+        return verbs[pair], words[3:], f"{name} {pair}"
     command = verbs.get(ALIASES.get(verb, verb))
     if command is None:
         from kcli.nearest import did_you_mean

@@ -131,7 +131,7 @@ def _value(value: Any, wire: Wire, version: int, at: str) -> Any:
         return value
     if not isinstance(value, str):
         raise UsageError(f"{at}: expected {'a string' if kind == 'str' else 'base64 in a string'}, got {_named(value)}")
-    return value if kind == "str" else _id(value, at) if kind == "Uuid" else _bytes(value, at)
+    return value if kind == "str" else read_id(value, at) if kind == "Uuid" else _bytes(value, at)
 
 
 def _whole(value: Any, kind: str, at: str) -> int:
@@ -150,8 +150,8 @@ def _bytes(text: str, at: str) -> bytes:
         raise UsageError(f"{at}: {text!r} is not base64") from None
 
 
-def _id(text: str, at: str) -> bytes:
-    """Kafka's base64 form, or the hexadecimal one with hyphens; "" is no id."""
+def read_id(text: str, at: str) -> bytes:
+    """An id from Kafka's base64 form, or the hexadecimal one with hyphens; "" is none. Raises UsageError."""
     if not text:
         return NO_ID
     try:

@@ -1,5 +1,5 @@
-"""FindCoordinator 0-6. 1 adds the key type, 4 asks for many keys at once. Groups (type 0) and transactional ids (1)
-have coordinators here, share groups have none."""
+"""FindCoordinator 0-6. 1 adds the key type, 4 asks for many keys at once, 6 for share partitions. Groups (type 0) and
+transactional ids (1) have coordinators here; that of a share partition (2, group:topicId:partition) is only told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from kcli import codes
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from kcli.sandbox.rights import REFUSALS
 from kcli.sandbox.sandbox import GROUP, TRANSACTION
+
+SHARE = 2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def _one(call: Call, request: FindCoordinatorRequest, key: str) -> Coordinator:
     kind = {GROUP: "group", TRANSACTION: "transactional-id"}.get(request.key_type)
     if code is None and kind is not None and not call.may("describe", kind, key):
         code = REFUSALS[kind]
-    if code is None and request.key_type not in (GROUP, TRANSACTION):
+    if code is None and kind is None and not _share(call, request, key):
         code = codes.INVALID_REQUEST
     broker = call.sandbox.coordinator(key, request.key_type)
     if code is None and broker is None:
@@ -38,3 +40,9 @@ def _one(call: Call, request: FindCoordinatorRequest, key: str) -> Coordinator:
     return Coordinator(
         key=key, node_id=broker.node_id, host=call.sandbox.advertised, port=broker.port, error_message=None
     )  # fmt: skip
+
+
+def _share(call: Call, request: FindCoordinatorRequest, key: str) -> bool:
+    """Whether it is a share partition that is asked for (KIP-932)."""
+    _, _, partition = key.rpartition(":")
+    return request.key_type == SHARE and call.version >= 6 and key.count(":") >= 2 and partition.isdecimal()

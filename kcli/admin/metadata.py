@@ -1,0 +1,54 @@
+"""What one broker says about the cluster, as one answer: its brokers, topics and partitions (Metadata)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.offsets import TopicMissing
+from kcli.errors import BrokerError, KcliError
+from kcli.model import Node, TopicPartition
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Broker, Cluster
+    from kcli.proto.messages.metadata import MetadataResponse
+
+
+class Told(Value):
+    """The answer of broker `told_by`. `controller` is -1 where it does not say; `problems` are those of topics, and of
+    partitions beside what is known of them."""
+
+    told_by: int = -1
+    cluster_id: str | None = None
+    controller: int = -1
+    brokers: list[Node] = field(factory=list)
+    answer: MetadataResponse = None  # type: ignore[assignment]  # always given
+    missing: dict[str, KcliError] = field(factory=dict)
+    troubled: dict[TopicPartition, KcliError] = field(factory=dict)
+
+
+async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker: int | None = None) -> Told:
+    """What the broker says, or any one, about these topics or all; asking creates none. Raises KcliError."""
+    asked = None if topics is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(topics)]
+    peer: Broker = await (cluster.anyone() if broker is None else cluster.node(broker))
+    answer = await peer.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+    told = Told(
+        told_by=peer.node_id,
+        cluster_id=answer.cluster_id,
+        controller=answer.controller_id,
+        brokers=sorted(Node(one.node_id, one.host, one.port, one.rack) for one in answer.brokers),
+        answer=answer,
+    )
+    for topic in answer.topics:
+        code, name = codes.of(topic.error_code), topic.name or ""
+        if code:
+            absent = code is codes.UNKNOWN_TOPIC_OR_PARTITION
+            told.missing[name] = TopicMissing(name) if absent else BrokerError(code, name)
+        for part in topic.partitions:
+            if part.error_code:
+                at = TopicPartition(name, part.partition_index)
+                told.troubled[at] = BrokerError(codes.of(part.error_code), f"{name} [{part.partition_index}]")
+    return told

@@ -1,0 +1,231 @@
+"""`kcli cluster features set|upgrade|downgrade`, `voters`, `unregister`, `meta` and `coord` on a sandbox of three."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli import codes
+from kcli.cli.main import main
+from kcli.sandbox.thread import SandboxThread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=3, topics={"orders": 2, "small": 1}) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        yield made
+
+
+def document(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main([*words, "--format", "json"]) == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def features(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = document(capsys, "cluster", "features", *words, code=code)["features"]
+    return found
+
+
+def levels(capsys: pytest.CaptureFixture[str]) -> dict[str, int | None]:
+    return {one["feature"]: one["level"] for one in features(capsys)}
+
+
+# -- features ---------------------------------------------------------------------------------------------------------
+
+
+def test_levels_go_down_and_up_after_a_plan(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    (plan,) = features(capsys, "downgrade", "transaction.version=1", "--dry-run")
+    assert (plan["old"], plan["new"], plan["how"], plan["result"]) == (2, 1, "downgrade", "would change")
+    assert levels(capsys)["transaction.version"] == 2
+    assert main(["cluster", "features", "downgrade", "transaction.version=1"]) == 2, "nobody said --execute"
+    assert main(["cluster", "features", "downgrade", "transaction.version=1", "--execute"]) == 0
+    assert "to go back: kcli cluster features set transaction.version=2" in capsys.readouterr().err
+    assert levels(capsys)["transaction.version"] == 1
+    both = features(capsys, "set", "transaction.version=2", "share.version=0", "--execute")
+    assert [(one["how"], one["result"]) for one in both] == [("upgrade", "done"), ("downgrade", "done")]
+    assert levels(capsys) == {"share.version": None, "transaction.version": 2}
+    up = features(capsys, "upgrade", "--execute")
+    assert [(one["feature"], one["result"]) for one in up] == [
+        ("share.version", "done"),
+        ("transaction.version", "unchanged"),
+    ]
+    assert levels(capsys) == {"share.version": 1, "transaction.version": 2}
+
+
+def test_all_or_none_of_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = features(capsys, "set", "share.version=0", "transaction.version=9", "--execute", code=1)
+    assert {one["result"] for one in rows} == {"failed"}
+    assert levels(capsys) == {"share.version": 1, "transaction.version": 2}
+    wrong = document(capsys, "cluster", "features", "upgrade", "share.versoin=1", code=1)
+    assert "did you mean share.version?" in wrong["errors"][0]["message"]
+    back = features(capsys, "upgrade", "transaction.version=1", "--execute", code=1)
+    assert "is at 2, so 1 is no upgrade" in back[0]["error"]
+
+
+def test_brokers_before_3_3_set_levels_without_checking_first(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.faults.speak_only("UpdateFeatures", 0, 0)
+    found = document(capsys, "cluster", "features", "set", "share.version=0", "--dry-run", code=1)
+    assert "that takes Kafka 3.3" in found["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["features", "set"], "name features"),
+        (["features", "set", "share.version"], "expected FEATURE=LEVEL"),
+        (["features", "set", "share.version=x"], "a level is a whole number"),
+        (["features", "set", "a=1", "a=2"], "a is named twice"),
+        (["features", "downgrade", "share.version"], "expected FEATURE=LEVEL"),
+        (["features", "upgrad", "a=1"], "takes options only"),
+        (["voters", "add"], "name one controller"),
+        (["voters", "add", "1@host"], "expected ID@HOST:PORT"),
+        (["voters", "add", "x@host:1"], "expected ID@HOST:PORT"),
+        (["voters", "add", "1@host:1:short"], "is not an id"),
+        (["voters", "remove", "1", "2"], "one at a time"),
+        (["voters", "remove", "x"], "expected ID"),
+        (["unregister"], "name at least one broker"),
+        (["unregister", "x"], "named by its id"),
+    ],
+)
+def test_a_line_that_makes_no_sense_is_told_what_does(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cluster", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+# -- voters and brokers -----------------------------------------------------------------------------------------------
+
+
+def test_a_controller_loses_its_vote_and_gets_it_again(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def roles() -> list[str]:
+        return [one["role"] for one in document(capsys, "cluster", "voters")["voters"]]
+
+    assert roles() == ["leader", "voter", "voter"]
+    (plan,) = document(capsys, "cluster", "voters", "remove", "2", "--dry-run")["voters"]
+    assert (plan["old"], plan["new"], plan["result"]) == ("voter", "observer", "would change")
+    assert len(plan["directory_id"]) == 22
+    assert document(capsys, "cluster", "voters", "remove", "2", "--execute")["voters"][0]["result"] == "done"
+    assert roles() == ["leader", "observer", "voter"]
+    assert [one["role"] for one in document(capsys, "cluster", "quorum")["nodes"]] == ["leader", "voter", "observer"]
+    gone = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)
+    assert "those that vote are 1, 3" in gone["errors"][0]["message"]
+    (added,) = document(capsys, "cluster", "voters", "add", "2@127.0.0.1:9093", "--execute")["voters"]
+    assert (added["directory_id"], added["listeners"]) == (plan["directory_id"], ["CONTROLLER://127.0.0.1:9093"])
+    assert roles() == ["leader", "voter", "voter"]
+    twice = document(capsys, "cluster", "voters", "add", "2@127.0.0.1:9093", "--execute", code=1)
+    assert "votes already" in twice["errors"][0]["message"]
+    unknown = document(capsys, "cluster", "voters", "add", "9@127.0.0.1:9093", "--execute", code=1)
+    assert "does not fetch from the leader yet" in unknown["errors"][0]["message"]
+
+
+def test_a_voter_whose_directory_is_not_the_one_named(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = f"2:{'A' * 21}Q"
+    assert document(capsys, "cluster", "voters", "remove", wrong, "--execute", code=1)["voters"] == []
+    place = f"9@localhost:9093:{'A' * 21}Q"
+    (row,) = document(capsys, "cluster", "voters", "add", place, "--execute", code=1)["voters"]
+    assert (row["result"], "REQUEST_TIMED_OUT" in row["error"]) == ("failed", True)
+
+
+def test_a_broker_that_is_gone_is_forgotten_and_one_that_lives_is_not(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (alive,) = document(capsys, "cluster", "unregister", "3", "--execute", code=1)["brokers"]
+    assert (alive["state"], alive["result"]) == ("up", "failed")
+    sandbox.call(lambda one: one.stop_broker(3))
+    assert document(capsys, "brokers")["brokers"][2]["state"] == "fenced"
+    (plan,) = document(capsys, "cluster", "unregister", "3", "--dry-run")["brokers"]
+    assert (plan["state"], plan["result"], plan["replicas"]) == ("fenced", "would unregister", 3)
+    rows = document(capsys, "cluster", "unregister", "3", "9", "--execute", code=1)["brokers"]
+    assert [(one["broker"], one["result"]) for one in rows] == [(3, "done"), (9, "failed")]
+    assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1, 2]
+    sandbox.call(lambda one: one.start_broker(3))
+    assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1, 2, 3]
+
+
+def test_a_quorum_whose_voters_stand_in_a_file_says_so(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.faults.error("RemoveRaftVoter", codes.UNSUPPORTED_VERSION)
+    (row,) = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)["voters"]
+    assert "UNSUPPORTED_VERSION" in row["error"]
+
+
+# -- meta and coord ---------------------------------------------------------------------------------------------------
+
+
+def test_meta_is_one_brokers_answer(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    sandbox.faults.move_leader("orders", 0, 3)
+    sandbox.faults.no_leader("small", 0)
+    told = document(capsys, "meta", "--broker", "2")
+    assert (told["cluster"][0]["told_by"], told["cluster"][0]["controller"]) == (2, 1)
+    assert [one["broker"] for one in told["brokers"]] == [1, 2, 3]
+    assert [(one["topic"], one["partitions"]) for one in told["topics"]] == [("orders", 2), ("small", 1)]
+    by_part = {(one["topic"], one["partition"]): one for one in told["partitions"]}
+    assert (by_part["orders", 0]["leader"], by_part["orders", 0]["leader_epoch"]) == (3, 1)
+    assert by_part["small", 0]["leader"] is None
+    assert "LEADER_NOT_AVAILABLE" in by_part["small", 0]["error"]
+    one = document(capsys, "meta", "orders")
+    assert [row["topic"] for row in one["topics"]] == ["orders"]
+    missing = document(capsys, "meta", "orders", "smal", code=1)
+    assert "did you mean small?" in missing["errors"][0]["message"]
+    assert sandbox.call(lambda inside: sorted(inside.topics.by_name)) == ["orders", "small"], "asking makes none"
+
+
+def test_a_broker_that_is_behind_says_something_else(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = document(capsys, "meta", "orders", "--broker", "3")["partitions"][0]["leader"]
+    sandbox.faults.stale_metadata(3)
+    sandbox.faults.move_leader("orders", 0, before % 3 + 1)
+    assert document(capsys, "meta", "orders", "--broker", "3")["partitions"][0]["leader"] == before
+    assert document(capsys, "meta", "orders", "--broker", "1")["partitions"][0]["leader"] == before % 3 + 1
+
+
+def test_coordinators_of_groups_ids_and_share_partitions(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.faults.move_coordinator("billing", 3)
+    rows = document(capsys, "coord", "billing", "shipping", "--txn", "billing", "--share", "w:orders:1")["coordinators"]
+    assert [(one["kind"], one["name"]) for one in rows] == [
+        ("group", "billing"),
+        ("group", "shipping"),
+        ("transaction", "billing"),
+        ("share", "w:orders:1"),
+    ]
+    assert rows[0]["coordinator"] == 3
+    assert all(one["host"] == "127.0.0.1" and one["port"] > 0 for one in rows)
+    failed = document(capsys, "coord", "g", "--share", "w:nope:0", code=1)
+    assert [one["coordinator"] is None for one in failed["coordinators"]] == [False, True]
+    assert main(["coord"]) == 2
+    assert main(["coord", "--share", "w:0"]) == 2
+    assert "expected GROUP:TOPIC:PARTITION" in capsys.readouterr().err
+
+
+def test_a_coordinator_that_is_just_moving_is_waited_for(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.faults.error("FindCoordinator", codes.COORDINATOR_NOT_AVAILABLE, times=2)
+    (row,) = document(capsys, "coord", "billing")["coordinators"]
+    assert row["coordinator"] in (1, 2, 3)
+
+
+def test_brokers_before_3_0_are_asked_one_by_one(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    sandbox.faults.speak_only("FindCoordinator", 0, 3)
+    rows = document(capsys, "coord", "a", "b", "--txn", "c")["coordinators"]
+    assert [one["name"] for one in rows] == ["a", "b", "c"]
+    assert all(one["coordinator"] for one in rows)
