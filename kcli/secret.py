@@ -52,3 +52,12 @@ def secretive(key: str) -> bool:
     """Whether the value of a property of this name must not be shown; in doubt it must not."""
     name = key.lower().replace("_", ".")
     return name in PRIVATE or (not name.endswith(OPEN) and any(word in name for word in WORDS))
+
+
+def without_login(url: str) -> str:
+    """An address without the name and the password that may stand in it; any other text as it is."""
+    scheme, there, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    if not there or "@" not in place:
+        return url
+    return f"{scheme}://{HIDDEN}@{place.rpartition('@')[2]}{slash}{path}"

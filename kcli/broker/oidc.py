@@ -12,6 +12,7 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Requ
 
 from kcli.errors import AuthError, ConnectError, UsageError
 from kcli.proto.sasl import printable
+from kcli.secret import without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 def check_endpoint(oauth: OAuth) -> None:
     """Raises UsageError for an endpoint to which no secret may be sent."""
-    at = urlsplit(oauth.token_endpoint)
+    at, url = urlsplit(oauth.token_endpoint), without_login(oauth.token_endpoint)
     if at.scheme == "http" and at.hostname not in LOOPBACK:
-        raise UsageError(f"the token URL {oauth.token_endpoint} is not https: the client's secret would be readable")
+        raise UsageError(f"the token URL {url} is not https: the client's secret would be readable")
     if at.scheme not in ("http", "https") or not at.hostname:
-        raise UsageError(f"the token URL {oauth.token_endpoint} is not an https URL")
+        raise UsageError(f"the token URL {url} is not an https URL")
     if not oauth.client_id or oauth.client_secret is None:
         raise UsageError("a token URL wants a client id and a client secret")
 
@@ -56,7 +57,7 @@ def ask(oauth: OAuth) -> tuple[str, float | None]:
         },
         method="POST",
     )
-    url = oauth.token_endpoint
+    url = without_login(oauth.token_endpoint)  # as it is told
     opener = build_opener(_NoRedirect, HTTPSHandler(context=_context(oauth)), *_proxies(oauth))
     try:
         with opener.open(request, timeout=oauth.timeout) as answer:

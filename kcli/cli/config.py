@@ -14,7 +14,7 @@ from kcli.config.profile import Profile, profile_of
 from kcli.config.profiles import check_trust, document, project_file, user_file
 from kcli.config.properties import read_properties
 from kcli.errors import KcliError, UsageError
-from kcli.secret import HIDDEN, secretive
+from kcli.secret import HIDDEN, secretive, without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,9 +124,7 @@ def shown(key: str, value: str | Source) -> str:
         return f"{{{value.kind}: {value.what[0]}{' …' if len(value.what) > 1 else ''}}}"
     if secretive(key):
         return HIDDEN
-    if "://" in value and "@" in value:
-        scheme, _, rest = value.partition("://")
-        return f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}"
+    value = without_login(value)
     return f"{value.split()[0]} …" if key.endswith(".command") and " " in value else value
 
 

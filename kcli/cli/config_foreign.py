@@ -17,16 +17,23 @@ PLACES = {
     "kaf": ("~/.kaf/config",),
     "kafkactl": ("$KAFKA_CTL_CONFIG", "~/.config/kafkactl/config.yml", "~/.kafkactl/config.yml",
                  "/etc/kafkactl/config.yml"),
-    "kcl": ("$KCL_CONFIG_PATH", "~/.config/kcl/config.toml"),
-    "rpk": ("~/.config/rpk/rpk.yaml",),
+    "kcl": ("$KCL_CONFIG_PATH", "$KCL_CONFIG_DIR/config.toml", "~/.config/kcl/config.toml",
+            "~/Library/Application Support/kcl/config.toml"),
+    "rpk": ("~/.config/rpk/rpk.yaml", "~/Library/Application Support/rpk/rpk.yaml"),
     "properties": (),
 }  # fmt: skip
+
+NOTHING = {"ssl.endpoint.identification.algorithm": "none"}
+"""Properties that say something by saying nothing, and the word for it."""
 
 
 def place(kind: str) -> str:
     """Where a tool keeps its file. Raises UsageError when there is none."""
     for where in PLACES[kind]:
-        path = os.environ.get(where[1:], "") if where[0] == "$" else os.path.expanduser(where)
+        path = os.path.expanduser(where)
+        if where[0] == "$":
+            variable, slash, rest = where[1:].partition("/")
+            path = os.environ.get(variable, "") and os.environ[variable] + slash + rest
         if path and os.path.isfile(path):
             return path
     places = ", ".join(PLACES[kind]) or "nowhere in particular"
@@ -94,7 +101,7 @@ def _properties(path: str, name: str) -> Found:
         if key in SERVERS:
             found.bootstrap = text
         elif key in KNOWN or key in SECURITY:
-            found.put(key, text)
+            found.put(key, text or NOTHING.get(key, ""))
         else:
             found.left_out.append(key)
     return found

@@ -98,7 +98,7 @@ def _remark(one: Found, kind: str, *, quiet: bool) -> None:
     """What could not be taken over, and what would not work as it is."""
     remarks = [f"{one.name}: left out: {', '.join(one.left_out)}"] if one.left_out else []
     if not one.bootstrap:
-        remarks.append(f"{one.name}: no servers are named")
+        remarks.append(f"{one.name}: no servers are named: add bootstrap, or say -b beside --profile {one.name}")
     try:
         made = Properties(looking=False)
         for key, text in one.properties.items():

@@ -94,8 +94,10 @@ def kafkactl(file: Any) -> list[Found]:
                 found.left_out.append("sasl.tokenprovider (say sasl.oauthbearer.token.command instead)")
         if tls.get("enabled"):
             _tls(found, tls, "ca", "cert", "certKey", "insecure")
+            found.put("ssl.key.password", tls.get("certKeyPassphrase"))
         _protocol(found, bool(tls.get("enabled")), bool(sasl.get("enabled")))
         found.put("client.id", context.get("clientID"))
+        found.put("max.request.size", (context.get("producer") or {}).get("maxMessageBytes"))
         acks = {"WaitForAll": "all", "WaitForLocal": "1", "NoResponse": "0"}
         found.put("acks", acks.get(str((context.get("producer") or {}).get("requiredAcks"))))
         levels = {"ReadCommitted": "read_committed", "ReadUncommitted": "read_uncommitted"}

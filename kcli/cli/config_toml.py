@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from kcli.errors import UsageError
-from kcli.secret import HIDDEN, secretive
+from kcli.secret import HIDDEN, secretive, without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 def text_of(found: Found, *, reveal: bool) -> str:
     """One profile as a table; secrets are *** unless revealed."""
     keys = list(found.properties)
-    lines = [f"[profiles.{_key(found.name, dotted=False)}]", f"bootstrap = {quoted(found.bootstrap)}"]
+    lines = [f"[profiles.{_key(found.name, dotted=False)}]"]
+    lines += [f"bootstrap = {quoted(found.bootstrap)}"] if found.bootstrap else []
     for key, value in found.properties.items():
         clash = any(other != key and (other.startswith(f"{key}.") or key.startswith(f"{other}.")) for other in keys)
-        shown = value if reveal or not secretive(key) else HIDDEN
+        shown = value if reveal else HIDDEN if secretive(key) else without_login(value)
         lines.append(f"{quoted(key) if clash else _key(key, dotted=True)} = {quoted(shown)}")
     return "\n".join(lines) + "\n"
 
 
 def secrets_of(found: Found) -> list[str]:
-    return [key for key in found.properties if secretive(key)]
+    return [key for key, value in found.properties.items() if secretive(key) or without_login(value) != value]
 
 
 def quoted(text: str) -> str:

@@ -365,9 +365,7 @@ async def test_B18_who_is_refused_the_second_time_connects_anew_and_is_told_then
         async with connected(near(sandbox, sasl=password())) as broker:
             await topics(broker)
             broker._lanes.open["control"].renewal.at = 0.0  # type: ignore[attr-defined]
-            assert sandbox.users is not None
-            sandbox.users.passwords["alice"] = "changed"
-            sandbox.users._credentials.clear()
+            sandbox.access.scram.delete("alice", "SCRAM-SHA-256")
             with pytest.raises(AuthError, match="refused the authentication of alice"):
                 await topics(broker)
             assert sandbox.seen[18] == 2

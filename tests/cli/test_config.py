@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -200,6 +201,8 @@ KAFKACTL = f"""contexts:
             ca: my-ca
             cert: my-cert
             certKey: my-key
+            # optional: passphrase for encrypted cert key
+            certKeyPassphrase: my-passphrase
             insecure: true
         sasl:
             enabled: true
@@ -209,6 +212,7 @@ KAFKACTL = f"""contexts:
         clientID: me
         producer:
             requiredAcks: WaitForAll
+            maxMessageBytes: 2000000
         consumer:
             isolationLevel: ReadCommitted
         kubernetes:
@@ -266,7 +270,8 @@ EXPECTED = {
     "kafkactl": ("r1:9092,r2:9092", {
         "security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "admin",
         "sasl.password": f"{CANARY}'s", "ssl.ca.location": "my-ca", "ssl.certificate.location": "my-cert",
-        "ssl.key.location": "my-key", "enable.ssl.certificate.verification": "false", "client.id": "me", "acks": "all",
+        "ssl.key.location": "my-key", "ssl.key.password": "my-passphrase", "max.request.size": "2000000",
+        "enable.ssl.certificate.verification": "false", "client.id": "me", "acks": "all",
         "isolation.level": "read_committed",
     }),
     "kcl": ("k1:9092,k2", {
@@ -292,7 +297,7 @@ def test_other_tools_files_become_profiles(home: Path, kind: str, capsys: pytest
     shown = capsys.readouterr()
     assert [line for line in shown.out.splitlines() if line.startswith("[")] == [f"[profiles.{name}]" for name in names]
     assert CANARY not in shown.out + shown.err
-    assert "1 secret is hidden" in shown.err
+    assert re.search(r"(1 secret is|2 secrets are) hidden", shown.err)
     target = home / "mine.toml"
     assert main(["config", "import", kind, "--write", "--to", str(target), "-q"]) == 0
     assert target.stat().st_mode & 0o777 == 0o600
@@ -304,6 +309,28 @@ def test_other_tools_files_become_profiles(home: Path, kind: str, capsys: pytest
         del os.environ["KCLI_CONFIG"]
     assert made is not None
     assert (made.bootstrap, dict(made.properties)) == EXPECTED[kind]
+
+
+def test_a_check_of_names_that_java_switches_off_with_nothing_stays_off_and_servers_may_be_missing(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Strimzi and others have it in their documentation."""
+    text = "security.protocol=SSL\nssl.endpoint.identification.algorithm=\nssl.truststore.type=PKCS12\n"
+    (home / "client.properties").write_text(text)
+    assert main(["config", "import", str(home / "client.properties"), "--name", "strimzi"]) == 0
+    shown = capsys.readouterr()
+    assert 'ssl.endpoint.identification.algorithm = "none"' in shown.out
+    assert "bootstrap" not in shown.out
+    assert "strimzi: no servers are named: add bootstrap, or say -b beside --profile strimzi" in shown.err
+
+
+def test_kcls_folder_may_be_elsewhere(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config.toml").write_text('seed_brokers = ["there:9092"]\n')
+    monkeypatch.setenv("KCL_CONFIG_DIR", str(home))
+    assert main(["config", "import", "kcl", "-q"]) == 0
+    assert 'bootstrap = "there:9092"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("written", ["scram_sha512", "SCRAM-SHA-512", "scram-sha-512", "scramsha512"])

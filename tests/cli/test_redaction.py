@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,58 @@ def test_a_secret_is_never_said(way: str, world: tuple[str, Path], tmp_path: Pat
             _silent(done, tmp_path)
     trace = (tmp_path / "trace").read_text()
     assert "SaslAuthenticate" in trace
+
+
+SECRETS = {
+    "ssl.key.password": {"ssl.key.location": "/no/such/key.pem"},
+    "ssl.keystore.password": {"ssl.keystore.location": "/no/such/store.p12"},
+    "ssl.truststore.password": {"ssl.truststore.location": "/no/such/store.jks"},
+    "ssl.keystore.key": {"ssl.keystore.type": "PEM"},
+    "ssl.key.pem": {},
+    "sasl.password": {"sasl.mechanism": "PLAIN", "sasl.username": "me"},
+    "sasl.jaas.config": {"sasl.mechanism": "PLAIN"},
+    "sasl.oauthbearer.token": {"sasl.mechanism": "OAUTHBEARER"},
+    "sasl.oauthbearer.client.secret": {
+        "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.client.id": "me",
+        "sasl.oauthbearer.token.endpoint.url": "http://127.0.0.1:1/token",
+    },
+    "sasl.oauthbearer.token.endpoint.url": {
+        "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.client.id": "me", "sasl.oauthbearer.client.secret": "x",
+    },
+}  # fmt: skip
+VALUES = {
+    "ssl.keystore.key": f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n-----END PRIVATE KEY-----",
+    "sasl.jaas.config": (
+        f'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="{CANARY}";'
+    ),
+    "sasl.oauthbearer.token.endpoint.url": f"http://me:{CANARY}@127.0.0.1:1/token",
+}
+
+
+@pytest.mark.parametrize("key", SECRETS)
+def test_no_property_that_is_a_secret_is_said(key: str, tmp_path: Path) -> None:
+    """By what shows settings and by what fails with them, written down in a profile and in Java's file."""
+    value = VALUES.get(key, CANARY)
+    protocol = "SASL_SSL" if key.startswith("sasl") else "SSL"
+    given = {"bootstrap.servers": "127.0.0.1:1", "security.protocol": protocol, **SECRETS[key], key: value}
+    home = tmp_path / "kcli"
+    home.mkdir()
+    config, java = home / "config.toml", tmp_path / "client.properties"
+    config.write_text("[profiles.x]\n" + "".join(f'"{name}" = {json.dumps(text)}\n' for name, text in given.items()))
+    java.write_text("".join(f"{name}={json.dumps(text)[1:-1]}\n" for name, text in given.items()))
+    for path in (config, java):
+        path.chmod(0o600)
+    environment = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    lines = [
+        ["config", "show", "x", "--all"], ["config", "show", "x", "--format", "json"], ["config", "check"],
+        ["config", "import", str(java)], ["doctor", "--profile", "x", "--format", "json"],
+        ["topics", "list", "-F", str(java), "--trace", "-v"], ["consume", "t", "-e", "--profile", "x"],
+    ]  # fmt: skip
+    for words in lines:
+        done = kcli(*words, env=environment)
+        assert done.code in (0, 1, 2, 5), done
+        assert "Traceback" not in done.err
+        _silent(done, tmp_path)
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import types
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+from keyring.errors import KeyringError
 
+from kcli.cli.main import main
 from kcli.config.sources import Source, from_table, is_source, written
 from kcli.errors import UsageError
+from kcli.sandbox.thread import SandboxThread
 from kcli.secret import Secret, secretive
 
 
@@ -112,23 +116,55 @@ def test_a_command_that_is_not_there() -> None:
     assert refused(written("${command:no-such-program a}", "x")) == "here: no-such-program: No such file or directory"
 
 
-def test_from_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = types.ModuleType("keyring.errors")
-    errors.KeyringError = type("KeyringError", (Exception,), {})  # type: ignore[attr-defined]
-    ring = types.ModuleType("keyring")
-    ring.errors = errors  # type: ignore[attr-defined]
-    ring.get_password = lambda service, user: "pw" if (service, user) == ("kafka/prod", "me") else None  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", ring)
-    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+@pytest.fixture
+def ring() -> Iterator[Any]:
+    """The keyring package with a backend of our own instead of the system's."""
+    import keyring
+    from keyring.backend import KeyringBackend
+
+    class Ring(KeyringBackend):
+        priority = 1
+        kept: ClassVar[dict[tuple[str, str], str]] = {("kafka/prod", "me"): "pw"}
+        locked = False
+
+        def get_password(self, service: str, username: str) -> str | None:
+            if self.locked:
+                raise KeyringError("locked")
+            return self.kept.get((service, username))
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            raise NotImplementedError
+
+    before, mine = keyring.get_keyring(), Ring()
+    keyring.set_keyring(mine)
+    yield mine
+    keyring.set_keyring(before)
+
+
+def test_from_the_keyring(ring: Any) -> None:
     assert resolve(written("${keyring:kafka/prod/me}", "x")) == ("pw", [])
+    assert resolve(from_table({"keyring": "kafka/prod/me"}, "x", "/")) == ("pw", [])
     assert "keyring set kafka you" in refused(written("${keyring:kafka/you}", "x"))
     assert "SERVICE/USER" in refused(written("${keyring:kafka}", "x"))
-
-    def fail(service: str, user: str) -> None:
-        raise errors.KeyringError("locked")
-
-    ring.get_password = fail  # type: ignore[attr-defined]
+    ring.locked = True
     assert refused(written("${keyring:a/b}", "x")) == "here: the keyring does not answer: locked"
+
+
+def test_a_profile_whose_password_is_in_the_keyring_connects(
+    ring: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with SandboxThread(topics={"orders": 1}, sasl={"me": "pw"}) as running:
+        config = tmp_path / "config.toml"
+        config.write_text(
+            f'[profiles.prod]\nbootstrap = "{running.bootstrap}"\nsecurity.protocol = "SASL_PLAINTEXT"\n'
+            'sasl.mechanism = "SCRAM-SHA-512"\nsasl.username = "me"\nsasl.password = { keyring = "kafka/prod/me" }\n'
+        )
+        monkeypatch.setenv("KCLI_CONFIG", str(config))
+        assert main(["topics", "list", "--profile", "prod", "--format", "plain"]) == 0
+        assert "orders" in capfd.readouterr().out
+        ring.kept.clear()
+        assert main(["topics", "list", "--profile", "prod"]) != 0
+        assert "keyring set kafka/prod me" in capfd.readouterr().err
 
 
 def test_without_the_keyring_package_one_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
