@@ -44,6 +44,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "acls": ("kcli.cli.acls_options:ACLS", "ACLs: list, add, remove, and who can do what."),
     "users": ("kcli.cli.users_options:USERS", "SCRAM users: list, describe, set a password, delete."),
     "tokens": ("kcli.cli.tokens_options:TOKENS", "Delegation tokens: list, create, renew, expire."),
+    "leaders": ("kcli.cli.leaders_options:LEADERS", "Leaders: not the preferred ones; elections."),
+    "reassign": ("kcli.cli.reassign_options:REASSIGN", "Replicas: balanced plans, moves, throttles, disks."),
     "schema": ("kcli.cli.schema:run", "The JSON schema of what a command prints."),
     "completion": ("kcli.cli.completion:run", "Print the completion script of bash, zsh or fish."),
 }

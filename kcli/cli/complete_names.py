@@ -22,6 +22,7 @@ ARGUMENTS = {
     "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
     "API": "apis", "VOTER": "ids", "BROKER": "ids",
     "OPERATION": "operations", "RESOURCE": "acl kinds",
+    "FILE|TOPIC": "topics", "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
 }  # fmt: skip
 OPTIONS = {
     "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
@@ -30,11 +31,18 @@ OPTIONS = {
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
     "delete_configs": "topic keys", "operations": "operations", "txn_states": "txn states",
 }  # fmt: skip
+QUOTA_KEYS = (
+    "producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate",
+    "connection_creation_rate",
+)  # fmt: skip
 KINDS = ("topic", "broker", "logger", "client-metrics", "group")
 FIXED = {
     "kinds": KINDS,
     "operations": list(OPERATIONS),
     "acl kinds": list(ACL_KINDS),
+    "quotas": list(QUOTA_KEYS),
+    "quota values": [f"{key}=" for key in QUOTA_KEYS],
+    "entities": ["user", "client-id", "ip"],
     "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
     "apis": [name for _, name in REQUESTS.values()],
     "txn states": ["Ongoing", "Empty", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead"],

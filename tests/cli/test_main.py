@@ -17,9 +17,11 @@ from kcli.cli.app import ALIASES, COMMANDS, help_text
 from kcli.cli.cluster_options import BROKERS, CLUSTER, LOGDIRS
 from kcli.cli.config_options import CONFIG
 from kcli.cli.configs_options import CONFIGS
+from kcli.cli.leaders_options import LEADERS
 from kcli.cli.options import HOT
 from kcli.cli.pipeline_options import PIPELINE
 from kcli.cli.quotas_options import QUOTAS
+from kcli.cli.reassign_options import REASSIGN
 from kcli.cli.tokens_options import TOKENS
 from kcli.cli.txn_options import TXN
 from kcli.cli.users_options import USERS
@@ -29,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VERBS = {
     **WITH_VERBS, "config": CONFIG, "configs": CONFIGS, "brokers": BROKERS, "cluster": CLUSTER, "logdirs": LOGDIRS,
     "txn": TXN, "acls": ACLS, "users": USERS, "tokens": TOKENS,
-    "pipeline": PIPELINE, "quotas": QUOTAS,
+    "pipeline": PIPELINE, "quotas": QUOTAS, "leaders": LEADERS, "reassign": REASSIGN,
 }  # fmt: skip
 
 
