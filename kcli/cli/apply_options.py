@@ -88,8 +88,8 @@ Examples:
   kcli export -b old:9092 | kcli apply - -b new:9092 --execute""",
     options=(
         Option(
-            name="only", flags=("--only",), multiple=True, choices=("topics", "configs", "users", "quotas", "acls"),
-            help="Only this section. Repeatable.",
+            name="only", flags=("--only",), multiple=True, metavar="SECTION",
+            help="Only this section: topics, configs, users, quotas or acls. Repeatable.",
         ),
         Option(
             name="match", flags=("--match",), multiple=True, metavar="PATTERN",

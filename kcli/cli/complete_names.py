@@ -29,7 +29,7 @@ OPTIONS = {
     "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
     "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
-    "delete_configs": "topic keys", "operations": "operations", "txn_states": "txn states",
+    "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
 }  # fmt: skip
 QUOTA_KEYS = (
     "producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate",
@@ -49,6 +49,7 @@ FIXED = {
     "types": ["classic", "consumer", "share", "streams"],
     "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
     "offsets": ["beginning", "end", "stored"],
+    "sections": ["topics", "configs", "users", "quotas", "acls"],
     "places": ["groups", "group", "topics", "topic", "records", "brokers"],
 }
 TOPIC_CONFIGS = [

@@ -11,6 +11,7 @@ from kcli.cli.main import complain
 from kcli.declared.export import Export
 from kcli.declared.schema import SECTIONS
 from kcli.declared.writing import text_of
+from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
 
 def export(values: Values) -> int:
     """`kcli export`. What could not be read is told and is exit code 1; the rest is printed."""
+    only = values["only"] or list(SECTIONS)
+    for name in only:
+        if name not in SECTIONS:
+            from kcli.nearest import did_you_mean
+
+            near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
+            raise UsageError(f"--only {name}: there is no such section{near}")
     settings = Connection(values).client()
-    found = asyncio.run(_read(settings, values))
+    found = asyncio.run(_read(settings, values, only))
     text = text_of(found.document, values["format"] or "yaml")
     if sys.stdout.isatty():
         from kcli.escape import visible
@@ -40,10 +48,10 @@ def export(values: Values) -> int:
     return 1 if found.failed else 0
 
 
-async def _read(settings: ClientSettings, values: Values) -> Export:
+async def _read(settings: ClientSettings, values: Values, only: list[str]) -> Export:
     from kcli.client import Client
 
     async with Client(settings) as client:
         found = Export(client.cluster, match=values["match"], internal=values["internal"])
-        await found.read(values["only"] or SECTIONS)
+        await found.read(only)
         return found

@@ -268,8 +268,82 @@ def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     some = json.loads(kcli("export", "--only", "topics", "--match", "o*", "--format", "json").out)
     assert list(some) == ["schema", "topics"]
     assert list(some["topics"]) == ["orders"]
+    wrong = kcli("export", "--only", "topic")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "--only topic: there is no such section; did you mean topics" in wrong.err
     some = json.loads(kcli("export", "--match", "user alice", "--format", "json").out)
     assert list(some) == ["schema", "quotas"]
+
+
+GUARDED = """
+users:
+  alice:
+    SCRAM-SHA-512: {iterations: 4096, password: {env: ALICE_PASSWORD}}
+    SCRAM-SHA-256: {password: {env: ALICE_PASSWORD}}
+acls:
+- {principal: User:alice, allow: [read, describe], topic: [orders, mail]}
+- {principal: User:alice, allow: read, group: app-, pattern: prefixed}
+- {principal: User:bob, deny: all, cluster: true, host: 10.0.0.1}
+"""
+
+
+def test_users_and_ACLs_are_made_compared_and_taken_back(
+    kcli: Kcli, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = kcli.apply(GUARDED, "--execute")
+    assert missing.code == 1
+    assert "f.yaml:4: alice: password: there is no environment variable ALICE_PASSWORD" in missing.err
+    assert json.loads(kcli("acls", "list", "-J").out)["acls"] == []
+    monkeypatch.setenv("ALICE_PASSWORD", "hunter2")
+    done = kcli.apply(GUARDED, "--execute", "--undo-file", "undo.json")
+    assert done.code == 0, done.err
+    assert {(row["change"], row["kind"], row["name"], row["config"], row["new"]) for row in done.rows} == {
+        ("+", "user", "alice", "SCRAM-SHA-512", "4096 iterations"),
+        ("+", "user", "alice", "SCRAM-SHA-256", "8192 iterations"),
+        ("+", "acl", "User:alice", "allow read topic orders", None),
+        ("+", "acl", "User:alice", "allow describe topic orders", None),
+        ("+", "acl", "User:alice", "allow read topic mail", None),
+        ("+", "acl", "User:alice", "allow describe topic mail", None),
+        ("+", "acl", "User:alice", "allow read group prefix app-", None),
+        ("+", "acl", "User:bob", "deny all cluster from 10.0.0.1", None),
+    }
+    assert "hunter2" not in done.out + done.err + Path("undo.json").read_text()
+    assert kcli("diff", "f.yaml").code == 0
+    exported = kcli("export")
+    assert "hunter2" not in exported.out
+    Path("x.yaml").write_text(exported.out)
+    assert kcli("apply", "x.yaml", "--execute").out == ""
+    again = kcli("apply", "f.yaml", "--execute", "--secrets", "-J")
+    assert {row["new"] for row in again.rows} == {
+        "4096 iterations, the password again", "8192 iterations, the password again",
+    }  # fmt: skip
+    more = kcli.apply(GUARDED.replace("4096", "8192"), "--execute", "--undo-file", "undo2.json")
+    assert [(row["old"], row["new"]) for row in more.rows] == [("4096 iterations", "8192 iterations")]
+    assert kcli("apply", "undo2.json", "--execute").code == 0
+    assert kcli("export").out == exported.out
+    assert kcli("apply", "undo.json", "--prune", "--execute").code == 0
+    assert json.loads(kcli("acls", "list", "-J").out)["acls"] == []
+    assert json.loads(kcli("export", "--format", "json").out).keys() == {"schema", "topics"}
+
+
+def test_users_and_ACLs_out_of_the_scope_are_left_when_pruning(kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALICE_PASSWORD", "hunter2")
+    more = GUARDED + "- {principal: User:other, allow: all, topic: '*'}\n"
+    assert kcli.apply(more, "--execute").code == 0
+    scope = "scope: {users: [a*], acls: ['User:a*', User:other]}\n"
+    pruned = kcli.apply(scope, "--prune", "--execute", "--undo-file", "undo.json")
+    assert pruned.code == 0, pruned.err
+    assert {row["change"] for row in pruned.rows} == {"-"}
+    assert [row["principal"] for row in json.loads(kcli("acls", "list", "-J").out)["acls"]] == ["User:bob"]
+    assert [row["kind"] for row in pruned.rows] == ["acl"] * 6 + ["user"] * 2
+    assert kcli("apply", "undo.json", "--execute").code == 0
+    assert kcli.apply(more, "--execute").rows == []
+
+
+def test_a_user_without_a_password_can_be_compared_and_not_made(kcli: Kcli) -> None:
+    ran = kcli.apply("users: {bob: {SCRAM-SHA-512: {iterations: 4096}}}", "--execute")
+    assert (ran.code, [row["result"] for row in ran.rows]) == (1, ["refused"])
+    assert "f.yaml:1: bob needs a password for SCRAM-SHA-512: password: {env: BOB_PASSWORD}" in ran.err
 
 
 def test_the_schema_of_a_file_is_published(kcli: Kcli) -> None:
