@@ -8,7 +8,6 @@ from kcli.acls import AclFilter
 from kcli.admin.acls import describe_acls
 from kcli.cli.acls_words import filters
 from kcli.cli.admin import answer
-from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ FEW = 20
 
 def list_all(values: Values) -> int:
     """`kcli acls list`."""
-    if values["words"]:
-        raise UsageError(f"{values['words'][0]}: say of what with an option: --topic, --group, --principal, …")
     wanted = filters(values, "match")
 
     async def work(cluster: Cluster, document: Document) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 def list_all(values: Values) -> int:
     """`kcli tokens list`."""
     owners = [principal(one) for one in values["owners"]] or None
-    if values["words"]:
-        raise UsageError("list takes no words; --owner PRINCIPAL chooses")
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.rows["tokens"] = [_row(one) for one in await describe_tokens(cluster, owners)]
@@ -36,8 +34,6 @@ def create(values: Values) -> int:
     owner = None if values["owner"] is None else principal(values["owner"])
     renewers = [principal(one) for one in dict.fromkeys(values["renewers"])]
     lifetime = _period(values["lifetime"], "--max-lifetime")
-    if values["words"]:
-        raise UsageError(f"{values['words'][0]}: whose token is said by --owner PRINCIPAL")
     path = values["hmac_file"]
     if path is not None and os.path.lexists(path):
         raise UsageError(f"--hmac-file {path}: there is a file already; name a new one")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 def list_all(values: Values) -> int:
     """`kcli users list`."""
-    if values["words"]:
-        raise UsageError("list takes no names; kcli users describe NAME")
 
     async def work(cluster: Cluster, document: Document) -> None:
         document.rows["users"] = []
