@@ -10,7 +10,7 @@ from time import monotonic
 
 from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.errors import BrokerError, KcliError
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Commits:
         self._ending = False
         self._gone: dict[TopicPartition, OffsetAndEpoch] = {}  # lost to the group while we ended
         self._settled: set[TopicPartition] = set()  # committed by us since they were assigned
+        self._unsure = False  # a try was not answered: what seems not to be committed may be
         self._at = monotonic()
 
     def written(self, at: TopicPartition, position: OffsetAndEpoch) -> None:
@@ -76,6 +77,7 @@ class Commits:
         except BrokerError as error:
             if error.code not in STALE:
                 raise
+            self._unsure |= error.sent
             await self.lost(partitions)
 
     async def lost(self, partitions: set[TopicPartition]) -> None:
@@ -87,7 +89,8 @@ class Commits:
         elif again:
             from kcli.cli.main import complain
 
-            complain(f"lost to the group before they were committed: {_read_again(again)}")
+            complain(f"lost to the group before they were committed: {_read_again(again, self._unsure)}")
+            self._unsure = False
 
     # -- at the end -------------------------------------------------------------------------------------------------
 
@@ -118,7 +121,11 @@ class Commits:
                 await consumer.poll(0.02)
                 await asyncio.sleep(0.02)  # at its end a poll does not wait
             if self._gone:
-                raise KcliError(f"the group rebalances, and the last commit was not made: {_read_again(self._gone)}")
+                raise KcliError(
+                    f"the group rebalances, and the last commit was not made: {_read_again(self._gone, self._unsure)}"
+                )
+        except (BrokerError, ConnectError, DeadlineExceeded) as error:
+            raise LastCommitFailed(error, {**self._gone, **self._open}) from error
         finally:
             self._open.clear()
 
@@ -129,11 +136,22 @@ class Commits:
         except BrokerError as error:
             if error.code not in STALE:
                 raise
+            self._unsure |= error.sent
             return False
         return True
 
 
-def _read_again(offsets: dict[TopicPartition, OffsetAndEpoch]) -> str:
-    """Which records the group reads again."""
+class LastCommitFailed(KcliError):
+    """All was written, and the group does not know it."""
+
+    def __init__(
+        self, error: BrokerError | ConnectError | DeadlineExceeded, offsets: dict[TopicPartition, OffsetAndEpoch]
+    ) -> None:
+        super().__init__(f"the last commit was not made: {error}: {_read_again(offsets, error.sent)}")
+        self.exit_code = error.exit_code
+
+
+def _read_again(offsets: dict[TopicPartition, OffsetAndEpoch], unsure: bool) -> str:
+    """Which records the group reads again; `unsure` when they may be committed all the same."""
     places = ", ".join(f"{at.topic}[{at.partition}] before offset {to.offset}" for at, to in sorted(offsets.items()))
-    return f"{places}: records that were written since the last commit will be read again"
+    return f"{places}: records that were written since the last commit {'may' if unsure else 'will'} be read again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kcli import codes
-from kcli.cli.consume_commits import Commits
+from kcli.cli.consume_commits import Commits, LastCommitFailed
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition
@@ -43,7 +43,7 @@ async def test_E40_a_commit_on_the_way_that_meets_a_rebalance_is_made_later() ->
 async def test_E40_any_other_refusal_ends_the_run_and_nothing_is_committed_while_leaving() -> None:
     consumer = Consumer(codes.GROUP_AUTHORIZATION_FAILED)
     one = commits(consumer)
-    with pytest.raises(BrokerError):
+    with pytest.raises(LastCommitFailed, match="GROUP_AUTHORIZATION_FAILED"):
         await one.last()
     await one.now({A})
     assert consumer.commits == []

@@ -65,6 +65,35 @@ def test_E40_a_rebalance_that_does_not_end_is_told_with_what_will_be_read_again(
     assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"a\nb\nc\n", NOT_MADE)
 
 
+@pytest.mark.parametrize(
+    ("fault", "exit_code", "says", "word"),
+    [
+        ("refuse", 1, "you may not use this group; ask for an ACL (GROUP_AUTHORIZATION_FAILED)", "will"),
+        ("close", 5, "closed the connection", "may"),
+        ("silent", 4, "did not answer OffsetCommit", "may"),
+    ],
+)
+def test_E44_a_last_commit_that_fails_says_which_records_come_again_or_may(
+    sandbox: SandboxThread, shell: Shell, monkeypatch: pytest.MonkeyPatch, fault: str, exit_code: int, says: str,
+    word: str,
+) -> None:  # fmt: skip
+    """Nobody knows what became of a commit that was sent and not answered."""
+    monkeypatch.setattr("kcli.consumer.session.Session._deadline", lambda self, _: self._loop.time() + 0.6)
+    if fault == "refuse":
+        sandbox.faults.error("OffsetCommit", codes.GROUP_AUTHORIZATION_FAILED)
+    elif fault == "close":
+        sandbox.faults.close_before("OffsetCommit", times=1_000)
+    else:
+        sandbox.faults.never_answer("OffsetCommit", times=1_000)
+    done = shell(*WORDS, "-X", "request.timeout.ms=200")
+    err = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (exit_code, b"a\nb\nc\n")
+    assert err.startswith("kcli: the last commit was not made: ")
+    assert says in err
+    ends = f": t[0] before offset 3: records that were written since the last commit {word} be read again\n"
+    assert err.endswith(ends), err
+
+
 def test_R1_no_input_for_a_topic_that_does_not_exist_is_an_error_too(shell: Shell) -> None:
     for stdin in (b"", b"x\n"):
         done = shell("produce", "no-such-topic", stdin=stdin)
