@@ -35,6 +35,7 @@ def run(values: Values, found: Checkpoint) -> int:
     other = registry.live(str(found.path))
     if other is not None:
         raise UsageError(f"{other.name} runs, in process {other.pid}: kcli pipeline drain {other.id} ends it first")
+    sunk = _sunk(found)
     given = values["reset_to"].strip()
     fixed = _fixed(given, found) if given[:1] == "{" else None
     prepare = _exactly(fixed) if fixed is not None else _form(given)
@@ -58,7 +59,7 @@ def run(values: Values, found: Checkpoint) -> int:
         if not confirm(values, document, found.path.parent.name):
             document.rows.clear()
             return 1
-        number = rewinding.rewrite(found, ready)
+        number = rewinding.rewrite(found, ready, sunk=sunk)
         for change in changes:
             change.result = "reset" if change.at in ready else change.result
         _show(changes, document)
@@ -66,6 +67,21 @@ def run(values: Values, found: Checkpoint) -> int:
         return None
 
     return answer(values, "pipeline.checkpoint-reset", work)
+
+
+def _sunk(found: Checkpoint) -> bool:
+    """Whether the sink has the batch that is not whole. Raises UsageError where nobody knows the sink."""
+    from kcli.pipeline.jobs import registry, rewinding
+
+    if found.batch == found.committed:
+        return False
+    known = next((one for one in registry.entries() if one.checkpoint == str(found.path)), None)
+    if known is None:
+        raise UsageError(
+            f"batch {found.batch} was begun and is not whole, and no run here had this checkpoint that could "
+            "say what is in its sink: let the pipeline end the batch first, then reset it"
+        )
+    return rewinding.sunk(found, known.destination)
 
 
 def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:
@@ -116,7 +132,7 @@ def _tell(values: Values, found: Checkpoint, ready: dict[TopicPartition, int], n
     """What was done, and how it is undone."""
     from kcli.pipeline.places import to_json
 
-    say(values, f"batch {number} says so; the next run begins there")
+    say(values, f"the checkpoint says so in its batch {number}; the next run begins there")
     old = {at: found.offsets[at] for at in ready if at in found.offsets}
     if old:
         say(values, f"to undo it: {OPTION} '{json.dumps(to_json(old), separators=(',', ':'))}'")

@@ -43,30 +43,37 @@ def test_the_plan_is_shown_and_nothing_is_done_without_execute(lake, capsys):
     assert checkpoints.read(folder).offsets == {TopicPartition(topic, 0): 50, TopicPartition(topic, 1): 60}
 
 
-def test_another_batch_says_where_the_next_one_begins_and_how_that_is_undone(lake, capsys):
+def test_the_last_whole_batch_says_where_the_next_one_begins_and_how_that_is_undone(lake, capsys):
     folder, topic = lake
     assert reset(folder, "beginning", "-t", f"{topic}:1", "--execute") == 0
     out, err = capsys.readouterr()
     assert "reset" in out
     found = checkpoints.read(folder)
-    assert (found.batch, found.committed) == (1, 1)
+    assert (found.batch, found.committed) == (0, 0)
     assert found.offsets == {TopicPartition(topic, 0): 50, TopicPartition(topic, 1): 0}
+    assert not (folder / "offsets" / ".0.crc").exists()
     undo = err.split("to undo it: --reset-to ")[1].strip().strip("'")
     assert json.loads(undo) == {topic: {"1": 60}}
     assert reset(folder, undo, "--execute") == 0
     assert checkpoints.read(folder).offsets == {TopicPartition(topic, 0): 50, TopicPartition(topic, 1): 60}
 
 
-def test_a_batch_that_was_begun_is_replaced_with_its_checksum(lake):
+@pytest.mark.parametrize("sunk", [False, True])
+def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tmp_path, capsys, sunk):
     folder, topic = lake
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
+    assert reset(folder, "+5", "--execute") == 2
+    assert "batch 1 was begun and is not whole" in capsys.readouterr().err
+    with Registered(Entry(name="lake", checkpoint=str(folder), destination=str(tmp_path / "out"))) as job:
+        job.end("failed")
+    if sunk:
+        (tmp_path / "out" / "_spark_metadata" / "1").mkdir(parents=True)
     assert reset(folder, "+5", "--execute") == 0
     found = checkpoints.read(folder)
-    assert (found.batch, found.committed, found.planned) == (1, 1, {})
+    assert (found.batch, found.committed, found.planned) == (int(sunk), int(sunk), {})
     assert set(found.offsets.values()) == {5}
     assert not (folder / "offsets" / ".1.crc").exists()
-    assert (folder / "offsets" / ".0.crc").exists()
-    assert sorted(os.listdir(folder / "commits")) == ["0", "1"]
+    assert sorted(os.listdir(folder / "commits")) == ["0", "1"][: 1 + sunk]
 
 
 @pytest.mark.parametrize(

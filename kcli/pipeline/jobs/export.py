@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.values import Frozen
 
@@ -44,9 +45,6 @@ class Export:
     """A frame to write. `rows` is known after a batch ended well."""
 
     def __init__(self, frame: DataFrame, form: FileForm) -> None:
-        from pyspark.sql import Observation
-        from pyspark.sql import functions as f
-
         missing = [name for name in form.partition_by if name not in frame.columns]
         if missing:
             there = ", ".join(frame.columns)
@@ -54,11 +52,8 @@ class Export:
         if form.files:
             frame = frame.repartition(form.files)
         self._form = form
-        self._seen: Any = None
-        if not frame.isStreaming:
-            self._seen = Observation()
-            frame = frame.observe(self._seen, f.count(f.lit(1)).alias("rows"))
-        self._frame = frame
+        self._counted = Counted(frame)
+        self._frame = self._counted.frame
 
     def batch(self, target: str, mode: str) -> Action:
         """All of it, once."""
@@ -84,5 +79,5 @@ class Export:
 
     @property
     def rows(self) -> int:
-        """What was written."""
-        return int(self._seen.get["rows"]) if self._seen is not None else -1
+        """What was written; -1 where nobody counted."""
+        return self._counted.rows

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.work import Action, Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 WRITTEN = ("key", "value", "topic", "partition", "timestamp", "headers")
 HEADERS = "array<struct<key:string,value:binary>>"
+OLDER = "spark.sql.sources.useV1SourceList"
 
 
 def as_records(frame: DataFrame, *, keep: tuple[str, ...]) -> DataFrame:
@@ -47,32 +51,40 @@ class Sink:
     """A frame to write to a topic. `rows` is known after a batch ended well."""
 
     def __init__(self, frame: DataFrame, form: str, options: Mapping[str, str]) -> None:
-        from pyspark.sql import Observation
-        from pyspark.sql import functions as f
-
-        self._seen: Any = None
-        if not frame.isStreaming:
-            self._seen = Observation()
-            frame = frame.observe(self._seen, f.count(f.lit(1)).alias("rows"))
-        self._frame = frame
+        self._counted = Counted(frame)
         self._form = form
         self._options = dict(options)
 
     def batch(self) -> Action:
         """All of it, once."""
-        return Action(self._frame.sparkSession, self.write)
+        return Action(self._counted.frame.sparkSession, self.write)
 
     def write(self) -> None:
         """All of it, now."""
-        self._frame.write.format(self._form).mode("append").options(**self._options).save()
+        frame = self._counted.frame
+        with _newer(frame.sparkSession, self._form):
+            frame.write.format(self._form).mode("append").options(**self._options).save()
 
     def stream(self, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None) -> Stream:
         """As it comes."""
-        writer = self._frame.writeStream.format(self._form).options(**self._options)
+        writer = self._counted.frame.writeStream.format(self._form).options(**self._options)
         writer = writer.option("checkpointLocation", str(checkpoint)).trigger(**trigger)
         return Stream(writer.start, stop_file)
 
     @property
     def rows(self) -> int:
-        """What was written."""
-        return int(self._seen.get["rows"]) if self._seen is not None else -1
+        """What was written; -1 where nobody counted."""
+        return self._counted.rows
+
+
+@contextmanager
+def _newer(spark: SparkSession, form: str) -> Iterator[None]:
+    """Spark writes a batch to Kafka by its older interface, which counts nothing, unless it is told otherwise."""
+    before = spark.conf.get(OLDER)
+    if form == "kafka" and before is not None:
+        spark.conf.set(OLDER, ",".join(one for one in before.split(",") if one.strip() != form))
+    try:
+        yield
+    finally:
+        if form == "kafka" and before is not None:
+            spark.conf.set(OLDER, before)

@@ -1,12 +1,13 @@
-"""A checkpoint is told to go on elsewhere: not by taking batches away, but by one more that is done, which read nothing
-and ended there. So numbers of batches only grow (Spark's file sink leaves out a number that it has seen), and nothing
-of what was done is forgotten. A batch that was begun and is not whole is what that one replaces.
+"""A checkpoint is told to go on elsewhere: the last whole batch is said to have ended there. Numbers of batches stay
+without gaps, as Spark's file sink wants them. A batch that was begun and is not whole is forgotten, unless the sink has
+it already: then it is whole, and ended there, because a sink leaves out a number that it has seen.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 from kcli.errors import UsageError
 from kcli.pipeline.places import from_offsets, to_json
@@ -14,7 +15,6 @@ from kcli.pipeline.places import from_offsets, to_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from typing import Any
 
     from kcli.model import TopicPartition
@@ -43,17 +43,26 @@ def check(found: Checkpoint) -> None:
         raise UsageError(f"{found.path} is of another Spark: its offsets say {lines[0].strip()[:20]}, not {VERSION}")
 
 
-def rewrite(found: Checkpoint, offsets: Mapping[TopicPartition, int]) -> int:
-    """Let the next batch begin at `offsets`; partitions that are not in it stay. Returns the number of the batch that
-    says so. Raises UsageError as `check`."""
+def rewrite(found: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: bool = False) -> int:
+    """Let the next batch begin at `offsets`; partitions that are not in it stay. `sunk`: the batch that is not whole is
+    in the sink. Returns the number of the batch that says so. Raises UsageError as `check`."""
     check(found)
-    planned = found.batch > found.committed
-    number = found.batch if planned else found.batch + 1
     lines = _lines(found.path / "offsets" / str(found.committed))
-    made = [*lines[:2], *(_line(line, offsets) for line in lines[2:])]
-    _put(found.path / "offsets" / str(number), "\n".join(made))
-    _put(found.path / "commits" / str(number), f'{VERSION}\n{{"nextBatchWatermarkMs":0}}')
+    made = "\n".join([*lines[:2], *(_line(line, offsets) for line in lines[2:])])
+    planned = found.batch > found.committed
+    number = found.batch if planned and sunk else found.committed
+    _put(found.path / "offsets" / str(number), made)
+    if planned and sunk:
+        _put(found.path / "commits" / str(number), f'{VERSION}\n{{"nextBatchWatermarkMs":0}}')
+    elif planned:
+        for name in (str(found.batch), f".{found.batch}.crc"):
+            (found.path / "offsets" / name).unlink(missing_ok=True)
     return number
+
+
+def sunk(found: Checkpoint, destination: str) -> bool:
+    """Whether the files in the folder that is written to are of the batch that is not whole, too."""
+    return (Path(destination) / "_spark_metadata" / str(found.batch)).exists()
 
 
 def _lines(file: Path) -> list[str]:
