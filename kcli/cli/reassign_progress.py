@@ -32,9 +32,9 @@ def show(values: Values) -> int:
     over = 1.0 if values["over"] is None else number_of(values["over"].removesuffix("s"), "--over")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        ongoing, before, now = await _looked(cluster, over)
+        ongoing, before, now, seconds = await _looked(cluster, over)
         document.rows["partitions"] = [
-            {"topic": at.topic, "partition": at.partition, **_progress(one, before.get(at), now[at], over)}
+            {"topic": at.topic, "partition": at.partition, **_progress(one, before[at], now[at], seconds)}
             for at, one in ongoing.items()
         ]
         if not ongoing:
@@ -45,18 +45,20 @@ def show(values: Values) -> int:
 
 async def _looked(
     cluster: Cluster, over: float
-) -> tuple[dict[TopicPartition, Ongoing], dict[TopicPartition, Share], dict[TopicPartition, Share]]:
-    """What moves, and how far it was and is."""
+) -> tuple[dict[TopicPartition, Ongoing], dict[TopicPartition, Share], dict[TopicPartition, Share], float]:
+    """What moves, how far it was and is, and the seconds between."""
     ongoing = await list_reassignments(cluster)
     before = now = await shares(cluster, ongoing)
-    if ongoing and over:
-        await asyncio.sleep(over)
-        now = await shares(cluster, ongoing)
-    return ongoing, before, now
+    clock, begun = asyncio.get_running_loop().time, asyncio.get_running_loop().time()
+    if not ongoing or not over:
+        return ongoing, before, now, 0.0
+    await asyncio.sleep(over)
+    now = await shares(cluster, ongoing)
+    return ongoing, before, now, clock() - begun
 
 
-def _progress(one: Ongoing, before: Share | None, now: Share, over: float) -> Row:
-    rate = max(before.left - now.left, 0) / over if before is not None and over else None
+def _progress(one: Ongoing, before: Share, now: Share, seconds: float) -> Row:
+    rate = max(before.left - now.left, 0) / seconds if seconds else None
     return {
         "replicas": one.replicas,
         "adding": one.adding,

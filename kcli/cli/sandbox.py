@@ -58,6 +58,9 @@ def sandbox(
     control: Annotated[
         bool, typer.Option(help="Let the dashboard and `kcli faults` of this machine order faults.")
     ] = True,
+    rack: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="The racks brokers are in, in turn. Repeatable.")
+    ] = None,
     disks: Annotated[int, typer.Option(help="How many log directories each broker says it has.", min=1, max=9)] = 1,
     format: Annotated[Literal["plain", "json"], typer.Option(help="How to print the address.")] = "plain",
 ) -> int:
@@ -78,7 +81,7 @@ def sandbox(
     _check_host(host, allow_remote)
     topics = dict(_topic(text) for text in topic or [])
     try:
-        more = _security(tls, client_ca, users, session_lifetime) | {"disks": disks}
+        more = _security(tls, client_ca, users, session_lifetime) | {"disks": disks, "racks": rack or ()}
         more |= _rights(super_user, open_without_acl)
         asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more, control))
     except OSError as problem:

@@ -58,7 +58,8 @@ class Sandbox:
     one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368). With
     `super_users`, principals such as User:admin, ACLs bind everybody else, who may what no ACL is about only with
     `everyone` (allow.everyone.if.no.acl.found); without, ACLs are kept and told, and bind nobody. With `control`
-    who may read its configs may order faults from outside (`kcli.sandbox.control`). Every broker has so many `disks`.
+    who may read its configs may order faults from outside (`kcli.sandbox.control`). Every broker has so many `disks`;
+    brokers are in `racks` in turn.
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
@@ -86,6 +87,7 @@ class Sandbox:
         everyone: bool = False,
         control: bool = False,
         disks: int = 1,
+        racks: Sequence[str | None] = (),
     ) -> None:
         if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
@@ -99,6 +101,7 @@ class Sandbox:
         self.advertised = advertised or host
         self.auto_create = auto_create
         self._disks = disks
+        self._racks = racks
         self.broker_configs = BrokerConfigs()
         self.default_partitions = partitions
         self.rebalance_delay = rebalance_delay
@@ -137,6 +140,10 @@ class Sandbox:
     def place(self) -> str:
         """Where records are kept, as a directory's name; `/memory` is nowhere."""
         return str(self._folder) if self._folder is not None else "/memory"
+
+    def rack(self, node_id: int) -> str | None:
+        """Where a broker stands, if anybody said."""
+        return self._racks[(node_id - FIRST_NODE) % len(self._racks)] if self._racks else None
 
     def directories(self, node_id: int) -> list[str]:
         """The log directories of a broker, as it tells them; on the disk there is one for all."""

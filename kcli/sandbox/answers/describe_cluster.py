@@ -30,11 +30,19 @@ async def answer(call: Call, request: DescribeClusterRequest) -> DescribeCluster
         controller_id=sandbox.controller_id,
         cluster_authorized_operations=operations(call, "cluster", wanted=request.include_cluster_authorized_operations),
         brokers=[
-            DescribeClusterBroker(broker_id=one.node_id, host=sandbox.advertised, port=one.port)
+            DescribeClusterBroker(
+                broker_id=one.node_id, host=sandbox.advertised, port=one.port, rack=sandbox.rack(one.node_id)
+            )
             for one in sandbox.living()
         ]
         + [
-            DescribeClusterBroker(broker_id=one.node_id, host=sandbox.advertised, port=one.port, is_fenced=True)
+            DescribeClusterBroker(
+                broker_id=one.node_id,
+                host=sandbox.advertised,
+                port=one.port,
+                rack=sandbox.rack(one.node_id),
+                is_fenced=True,
+            )
             for one in fenced
         ],
     )

@@ -38,7 +38,9 @@ async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
             row.topic_authorized_operations = operations(call, "topic", row.name or "")
     return MetadataResponse(
         brokers=[
-            MetadataResponseBroker(node_id=one.node_id, host=sandbox.advertised, port=one.port)
+            MetadataResponseBroker(
+                node_id=one.node_id, host=sandbox.advertised, port=one.port, rack=sandbox.rack(one.node_id)
+            )
             for one in sandbox.living()
         ],
         cluster_id=sandbox.cluster_id,
