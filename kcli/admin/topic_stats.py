@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kcli.admin.offsets import LogOffset
     from kcli.model import Cluster
 
 
@@ -50,12 +51,15 @@ class TopicLooks:
         found = await describe_topics(cluster, names, internal=internal)
         topics = [one for one in found.values() if isinstance(one, Topic)]
         every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
-        ends, starts, (places, _) = await asyncio.gather(
-            list_offsets(cluster, LATEST, every),
+
+        async def timed_ends() -> tuple[dict[TopicPartition, LogOffset | KcliError], float]:
+            return await list_offsets(cluster, LATEST, every), time.monotonic()
+
+        (ends, now), starts, (places, _) = await asyncio.gather(
+            timed_ends(),
             list_offsets(cluster, EARLIEST, every),
             _sizes(cluster),
         )
-        now = time.monotonic()
         known = {at: one.offset for at, one in good(ends).items() if one.offset >= 0}
         begin = {at: one.offset for at, one in good(starts).items() if one.offset >= 0}
         rows = [self._row(one, known, begin, places, now - self._at) for one in topics]

@@ -56,7 +56,8 @@ def run(values: Values) -> int:
         profiles={name: other(name) for name in profile_names()},
         debug=values["debug"],
     )
-    return board.run() or 0
+    code = board.run()
+    return (board.return_code or 0) if code is None else code
 
 
 def _needs_textual() -> None:

@@ -100,7 +100,7 @@ def _stuck(facts: Facts) -> bool:
 
 
 def _growing(facts: Facts) -> bool:
-    return facts.growing and lag(facts) > facts.threshold
+    return facts.growing and lag(facts) > tolerated(facts)  # what waits for the next commit goes up and down
 
 
 def _behind(facts: Facts) -> bool:

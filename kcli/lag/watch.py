@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 TURN = 0.01  # seconds of computing before others get a turn
+PATIENCE = 2.0  # seconds a look waits for the times of records
 JITTER = 0.1  # of the interval: watchers that began together do not stay together
 
 
@@ -45,7 +46,8 @@ class Look(Value):
 
 class Watch:
     """Looks at the named groups, or at all. `exact` asks for the timestamp of the first unread record of each
-    partition whose time lag the samples do not tell: a fetch per look, so it is for few groups."""
+    partition whose time lag the samples do not tell, of `most` partitions a look (None: all); what was told of a
+    position is not asked again."""
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class Watch:
         topics: list[str] | None = None,
         isolation: str = "read_uncommitted",
         exact: bool = False,
+        most: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._cluster = cluster
@@ -65,6 +68,8 @@ class Watch:
         self._states, self._topics = states or [], topics or []
         self._isolation = isolation
         self._exact = exact
+        self._most = most
+        self._told: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
         self._clock = clock
 
     async def look(self) -> Look:
@@ -101,27 +106,33 @@ class Watch:
 
     async def _date(self, groups: list[GroupStanding], now: float) -> None:
         """Time lag from the records themselves where the samples do not reach back far enough."""
-        wanted: dict[TopicPartition, dict[int, list[Standing]]] = {}
+        wanted: dict[tuple[TopicPartition, int], list[Standing]] = {}
         for group in groups:
             for one in group.partitions:
                 sample = one.lag.sample
                 if one.lag.lag and sample.committed is not None and (one.time_lag is None or one.time_lag_least):
                     at = TopicPartition(sample.topic, sample.partition)
-                    offset = max(sample.committed, sample.start or 0)
-                    wanted.setdefault(at, {}).setdefault(offset, []).append(one)
-        while wanted:  # several groups may stand at several offsets of one partition
-            asked = {at: next(iter(offsets)) for at, offsets in wanted.items()}
-            times = good(await record_times(self._cluster, asked))
-            for at, offset in asked.items():
-                standings = wanted[at].pop(offset)
-                if at in times:
-                    for one in standings:
-                        one.time_lag = max(now - times[at] / 1000, 0.0)
-                        one.time_lag_least, one.time_lag_exact = False, True
-                if not wanted[at]:
-                    del wanted[at]
+                    wanted.setdefault((at, max(sample.committed, sample.start or 0)), []).append(one)
+        self._told = {place: told for place, told in self._told.items() if place in wanted}
+        await self._ask_times([place for place in wanted if place not in self._told][: self._most])
+        for place, standings in wanted.items():
+            if place in self._told:
+                for one in standings:
+                    one.time_lag = max(now - self._told[place] / 1000, 0.0)
+                    one.time_lag_least, one.time_lag_exact = False, True
         for group in groups:
             group.date()
+
+    async def _ask_times(self, places: list[tuple[TopicPartition, int]]) -> None:
+        """When the record at each place was written; several groups may stand at several offsets of one partition."""
+        left: dict[TopicPartition, list[int]] = {}
+        for at, offset in places:
+            left.setdefault(at, []).append(offset)
+        while left:
+            asked = {at: offsets.pop() for at, offsets in left.items()}
+            times = good(await record_times(self._cluster, asked, patience=PATIENCE))
+            self._told |= {(at, offset): times[at] for at, offset in asked.items() if at in times}
+            left = {at: offsets for at, offsets in left.items() if offsets}
 
     async def _blocked(self, groups: list[GroupStanding], now: float) -> dict[tuple[str, str, int], str]:
         """Whose transaction a blocked partition waits for, and how long ago it last wrote."""

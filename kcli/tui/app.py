@@ -140,6 +140,13 @@ class Dashboard(App[int]):
     async def on_unmount(self) -> None:
         await self.session.close()
 
+    def _fatal_error(self) -> None:
+        """As Textual's own, for an error of ours: without the values of variables, for there may be secrets in them."""
+        from rich.traceback import Traceback
+
+        self._exit_renderables.append(Traceback(show_locals=False, width=100, word_wrap=True))
+        self._close_messages_no_wait()
+
     # -- what the session tells ---
 
     def on_looked(self, message: Looked) -> None:

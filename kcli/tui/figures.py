@@ -93,6 +93,14 @@ def spark(values: Sequence[float | None], most: float | None = None) -> str:
     )
 
 
+def squeezed(values: Sequence[float | None], cells: int) -> list[float | None]:
+    """At most `cells` values: the largest of each equal part, so that no peak is lost; None where nothing is known. The
+    newest part is whole, the oldest may be short."""
+    each = max(-(-len(values) // cells), 1)
+    parts = [values[max(end - each, 0) : end] for end in range(len(values), 0, -each)]
+    return [max((one for one in part if one is not None), default=None) for part in reversed(parts)]
+
+
 def bar(share: float, width: int) -> str:
     """A bar of `share` (0 to 1) of `width` cells, in eighths."""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from kcli.lag.watch import Look
 
-NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, faults"
+NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, faults"
 
 
 def places(look: Look | None) -> list[str]:
@@ -51,6 +51,10 @@ def find(text: str) -> Screen[Any] | None:
             from kcli.tui.screens.brokers import Brokers
 
             return Brokers()
+        case "broker", [number] if number.isascii() and number.isdigit():
+            from kcli.tui.screens.broker import Broker
+
+            return Broker(int(number))
         case "faults", []:
             from kcli.tui.screens.faults import Faults
 

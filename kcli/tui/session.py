@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 """What rates can be taken over, in seconds."""
+DATED = 100
+"""Partitions of which a look asks when the first unread record was written; of the others the samples tell at least."""
 TRAIL = 360
 """Looks of which a group's lag is kept: half an hour at 5 s."""
 
@@ -172,7 +174,7 @@ class LiveSession(Session):
 
     async def _sample(self, client: Client) -> None:
         """Look, post, wait; a look that fails is told and tried again."""
-        watch = Watch(client.cluster, [], self._history)
+        watch = Watch(client.cluster, [], self._history, exact=True, most=DATED)
         introduced, seen = False, Look()
         while True:
             self._now.clear()

@@ -45,6 +45,8 @@ def facts(**changes: Any) -> Facts:
         (facts(growing=True), lag.GROWING),
         (facts(growing=True, threshold=10), lag.OK),
         (facts(growing=True, threshold=9), lag.GROWING),
+        (facts(growing=True, in_rate=2.0, commit_interval=5.0), lag.OK),
+        (facts(growing=True, in_rate=1.0, commit_interval=5.0), lag.GROWING),
         (facts(threshold=9), lag.BEHIND),
         (facts(threshold=10), lag.OK),
         (facts(in_rate=2.0, commit_interval=5.0), lag.OK),

@@ -126,7 +126,7 @@ async def test_y_copies_the_command_of_the_screen(dashboard: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["groups", "group audit", "topics", "topic orders", "brokers", "records orders", "faults"]
+    "place", ["groups", "group audit", "topics", "topic orders", "brokers", "broker 1", "records orders", "faults"]
 )
 async def test_the_command_of_every_screen_is_one_of_kclis(place: str, dashboard: Open) -> None:
     screen = find(place)
@@ -139,7 +139,7 @@ async def test_the_command_of_every_screen_is_one_of_kclis(place: str, dashboard
         assert ALIASES.get(command, command) in COMMANDS
 
 
-@pytest.mark.parametrize("place", ["groups", "group audit", "topics", "topic orders", "brokers", "records orders"])
+@pytest.mark.parametrize("place", ["groups", "group audit", "topics", "topic orders", "broker 1", "records orders"])
 async def test_help_lists_each_binding_in_force_once_and_nothing_else(place: str, dashboard: Open) -> None:
     async with dashboard(size=(120, 60)) as pilot:
         screen = find(place)

@@ -32,8 +32,8 @@ def harmless(pilot: Pilot[int]) -> str:
 @pytest.mark.parametrize(
     "place",
     [
-        "groups", "topics", "brokers", f"group billing{EVIL}", f"topic orders{EVIL}", f"records payments{EVIL}",
-        f"group no{EVIL}", f"topic no{EVIL}",
+        "groups", "topics", "brokers", "broker 1", "faults", f"group billing{EVIL}", f"topic orders{EVIL}",
+        f"records payments{EVIL}", f"group no{EVIL}", f"topic no{EVIL}",
     ],
 )  # fmt: skip
 async def test_no_screen_obeys_a_cluster(place: str, dashboard: Open) -> None:

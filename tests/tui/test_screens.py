@@ -73,7 +73,8 @@ async def test_topics_have_sizes_and_lead_to_their_partitions_configs_and_groups
         text = await shows(pilot, "billing")
         assert "audit" in text
         await pilot.press("3")
-        await shows(pilot, "Nothing was set on this topic itself")
+        text = await shows(pilot, "cleanup.policy")
+        assert "$ kcli configs get topic orders --all" in text
 
 
 async def test_records_are_tailed_by_time_filtered_held_and_shown_whole(dashboard: Open) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from kcli.admin.brokers import BrokerRow, look_at_brokers
-from kcli.tui.figures import count, size
+from kcli.admin.releases import release_of
+from kcli.tui.figures import DASH, count, size
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -41,6 +42,11 @@ class Brokers(Page):
     async def fetch(self, client: Client) -> Any:
         return await look_at_brokers(client.cluster)
 
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        from kcli.tui.screens.broker import Broker
+
+        self.app.push_screen(Broker(event.row.node.id))
+
     def fetched(self, answer: list[BrokerRow]) -> None:
         self._known = len(answer)
         self.query_one(Rows).put(answer)
@@ -51,8 +57,10 @@ def _columns() -> list[Column]:
     return [
         Column("id", "ID", lambda r: Cell(str(r.node.id)), lambda r: r.node.id, True, "N", 0),
         Column("address", "ADDRESS", lambda r: Cell(printable(f"{r.node.host}:{r.node.port}")), lambda r: r.node.host,
-               letter="A", rank=0, wide=True),
+               letter="A", rank=0, most=60),
         Column("up", "ANSWERS", _answers, lambda r: r.took, True, "T", 0),
+        Column("version", "KAFKA", lambda r: Cell(release_of(r.apis) or DASH if r.apis else DASH),
+               lambda r: release_of(r.apis) or "", letter="V", rank=1),
         Column("controller", "", lambda r: Cell("controller" if r.controller else ""), lambda r: not r.controller,
                rank=2),
         Column("rack", "RACK", lambda r: Cell(printable(r.node.rack)), lambda r: r.node.rack, letter="R", rank=3),

@@ -37,7 +37,7 @@ class Fault(Dialog):
         self._tell = tell
 
     def fields(self) -> ComposeResult:
-        yield Static(printable(self.fault["text"]), classes="hint", markup=False)
+        yield Static(printable(self.fault["text"]).replace("`", ""), classes="hint", markup=False)
         with VerticalScroll():
             for one in self.fault["parameters"]:
                 with Horizontal(classes="line"):

@@ -30,7 +30,7 @@ class Faults(Page):
         Binding("1", "tab('faults')", "Faults", show=False, id="faults.faults"),
         Binding("2", "tab('pending')", "Pending", show=False, id="faults.pending"),
         Binding("3", "tab('brokers')", "Brokers", show=False, id="faults.brokers"),
-        Binding("c", "clear", "Take all back", id="faults.clear"),
+        Binding("c", "clear", "Clear all", id="faults.clear"),
         Binding("x", "stop", "Kill or start the broker", show=False, id="faults.broker"),
     ]
 
@@ -48,7 +48,12 @@ class Faults(Page):
 
     @property
     def same_as(self) -> str:
-        row = self.query_one("#faults", Rows).row if self.query("#faults") else None
+        if self.tab == "pending" or not self.query("#faults"):
+            return "kcli faults"
+        if self.tab == "brokers":
+            row = self.query_one("#brokers", Rows).row
+            return "kcli faults" if row is None else f"kcli faults {'kill' if row['alive'] else 'start'} {row['id']}"
+        row = self.query_one("#faults", Rows).row
         return f"kcli faults {row['name']}" if row is not None else "kcli faults"
 
     def body(self) -> ComposeResult:
@@ -56,7 +61,7 @@ class Faults(Page):
             with TabPane("Faults", id="tab-faults"):
                 yield Rows(_fault_columns(), key=lambda f: f["name"], id="faults", empty="No sandbox, no faults.")
             with TabPane("Pending", id="tab-pending"):
-                yield Rows(_pending_columns(), key=str, id="pending", empty="Nothing is to happen.")
+                yield Rows(_pending_columns(), key=str, id="pending", empty="Nothing is to happen.", opens=False)
             with TabPane("Brokers", id="tab-brokers"):
                 yield Rows(_broker_columns(), key=lambda b: b["id"], id="brokers", empty="No sandbox.")
 
@@ -101,7 +106,8 @@ class Faults(Page):
             self.action_stop()
 
     def on_rows_moved(self, event: Rows.Moved) -> None:
-        self.retitle()
+        if self.is_there:
+            self.retitle()
 
     def action_clear(self) -> None:
         if self._address and not self.refused("a fault"):
@@ -110,7 +116,7 @@ class Faults(Page):
     def action_stop(self) -> None:
         """Kill the broker under the cursor, or start it again."""
         row = self.query_one("#brokers", Rows).row
-        if row is None or self.query_one(TabbedContent).active != "tab-brokers" or self.refused("a fault"):
+        if row is None or self.tab != "brokers" or self.refused("a fault"):
             return
         do, word = ("stop", "killed") if row["alive"] else ("start", "up again")
         said = f"broker {row['id']} is {word}"
@@ -129,7 +135,7 @@ class Faults(Page):
             then(printable(str(problem)))
             return
         then("")
-        if self.is_mounted:
+        if self.is_there:
             self.fetched(answer)
 
     def action_tab(self, name: str) -> None:
@@ -142,8 +148,8 @@ def _fault_columns() -> list[Column]:
         Column("name", "FAULT", lambda f: Cell(f["name"]), lambda f: f["name"], letter="N", rank=0),
         Column("needs", "NEEDS", lambda f: Cell(" ".join(p["name"] for p in f["parameters"] if p["needed"]), "dim"),
                lambda f: len(f["parameters"]), rank=1),
-        Column("text", "WHAT HAPPENS", lambda f: Cell(printable(f["text"])), lambda f: f["text"], rank=0, wide=True,
-               most=200),
+        Column("text", "WHAT HAPPENS", lambda f: Cell(printable(f["text"]).replace("`", "")), lambda f: f["text"],
+               rank=0, wide=True, most=200),
     ]  # fmt: skip
 
 

@@ -12,11 +12,10 @@ from textual.widgets import TabbedContent, TabPane
 
 from kcli.admin.groups import who
 from kcli.admin.lag import SEVERITY
-from kcli.lag.history import GroupStanding, topics_of
+from kcli.lag.history import KEEP, GroupStanding, topics_of
 from kcli.model import TopicPartition
-from kcli.tui.explained import explained
 from kcli.tui.figures import DASH, count, duration, rate, spark, status
-from kcli.tui.screens.groups import until
+from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
@@ -53,13 +52,15 @@ class Group(Page):
         one = self.standing
         name = printable(self.group)
         if one is None:
-            return f"Group {name}: it is not there (any more)"
+            return f"Group {name}{': it is not there (any more)' if self.board.look is not None else ''}"
         word, _ = status(one.status)
         return f"Group {name}  {word}  lag {count(one.total.lag)}  {one.described.state or ''}"
 
     @property
     def same_as(self) -> str:
-        return f"kcli lag {quoted(self.group)} --partitions --watch"
+        if self.tab == "members":
+            return f"kcli groups members {quoted(self.group)}"
+        return f"kcli lag {quoted(self.group)}{'' if self.tab in ('topics', 'events') else ' --partitions'} --watch"
 
     def body(self) -> ComposeResult:
         yield Plot(title="lag", id="plot")
@@ -73,7 +74,8 @@ class Group(Page):
             with TabPane("Topics", id="tab-topics"):
                 yield Rows(_topic_columns(), key=lambda t: t.total.topic, id="topics", empty="No topics.")
             with TabPane("Events", id="tab-events"):
-                yield Rows(_event_columns(), key=id, id="events", empty="Nothing has happened since you began to look.")
+                yield Rows(_event_columns(), key=id, id="events", opens=False,
+                           empty="Nothing has happened since you began to look.")  # fmt: skip
 
     # -- what arrives ---
 
@@ -86,19 +88,17 @@ class Group(Page):
         self.query_one("#topics", Rows).put(topics_of(self.standing))
         trails = self.board.trails
         if trails is not None:
-            plot = self.query_one(Plot)
-            timely = self.board.timely
-            plot.title = f"{'time lag' if timely else 'lag'}  {explained(self.standing, look)}"
-            plot.unit = duration if timely else count
-            points = trails.late(self.group) if timely else trails.of(self.group)
-            plot.put([(at, float(value)) for at, value in points if value is not None])
+            draw(self.query_one(Plot), self.standing, look, trails, timely=self.board.timely)
         self.call_after_refresh(self.recall, look.time)  # once it is known which rows are seen
 
     @work(exclusive=True, group="recall")
     async def recall(self, now: float) -> None:
         """The sparklines of the partitions that are seen, and the timeline."""
         seen = [TopicPartition(*_place(one)) for one in self.query_one("#partitions", Rows).in_view]
-        moments = [now - self.session.interval * back for back in range(SPARK - 1, -1, -1)]
+        whole = self.board.trails.of(self.group) if self.board.trails is not None else []
+        begun = max(whole[0][0], now - KEEP) if whole else now
+        step = max((now - begun) / (SPARK - 1), self.session.interval)
+        moments = [now - step * back for back in range(SPARK - 1, -1, -1)]
         trails = await self.session.lags(self.group, seen, moments)
         happened = await self.session.events()
         self._sparks.update({at: spark(trail) for at, trail in zip(seen, trails, strict=True)})
@@ -120,7 +120,7 @@ class Group(Page):
             sample = event.row.lag.sample
             at = TopicPartition(sample.topic, sample.partition)
             offset = sample.committed if sample.committed is not None else sample.start or 0
-            self.app.push_screen(Records([at.topic], around=(at, offset), why="the next one to be read"))
+            self.app.push_screen(Records([at.topic], around=(at, offset), next_of=self.group))
         elif event.rows.id == "members":
             from kcli.tui.screens.member import Member
 

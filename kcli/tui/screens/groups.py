@@ -8,17 +8,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.admin.lag import SEVERITY
-from kcli.tui.figures import count, duration, rate, spark, status
+from kcli.tui.explained import explained
+from kcli.tui.figures import count, duration, rate, spark, squeezed, status
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
 from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import Look
+    from kcli.tui.session import Trails
 
-SPARK, SPARK_WIDE = 20, 60  # looks; the second where there are 160 cells
+SPARK, SPARK_WIDE = 20, 60  # cells; the second where there are 160 on a line
 
 
 def arrow(one: GroupStanding) -> Cell:
@@ -48,6 +51,15 @@ def loudness(one: GroupStanding) -> tuple[int, float, int, str]:
     return -SEVERITY.index(one.status), -eta, -(one.total.lag or 0), one.described.group
 
 
+def draw(plot: Plot, one: GroupStanding, look: Look, trails: Trails, *, timely: bool, name: str = "") -> None:
+    """The lag (or time lag) of a group over the looks, with why it stands as it does above."""
+    group = one.described.group
+    points = trails.late(group) if timely else trails.of(group)
+    plot.title = "  ".join(filter(None, (f"{name} {'time lag' if timely else 'lag'}".strip(), explained(one, look))))
+    plot.unit = duration if timely else count
+    plot.put([(at, float(value)) for at, value in points if value is not None])
+
+
 class Groups(Page):
     """The first screen."""
 
@@ -55,6 +67,10 @@ class Groups(Page):
         Binding("r", "reset", "Reset", id="groups.reset"),
         Binding("t", "app.timely", "Lag or time lag", show=False, id="groups.time"),
     ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sparks: dict[str, str] = {}
 
     @property
     def heading(self) -> str:
@@ -87,17 +103,38 @@ class Groups(Page):
     def body(self) -> ComposeResult:
         yield Rows(self.columns(), key=lambda g: g.described.group, order=loudness, id="groups",
                    empty="No groups yet. Make one: kcli consume TOPIC --group NAME")  # fmt: skip
+        yield Plot(id="plot")  # not where the terminal is low
 
     def sparkline(self, group: str) -> str:
-        """How the lag went over the looks, in equal parts of time."""
-        trails = self.board.trails
-        if trails is None:
-            return ""
-        trail = trails.late(group) if self.board.timely else trails.of(group)
-        return spark([value for _, value in trail[-(SPARK_WIDE if self.size.width >= 160 else SPARK) :]])
+        """How the lag went over all the looks that are kept, in equal parts of time."""
+        found = self._sparks.get(group)
+        if found is None:
+            trails, cells = self.board.trails, SPARK_WIDE if self.size.width >= 160 else SPARK
+            trail = [] if trails is None else trails.late(group) if self.board.timely else trails.of(group)
+            found = self._sparks[group] = spark(squeezed([value for _, value in trail], cells))
+        return found
+
+    def on_resize(self) -> None:
+        self._sparks.clear()
 
     def looked(self, look: Look) -> None:
+        self._sparks.clear()
         self.query_one(Rows).put(look.groups)
+        self._about()
+
+    def on_rows_moved(self, event: Rows.Moved) -> None:
+        self._about()
+
+    def _about(self) -> None:
+        """The plot is of the group under the cursor, and says in a sentence why it stands as it does."""
+        if not self.is_there:
+            return
+        plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.board.look, self.board.trails
+        if row is None or look is None or trails is None:
+            plot.title = ""
+            plot.put([])
+        else:
+            draw(plot, row, look, trails, timely=self.board.timely, name=printable(row.described.group))
 
     def action_reset(self) -> None:
         """Where the offsets of the group under the cursor shall go: of all its topics."""

@@ -33,7 +33,8 @@ class Member(Page):
     @property
     def heading(self) -> str:
         if self._member is None:
-            return f"Member {printable(self.member_id)} of {printable(self.group)}: it is not there (any more)"
+            gone = ": it is not there (any more)" if self.board.look is not None else ""
+            return f"Member {printable(self.member_id)} of {printable(self.group)}{gone}"
         one = self._member
         at = f"{printable(who(one))}  {len(one.assignment)} partitions  lag {count(self._lag)}"
         return f"Member {at}  of group {printable(self.group)}"
@@ -64,7 +65,7 @@ class Member(Page):
         sample = event.row.lag.sample
         at = TopicPartition(sample.topic, sample.partition)
         offset = sample.committed if sample.committed is not None else sample.start or 0
-        self.app.push_screen(Records([at.topic], around=(at, offset), why="the next one to be read"))
+        self.app.push_screen(Records([at.topic], around=(at, offset), next_of=self.group))
 
 
 def _place(one: object) -> tuple[str, int]:

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Footer, Input, Static, TabbedContent
 
 from kcli.errors import KcliError
 from kcli.tui.replay import ReplaySession
@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from kcli.tui.app import Dashboard
     from kcli.tui.session import Session
 
+HIGH = 30  # lines from which there is room for a plot beside a list
 DRAWN = 50e-6  # seconds: less than that nothing was drawn
 
 
 class Page(Screen[None]):
     """A screen of the dashboard. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
+
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  # as Textual declares it
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", id="page.back"),
@@ -112,6 +115,16 @@ class Page(Screen[None]):
         if self.same_as.startswith("kcli lag"):
             return f"{self.same_as.replace(' --watch', '')} --replay {path}"
         return f"kcli tui --replay {path}"
+
+    @property
+    def tab(self) -> str:
+        """Which tab is open; "" while there is none."""
+        tabs = self.query(TabbedContent)
+        return tabs.first().active.removeprefix("tab-") if tabs else ""
+
+    def on_tabbed_content_tab_activated(self) -> None:
+        if self.is_there:
+            self.retitle()
 
     @property
     def topic_here(self) -> str:
@@ -201,7 +214,7 @@ class Page(Screen[None]):
     @property
     def is_there(self) -> bool:
         """Whether there is anything to show an answer on: an answer may come while the page is being taken down."""
-        return self.is_mounted and bool(self.query(Rows))
+        return self.is_mounted and bool(self.query(Rows)) and bool(self.query("#heading"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is no way back from the first screen, except out of its filter."""

@@ -12,9 +12,10 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static, TabbedContent, TabPane
 
 from kcli.serde.decoded import value_of
+from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
-from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.columns import Cell, Column, matcher
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ class RecordView(Page):
         Binding("2", "tab('text')", "Text", show=False, id="record.text"),
         Binding("3", "tab('hex')", "Hex", show=False, id="record.hex"),
         Binding("4", "tab('headers')", "Headers", show=False, id="record.headers"),
+        Binding("5", "tab('schema')", "Schema", show=False, id="record.schema"),
         Binding("c", "copy_value", "Copy value", id="record.copy_value"),
     ]
 
     def __init__(self, record: Seen) -> None:
         super().__init__()
         self.record = record
+        self._texts: dict[str, str] = {}
 
     @property
     def heading(self) -> str:
@@ -57,13 +60,11 @@ class RecordView(Page):
         return f"kcli consume {quoted(one.topic)} -p {one.partition} -o {one.offset} -c 1 -J"
 
     def body(self) -> ComposeResult:
+        value = self.record.value
         with TabbedContent(id="tabs"):
-            with TabPane("Decoded", id="tab-decoded"), VerticalScroll():
-                yield Static(decoded(self.record.value), markup=False)
-            with TabPane("Text", id="tab-text"), VerticalScroll():
-                yield Static(text(self.record.value), markup=False)
-            with TabPane("Hex", id="tab-hex"), VerticalScroll():
-                yield Static(hexadecimal(self.record.value), markup=False)
+            yield self._pane("Decoded", decoded(value))
+            yield self._pane("Text", text(value))
+            yield self._pane("Hex", hexadecimal(value))
             with TabPane(f"Headers ({len(self.record.headers)})", id="tab-headers"):
                 yield Rows(
                     [
@@ -72,8 +73,24 @@ class RecordView(Page):
                     ],
                     key=id,
                     id="headers",
+                    opens=False,
                     empty="No headers.",
                 )
+            yield self._pane("Schema", schema(self.record))
+
+    def _pane(self, name: str, words: str) -> TabPane:
+        """A tab of text that scrolls."""
+        self._texts[name.lower()] = words
+        shown = VerticalScroll(Static(words, markup=False, id=f"text-{name.lower()}"))
+        return TabPane(name, shown, id=f"tab-{name.lower()}")
+
+    def filtered(self, words: str) -> None:
+        """Of texts the lines that a filter wants; of the headers the rows."""
+        super().filtered(words)
+        wanted = matcher(words)
+        for name, whole in self._texts.items():
+            lines = whole if wanted is None else "\n".join(line for line in whole.split("\n") if wanted(line))
+            self.query_one(f"#text-{name}", Static).update(lines)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -84,6 +101,7 @@ class RecordView(Page):
 
     def action_tab(self, name: str) -> None:
         self.query_one(TabbedContent).active = f"tab-{name}"
+        (self.query_one("#headers") if name == "headers" else self.query_one(f"#tab-{name} VerticalScroll")).focus()
 
     def action_copy_value(self) -> None:
         self.app.copy_to_clipboard(text(self.record.value))
@@ -94,10 +112,40 @@ def decoded(value: bytes | None) -> str:
     """What the value says, indented; its text when it says nothing more."""
     if value is None:
         return "null (a tombstone on a compacted topic)"
-    seen = value_of(value[:MOST]) if len(value) <= MOST else None
-    if seen is None or isinstance(seen, str):
+    seen = value_of(value[framing(value).begins :]) if len(value) <= MOST else ""
+    if isinstance(seen, str):
         return text(value)
     return printable_lines(json.dumps(seen, indent=2, ensure_ascii=False, default=str))
+
+
+def schema(record: Seen) -> str:
+    """How the value is written, the schema that it or its headers name, and the fields it shows."""
+    value = record.value
+    if value is None:
+        return "null has no schema"
+    if len(value) > MOST:
+        return f"the value is larger than {MOST:,} bytes: too large to be gone through here"
+    framed = framing(value)
+    seen = value_of(value[framed.begins :])
+    rows = [("written as", f"{framed.name}, then {encoding(value[framed.begins :])}".removeprefix(", then "))]
+    rows += [("schema", framed.schema)] * bool(framed.schema)
+    rows += [(name, "null" if told is None else text(told)) for name, told in named_in(record.headers)]
+    declared = connect_schema(seen)
+    lines = [f"{name:<12}{said}" for name, said in rows]
+    if declared is not None:
+        lines += [
+            "",
+            "declared beside the payload (Kafka Connect):",
+            json.dumps(declared, indent=2, ensure_ascii=False),
+        ]
+        seen = seen["payload"]
+    if isinstance(seen, (dict, list)):
+        found = fields(seen)
+        room = min(max((len(path) for path, _ in found), default=0), 60) + 2
+        lines += ["", "fields of this value:", *(f"  {path:<{room}}{kind}" for path, kind in found)]
+    elif not framed.schema:
+        lines += ["", "It names no schema and has no fields."]
+    return printable_lines("\n".join(lines))
 
 
 def text(value: bytes | None) -> str:

@@ -3,6 +3,7 @@ stuck. Drawing takes what is new ten times a second, however many pass."""
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from kcli.errors import KcliError, UsageError
+from kcli.serde.decoded import value_of
 from kcli.serde.filters import Filter
+from kcli.serde.formats import MAPS
 from kcli.tui.figures import DASH, count
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 FRAME = 0.1  # seconds
 BEFORE = 3  # records before the one that is looked at
+DECODED = 4096  # bytes of a value that is decoded in the list
 AROUND = 500  # records that are read from there on
 
 
@@ -37,11 +41,20 @@ class Records(Page):
         Binding("f", "follow", "Follow", show=False, id="records.follow"),
     ]
 
-    def __init__(self, topics: list[str], *, around: tuple[TopicPartition, int] | None = None, why: str = "") -> None:
+    def __init__(
+        self,
+        topics: list[str],
+        *,
+        around: tuple[TopicPartition, int] | None = None,
+        why: str = "",
+        next_of: str = "",
+    ) -> None:
+        """`why` these are looked at; with `next_of` the one at the offset is what that group reads next, and marked."""
         super().__init__()
         self.topics = topics
         self.around = around
-        self._why = why
+        self._why = f"what {printable(next_of)} reads next" if next_of else why
+        self._marked = bool(next_of)
         self._words = ""
         self._held = False
         self._tail = self._fresh(None)
@@ -55,7 +68,8 @@ class Records(Page):
         if self.around is not None:
             at, offset = self.around
             where = f"{printable(at.topic)}[{at.partition}] at {offset}"
-        told = [f"Records of {where}", self._why, f"{count(counts.passed)} read"]
+        many = f"{count(counts.passed)} read" if self.around is None else f"{count(len(self._rows))} from there"
+        told = [f"Records of {where}", self._why, many]
         if self._words:
             told.append(f"{count(counts.wanted)} match {self._words!r}")
         if self._held:
@@ -165,19 +179,44 @@ class Records(Page):
             Column("offset", "OFFSET", lambda one: Cell(f"{one.offset:,}", "dim"), lambda one: one.offset, True, "O",
                    2),
             Column("key", "KEY", lambda one: _bytes(one.key), lambda one: one.key, letter="K", rank=1, most=24),
-            Column("value", "VALUE", lambda one: _bytes(one.value), lambda one: one.value, letter="V", rank=0,
+            Column("value", "VALUE", _value, lambda one: one.value, letter="V", rank=0,
                    wide=True, most=400),
         ]  # fmt: skip
+        if self._marked:
+            columns.insert(0, Column("mark", "", self._mark, lambda one: one.offset, rank=0))
         if len(self.topics) > 1:
             columns.insert(1, Column("topic", "TOPIC", lambda one: Cell(printable(one.topic)), lambda one: one.topic,
                                      letter="N", rank=1, most=24))  # fmt: skip
         return columns
+
+    def _mark(self, one: Seen) -> Cell:
+        """Which one the group reads next, and which it has read."""
+        next_one = self.around[1] if self.around is not None else 0
+        return (
+            Cell("▶ next", "bad")
+            if one.offset == self._at_or_after(next_one)
+            else Cell("read" if one.offset < next_one else "", "dim")
+        )
+
+    def _at_or_after(self, offset: int) -> int | None:
+        """The first record there is from an offset on: compaction and markers leave gaps."""
+        return next((one.offset for one in self._rows if one.offset >= offset), None)
 
 
 def _time(one: Seen) -> Cell:
     if one.timestamp < 0:
         return Cell(DASH, "dim")
     return Cell(f"{datetime.fromtimestamp(one.timestamp / 1000):%H:%M:%S.%f}"[:-3], "dim")
+
+
+def _value(one: Seen) -> Cell:
+    """As text; a msgpack map for what it says, as JSON."""
+    data = one.value
+    if data and data[0] in MAPS and len(data) <= DECODED:
+        seen = value_of(data)
+        if not isinstance(seen, str):
+            return Cell(printable(json.dumps(seen, ensure_ascii=False, default=str)))
+    return _bytes(data)
 
 
 def _bytes(data: bytes | None) -> Cell:

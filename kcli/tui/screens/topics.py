@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from kcli.admin.topic_stats import TopicLooks, TopicRow, last_writes
 from kcli.tui.figures import DASH, count, duration, rate, size
+from kcli.tui.kept import Kept, how_kept
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -39,6 +41,7 @@ class Topics(Page):
         self._unhealthy = False
         self._rows: list[TopicRow] = []
         self._written: dict[str, float] = {}
+        self._kept: dict[str, Kept] = {}
         self._known = 0
 
     @property
@@ -74,14 +77,16 @@ class Topics(Page):
         self.retitle()
         seen = [row.topic for row in rows.in_view]
 
-        async def written(client: Client) -> dict[str, float]:
-            return await last_writes(client.cluster, seen)
+        async def details(client: Client) -> tuple[dict[str, float], dict[str, Kept]]:
+            return await asyncio.gather(last_writes(client.cluster, seen), how_kept(client, [t.topic for t in seen]))
 
-        self.ask(written, self._last_written)
+        self.ask(details, self._detailed)
 
-    def _last_written(self, found: dict[str, float]) -> None:
-        self._written.update(found)
-        self.query_one(Rows).refresh()
+    def _detailed(self, found: tuple[dict[str, float], dict[str, Kept]]) -> None:
+        """What is asked only about the topics that are seen."""
+        self._written.update(found[0])
+        self._kept.update(found[1])
+        self.query_one(Rows).put(self._wanted)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.topic import Topic
@@ -111,18 +116,27 @@ class Topics(Page):
         at = self._written.get(row.topic.topic)
         return Cell(DASH if at is None else duration(max(round(time.time() - at), 0)))
 
+    def _how(self, row: TopicRow) -> Kept:
+        return self._kept.get(row.topic.topic, Kept())
+
     def _columns(self) -> list[Column]:
         return [
             Column("topic", "TOPIC", lambda r: Cell(printable(r.topic.topic)), lambda r: r.topic.topic, letter="N",
                    rank=0, wide=True),
-            Column("health", "", lambda r: Cell(r.problem or "●", "bad" if r.problem else "good"),
-                   lambda r: r.problem or None, letter="H", rank=1),
+            Column("health", "REPLICAS", lambda r: Cell(f"✖ {r.problem}" if r.problem else "● in sync",
+                   "bad" if r.problem else "good"), lambda r: r.problem or None, letter="H", rank=1),
             Column("partitions", "P", lambda r: Cell(count(len(r.topic.partitions))),
-                   lambda r: len(r.topic.partitions), True, "P", 1),
+                   lambda r: len(r.topic.partitions), True, "A", 1),
             Column("replicas", "RF", lambda r: Cell(count(r.topic.replication_factor)),
                    lambda r: r.topic.replication_factor, True, "R", 3),
             Column("records", "OFFSETS", lambda r: Cell(count(r.records)), lambda r: r.records, True, "C", 2),
             Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1),
             Column("rate", "IN/S", lambda r: Cell(rate(r.rate)), lambda r: r.rate, True, "I", 1),
             Column("written", "LAST WRITE", self._age, lambda r: self._written.get(r.topic.topic), True, "W", 2),
+            Column("policy", "CLEANUP", lambda r: Cell(self._how(r).policy), lambda r: self._how(r).policy, letter="P",
+                   rank=4),
+            Column("retention", "KEEPS", lambda r: Cell(self._how(r).retention), lambda r: self._how(r).retention,
+                   letter="K", rank=4),
+            Column("set", "SET ON IT", lambda r: Cell(self._how(r).others, "dim"), lambda r: self._how(r).others,
+                   rank=5, wide=True, most=80),
         ]  # fmt: skip

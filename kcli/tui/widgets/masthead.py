@@ -74,7 +74,7 @@ class Masthead(Widget):
         tone_of_age = "warn" if self.paused or age > 30 else "dim"
         parts = [(up, "bad" if dead else "")] if self.brokers else []
         parts += [
-            (f"{len(self.look.groups)} groups", ""),
+            (f"{len(self.look.groups)} group{'s' if len(self.look.groups) != 1 else ''}", ""),
             (f"lag {count(lag)}", ""),
             (worst, tone),
             ("PAUSED" if self.paused else f"{_age(age)} old", tone_of_age),

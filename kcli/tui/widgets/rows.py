@@ -87,13 +87,15 @@ class Rows(ScrollView, can_focus=True):
         *,
         order: Callable[[Any], Any] | None = None,
         empty: str = "Nothing here.",
+        opens: bool = True,
         id: str | None = None,
     ) -> None:
-        """`key` names a row; `order` is the sort key while no column is chosen."""
+        """`key` names a row; `order` is the sort key while no column is chosen; `opens`: enter does something."""
         super().__init__(id=id)
         self.columns = list(columns)
         self.empty = empty
         self._key = key
+        self._opens = opens
         self._order = order
         self._all: list[Any] = []
         self._shown: list[Any] = []
@@ -224,6 +226,10 @@ class Rows(ScrollView, can_focus=True):
         self._widest.clear()
         self._measure()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The footer offers enter only where it opens something."""
+        return action != "enter" or self._opens
+
     def action_move(self, by: int) -> None:
         self.cursor += by
 
@@ -240,7 +246,7 @@ class Rows(ScrollView, can_focus=True):
         self.first_column += by
 
     def action_enter(self) -> None:
-        if self.row is not None:
+        if self._opens and self.row is not None:
             self.post_message(self.Entered(self, self.row))
 
     def sort_by(self, column: Column) -> None:

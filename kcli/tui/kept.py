@@ -1,0 +1,57 @@
+"""How long a topic's records are kept, in a word or two, out of its configs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kcli.admin.config_resources import Resource, describe_configs
+from kcli.errors import KcliError
+from kcli.tui.figures import duration, size
+from kcli.tui.text import printable
+
+if TYPE_CHECKING:
+    from kcli.admin.config_resources import Config
+    from kcli.client import Client
+
+RETENTION = ("retention.ms", "retention.bytes")
+DAY = 86_400_000  # ms
+
+
+class Kept(NamedTuple):
+    """What the configs of a topic say of its records: delete or compact, how long or how many bytes, and all else that
+    somebody set on it. "" is not known."""
+
+    policy: str = ""
+    retention: str = ""
+    others: str = ""
+
+
+async def how_kept(client: Client, topics: list[str]) -> dict[str, Kept]:
+    """By topic; those that may not be asked about are left out, as all are on a broker that does not tell."""
+    try:
+        answers = await describe_configs(client.cluster, [Resource("topic", name) for name in topics])
+    except KcliError:
+        return {}
+    return {at.name: kept(one) for at, one in answers.items() if not isinstance(one, KcliError)}
+
+
+def kept(configs: list[Config]) -> Kept:
+    """Of one topic."""
+    values = {one.name: one.value for one in configs}
+    policy, limits = values.get("cleanup.policy") or "", []
+    if "delete" in policy.split(","):
+        age, most = (_number(values.get(name)) for name in RETENTION)
+        limits = [_time(age)] * (age >= 0) + [size(most)] * (most >= 0) or ["for ever"]
+    others = [f"{one.name}={'(secret)' if one.secret else one.value}" for one in configs
+              if one.set_here and one.name not in ("cleanup.policy", *RETENTION)]  # fmt: skip
+    return Kept(printable(policy), ", ".join(limits), printable(" ".join(others)))
+
+
+def _time(age: int) -> str:
+    """Whole days as days: `7d`."""
+    return f"{age // DAY}d" if age and age % DAY == 0 else duration(age / 1000)
+
+
+def _number(text: str | None) -> int:
+    """-1, which is no limit, also for what is no number: a broker may say anything."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 20 else -1

@@ -1,0 +1,180 @@
+"""One broker: the partitions it has, its disks, its configs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import TabbedContent, TabPane
+
+from kcli.admin.log_dirs import log_dirs
+from kcli.admin.topics import Topic, describe_topics
+from kcli.tui.figures import DASH, bar, count, size
+from kcli.tui.screens.page import Page
+from kcli.tui.text import printable
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.admin.config_resources import Config
+    from kcli.admin.log_dirs import LogDir
+    from kcli.admin.topics import Partition
+    from kcli.client import Client
+    from kcli.errors import KcliError
+
+BAR = 16
+
+
+class Here(NamedTuple):
+    """A replica on this broker; its bytes and directory where it tells."""
+
+    partition: Partition
+    leads: bool
+    behind: bool
+    size: int | None
+    directory: str
+
+
+class Answer(NamedTuple):
+    """All that is asked about a broker at once."""
+
+    replicas: list[Here]
+    places: list[LogDir]
+    configs: list[Config] | KcliError
+
+
+class Broker(Page):
+    """The page of a broker."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "tab('replicas')", "Partitions", show=False, id="broker.replicas"),
+        Binding("2", "tab('disks')", "Disks", show=False, id="broker.disks"),
+        Binding("3", "tab('configs')", "Configs", show=False, id="broker.configs"),
+    ]
+
+    unrecorded = "brokers"
+
+    def __init__(self, broker: int) -> None:
+        super().__init__()
+        self.broker = broker
+        self._said = ""
+
+    @property
+    def heading(self) -> str:
+        return f"Broker {self.broker}{self._said}"
+
+    @property
+    def same_as(self) -> str:
+        match self.tab:
+            case "disks":
+                return f"kcli logdirs list --broker {self.broker}"
+            case "configs":
+                return f"kcli configs get broker {self.broker} --all"
+        return f"kcli logdirs replicas --broker {self.broker}"
+
+    def body(self) -> ComposeResult:
+        with TabbedContent(id="tabs"):
+            with TabPane("Partitions", id="tab-replicas"):
+                yield Rows(_replica_columns(), key=_place, order=_place, id="replicas", empty="It has no partitions.")
+            with TabPane("Disks", id="tab-disks"):
+                yield Rows(_disk_columns(), key=lambda d: d.directory, order=lambda d: d.directory, id="disks",
+                           opens=False, empty="It does not tell its directories.")  # fmt: skip
+            with TabPane("Configs", id="tab-configs"):
+                yield configs_table()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#replicas", Rows).focus()
+
+    async def fetch(self, client: Client) -> Any:
+        topics, (places, _), configs = await asyncio.gather(
+            describe_topics(client.cluster, None, internal=True),
+            log_dirs(client.cluster, brokers=[self.broker]),
+            ask_configs(client, "broker", str(self.broker)),
+        )
+        found = [one for one in topics.values() if isinstance(one, Topic)]
+        return Answer(replicas_on(self.broker, found, places), places, configs)
+
+    def fetched(self, answer: Answer) -> None:
+        leads = sum(one.leads for one in answer.replicas)
+        behind = sum(one.behind for one in answer.replicas)
+        self._said = f"  leads {count(leads)} of its {count(len(answer.replicas))} partitions"
+        self._said += f"  {count(behind)} behind" if behind else ""
+        self.query_one("#replicas", Rows).put(answer.replicas)
+        self.query_one("#disks", Rows).put(answer.places)
+        put_configs(self.query_one("#configs", Rows), answer.configs)
+        self.retitle()
+
+    def action_tab(self, name: str) -> None:
+        self.query_one(TabbedContent).active = f"tab-{name}"
+        self.query_one(f"#{name}", Rows).focus()
+
+    def on_rows_entered(self, event: Rows.Entered) -> None:
+        from kcli.tui.screens.topic import Topic as TopicPage
+
+        if event.rows.id == "replicas":
+            self.app.push_screen(TopicPage(event.row.partition.topic))
+
+
+def replicas_on(broker: int, topics: list[Topic], places: list[LogDir]) -> list[Here]:
+    """What the metadata puts on this broker, with the sizes of its directories."""
+    stored = {(one.topic, one.partition): one for place in places for one in place.replicas if not one.future}
+    found = []
+    for topic in topics:
+        for one in topic.partitions:
+            if broker in one.replicas:
+                at = stored.get((topic.topic, one.partition))
+                found.append(
+                    Here(one, one.leader == broker, broker not in one.isr, at.size if at else None,
+                         at.directory if at else "")
+                )  # fmt: skip
+    return found
+
+
+def _place(one: Here) -> tuple[str, int]:
+    return one.partition.topic, one.partition.partition
+
+
+def _replica_columns() -> list[Column]:
+    return [
+        Column("topic", "TOPIC", lambda h: Cell(printable(h.partition.topic)), _place, letter="N", rank=0, wide=True),
+        Column("partition", "P", lambda h: Cell(str(h.partition.partition)), lambda h: h.partition.partition, True, "P",
+               0),
+        Column("role", "ROLE", _role, lambda h: (h.behind, h.leads), letter="R", rank=0),
+        Column("size", "SIZE", lambda h: Cell(size(h.size)), lambda h: h.size, True, "S", 1),
+        Column("replicas", "REPLICAS", lambda h: Cell(" ".join(map(str, h.partition.replicas)), "dim"),
+               lambda h: len(h.partition.replicas), rank=2),
+        Column("directory", "DIRECTORY", lambda h: Cell(printable(h.directory), "dim"), lambda h: h.directory,
+               letter="D", rank=3),
+    ]  # fmt: skip
+
+
+def _role(one: Here) -> Cell:
+    if one.behind:
+        return Cell("✖ behind", "bad")
+    return Cell("● leader", "good") if one.leads else Cell("○ follower")
+
+
+def _disk_columns() -> list[Column]:
+    return [
+        Column("directory", "DIRECTORY", lambda d: Cell(printable(d.directory)), lambda d: d.directory, letter="D",
+               rank=0, wide=True),
+        Column("state", "STATE", lambda d: Cell(f"✖ {printable(str(d.error))}", "bad") if d.error else
+               Cell("cordoned", "warn") if d.cordoned else Cell("● ok", "good"), lambda d: str(d.error or ""), rank=0),
+        Column("replicas", "REPLICAS", lambda d: Cell(count(len(d.replicas))), lambda d: len(d.replicas), True, "P", 1),
+        Column("size", "SIZE", lambda d: Cell(size(d.size)), lambda d: d.size, True, "S", 0),
+        Column("usable", "FREE", lambda d: Cell(size(d.usable if d.usable >= 0 else None)), lambda d: d.usable, True,
+               "F", 1),
+        Column("used", "OF THE VOLUME", _used, lambda d: d.total - d.usable, rank=2),
+    ]  # fmt: skip
+
+
+def _used(one: LogDir) -> Cell:
+    """How full the volume is, whoever fills it."""
+    if one.total <= 0 or one.usable < 0:
+        return Cell(DASH, "dim")
+    share = 1 - one.usable / one.total
+    return Cell(f"{bar(share, BAR)} {share:.0%}", "bad" if share > 0.9 else "accent")

@@ -1,0 +1,56 @@
+"""A table of configs: what somebody set first, then what is inherited; the same for topics and brokers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.config_resources import Resource, describe_configs
+from kcli.errors import KcliError
+from kcli.tui.text import printable
+from kcli.tui.widgets.columns import Cell, Column
+from kcli.tui.widgets.rows import Rows
+
+if TYPE_CHECKING:
+    from kcli.admin.config_resources import Config
+    from kcli.client import Client
+
+
+def configs_table() -> Rows:
+    """An empty one."""
+    return Rows(_columns(), key=lambda c: c.name, order=lambda c: (not c.set_here, c.name), id="configs", opens=False,
+                empty="The broker tells no configs.")  # fmt: skip
+
+
+async def ask_configs(client: Client, kind: str, name: str) -> list[Config] | KcliError:
+    """All configs of a topic or a broker; what is wrong where they may or can not be read."""
+    try:
+        return (await describe_configs(client.cluster, [Resource(kind, name)]))[Resource(kind, name)]
+    except KcliError as problem:
+        return problem
+
+
+def put_configs(table: Rows, answer: list[Config] | KcliError) -> None:
+    """Show the answer."""
+    if isinstance(answer, KcliError):
+        table.empty = printable(str(answer))
+        table.put([])
+    else:
+        table.put(answer)
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("name", "CONFIG", lambda c: Cell(printable(c.name), "" if c.set_here else "dim"), lambda c: c.name,
+               letter="N", rank=0, most=60),
+        Column("value", "VALUE", _value, lambda c: c.value, letter="V", rank=0, wide=True, most=200),
+        Column("source", "SET BY", lambda c: Cell(c.source, "accent" if c.set_here else "dim"),
+               lambda c: (not c.set_here, c.source), letter="S", rank=1),
+        Column("inherited", "INHERITED", lambda c: Cell(printable(c.inherited) if c.set_here else "", "dim"),
+               lambda c: c.inherited, rank=2),
+    ]  # fmt: skip
+
+
+def _value(one: Config) -> Cell:
+    if one.secret:
+        return Cell("(secret)", "dim")
+    return Cell("" if one.value is None else printable(one.value), "" if one.set_here else "dim")

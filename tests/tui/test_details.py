@@ -1,0 +1,271 @@
+"""What stands on the screens beside the tables of test_screens: brokers and their disks, how records are kept, the
+record a group reads next, schemas, the plot below the groups; and what does nothing does not offer itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.admin.config_resources import Config
+from kcli.admin.log_dirs import LogDir, ReplicaSize
+from kcli.admin.topics import NewTopic, Partition, Topic, create_topics, wait_for_topics
+from kcli.client import Client
+from kcli.lag import watch
+from kcli.tui.figures import squeezed
+from kcli.tui.kept import kept
+from kcli.tui.screens.broker import replicas_on
+from kcli.tui.screens.faults import Faults
+from kcli.tui.screens.record import decoded, schema
+from kcli.tui.tail import Seen
+from kcli.tui.widgets.plot import Plot
+from kcli.tui.widgets.rows import Rows
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.tui.conftest import Open
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world(control=True) as one:
+        yield one
+
+
+async def test_a_broker_tells_its_kafka_and_opens_its_partitions_disks_and_configs(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await pilot.press("ctrl+b")
+        text = await shows(pilot, " ms")
+        assert "KAFKA" in text
+        assert " 4.1 " in text
+        await pilot.press("enter")
+        text = await shows(pilot, "Broker 1  leads 5 of its 5 partitions")
+        assert "● leader" in text
+        await pilot.press("2")
+        text = await shows(pilot, "/memory/1")
+        assert "$ kcli logdirs list --broker 1" in text
+        assert "Open" not in text.splitlines()[-1]
+        await pilot.press("3")
+        await shows(pilot, "$ kcli configs get broker 1 --all")
+        await shows(pilot, "server.properties")
+        await pilot.press("1", "enter")
+        await shows(pilot, "Topic orders")
+
+
+def test_a_broker_has_the_partitions_that_the_metadata_puts_there() -> None:
+    topic = Topic(topic="t", partitions=[
+        Partition(topic="t", partition=0, leader=1, replicas=[1, 2], isr=[1, 2]),
+        Partition(topic="t", partition=1, leader=2, replicas=[2, 1], isr=[2]),
+        Partition(topic="t", partition=2, leader=2, replicas=[2, 3], isr=[2, 3]),
+    ])  # fmt: skip
+    place = LogDir(broker=1, directory="/d", replicas=[
+        ReplicaSize(topic="t", partition=0, broker=1, directory="/d", size=7),
+        ReplicaSize(topic="t", partition=1, broker=1, directory="/e", size=9, future=True),
+    ])  # fmt: skip
+    found = [(one.partition.partition, one.leads, one.behind, one.size) for one in replicas_on(1, [topic], [place])]
+    assert found == [(0, True, False, 7), (1, False, True, None)]
+
+
+def told(**values: str) -> list[Config]:
+    return [Config(name=name.replace("_", "."), value=value, source="topic") for name, value in values.items()]
+
+
+@pytest.mark.parametrize(
+    ("configs", "expected"),
+    [
+        (told(cleanup_policy="delete", retention_ms="604800000", retention_bytes="-1"), ("delete", "7d", "")),
+        (told(cleanup_policy="delete", retention_ms="5400000", retention_bytes="1073741824"),
+         ("delete", "1h30m, 1.0 GiB", "")),
+        (told(cleanup_policy="compact", retention_ms="604800000"), ("compact", "", "")),
+        (told(cleanup_policy="compact,delete", retention_ms="-1"), ("compact,delete", "for ever", "")),
+        (told(cleanup_policy="delete", retention_ms="\x1b[31m", max_message_bytes="9"),
+         ("delete", "for ever", "max.message.bytes=9")),
+        ([], ("", "", "")),
+    ],
+)  # fmt: skip
+def test_how_records_are_kept_is_said_in_a_word(configs: list[Config], expected: tuple[str, str, str]) -> None:
+    assert kept(configs) == expected
+
+
+async def test_topics_tell_whether_replicas_are_in_sync_and_what_was_set(world: World) -> None:
+    async with Client(world.settings()) as client:
+        wanted = NewTopic(topic="short", partitions=1, configs={"retention.ms": "3600000", "max.message.bytes": "2000"})
+        await create_topics(client.cluster, [wanted])
+        await wait_for_topics(client.cluster, {"short": 1})
+    async with world.open(size=(140, 30)) as pilot:
+        await pilot.press("ctrl+t")
+        text = await shows(pilot, "max.message.bytes=2000")
+        line = next(one for one in text.splitlines() if "short" in one)
+        assert "● in sync" in line
+        assert "1h00m" in line
+        assert "7d" in next(one for one in text.splitlines() if "orders" in one)
+
+
+async def test_enter_on_a_partition_of_a_topic_shows_its_last_records(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "in sync")
+        await pilot.press("enter")
+        await shows(pilot, "OF THE LARGEST")
+        await pilot.press("enter")
+        text = await shows(pilot, "order 198")
+        assert "Records of orders[0] at 80  the last ones" in text
+        assert "$ kcli consume orders -p 0 -o 80" in text
+        assert "order 150" not in text
+
+
+async def test_the_record_a_group_reads_next_is_marked_and_the_cursor_is_on_it(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("enter")
+        await shows(pilot, "COMMITTED")
+        await pilot.press("enter")
+        text = await shows(pilot, "▶ next")
+        assert "what billing reads next" in text
+        line = next(one for one in text.splitlines() if "▶ next" in one)
+        assert line.startswith("▌")
+        assert "order 80" in line
+        assert sum(" read " in one for one in text.splitlines() if "order 7" in one) == 3
+
+
+def record(value: bytes | None, headers: Any = ()) -> Seen:
+    return Seen(1, "t", 0, 5, 1_700_000_000_000, None, value, list(headers))
+
+
+def test_a_record_shows_what_it_tells_of_its_schema() -> None:
+    framed = schema(record(b'\x00\x00\x00\x00\x2a{"user": {"id": 1}}', [("__value_schema_id", b"abc")]))
+    assert "Confluent wire format, then JSON" in framed
+    assert "id 42 in the schema registry" in framed
+    assert "abc" in framed
+    assert "user.id  integer" in framed
+    connect = schema(record(b'{"schema": {"type": "string"}, "payload": "x"}'))
+    assert "declared beside the payload (Kafka Connect):" in connect
+    assert '"type": "string"' in connect
+    assert "It names no schema" in schema(record(b"\xff\x00\x1b[31m"))
+    assert "\x1b" not in schema(record(b'{"\x1b[31m": 1}'))
+    assert schema(record(None)) == "null has no schema"
+    assert decoded(b'\x00\x00\x00\x00\x2a{"user": 1}') == '{\n  "user": 1\n}'
+
+
+async def test_the_schema_is_a_tab_and_a_filter_leaves_the_lines_that_hold_it(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await pilot.press("ctrl+t")
+        await shows(pilot, "in sync")
+        await pilot.press("t")
+        await shows(pilot, '{"order": 29')
+        await pilot.press("enter")
+        await shows(pilot, "Decoded")
+        await pilot.press("5")
+        text = await shows(pilot, "fields of this value:")
+        assert "order  integer" in text
+        assert "who    string" in text
+        await pilot.press("slash", *"string")
+        await until(pilot, lambda: "order  integer" not in seen(pilot) and "who    string" in seen(pilot))
+        await pilot.press("escape")
+        await shows(pilot, "order  integer")
+
+
+async def test_below_the_groups_stands_why_the_one_under_the_cursor_is_as_it_is(dashboard: Open) -> None:
+    async with dashboard(size=(110, 32)) as pilot:
+        await shows(pilot, "audit lag  nobody reads for this group, and 390 records wait")
+        await pilot.press("down")
+        await shows(pilot, "fraud lag  nobody reads for this group")
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not pilot.app.screen.query_one(Plot).display)
+        assert "nobody reads" not in seen(pilot)
+
+
+def test_values_are_squeezed_into_cells_without_losing_a_peak() -> None:
+    assert squeezed([1, 2, 3], 5) == [1, 2, 3]
+    assert squeezed([9, 1, 2, 3, 8, 4, None], 3) == [9, 3, 8]
+    assert squeezed([None, None], 1) == [None]
+    assert squeezed([], 5) == []
+    assert len(squeezed(list(range(360)), 20)) == 20
+
+
+async def test_enter_is_offered_only_where_it_opens_something(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await pilot.press("enter")
+        await shows(pilot, "COMMITTED")
+        assert "Open" in seen(pilot).splitlines()[-1]
+        await pilot.press("4")
+        await until(pilot, lambda: "Open" not in seen(pilot).splitlines()[-1])
+
+
+async def test_each_tab_has_a_command_of_its_own(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await pilot.press("enter")
+        await shows(pilot, "$ kcli lag audit --partitions --watch")
+        await pilot.press("2")
+        await shows(pilot, "$ kcli groups members audit")
+        await pilot.press("3")
+        await until(pilot, lambda: "$ kcli lag audit --watch" in seen(pilot))
+
+
+async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_twice(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    times = watch.record_times
+
+    async def counted(cluster: Any, offsets: Any, **options: Any) -> Any:
+        asked.extend(offsets.items())
+        return await times(cluster, offsets, **options)
+
+    monkeypatch.setattr(watch, "record_times", counted)
+    async with world.open() as pilot:
+        first = pilot.app.look  # type: ignore[attr-defined]
+        assert all(one.time_lag_exact for group in first.groups for one in group.partitions)
+        await until(pilot, lambda: pilot.app.look.time > first.time + 0.5)  # type: ignore[attr-defined]
+        line = next(one for one in seen(pilot).splitlines() if "billing" in one)
+        assert ">" not in line
+    assert sorted(offset for _, offset in asked) == [40, 40]
+
+
+async def test_only_so_many_places_are_asked_about_in_a_look(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kcli.tui.session.DATED", 1)
+    async with world.open(interval=60.0) as pilot:
+        first = pilot.app.look  # type: ignore[attr-defined]
+        assert [one.time_lag_exact for group in first.groups for one in group.partitions].count(True) == 1
+
+
+async def test_an_answer_that_comes_when_its_page_is_gone_does_nothing(world: World) -> None:
+    async with world.open() as pilot:
+        page = Faults()
+        await pilot.app.push_screen(page)
+        await shows(pilot, "move_leader")
+        assert page.is_there
+        await pilot.press("escape")
+        await until(pilot, lambda: page not in pilot.app.screen_stack)
+        assert not page.is_there
+        page.on_tabbed_content_tab_activated()
+        page.on_rows_moved(Rows.Moved(Rows([], key=id), None))
+
+
+async def test_each_tab_of_the_faults_has_its_command(world: World) -> None:
+    async with world.open() as pilot:
+        await pilot.press("ctrl+f")
+        await shows(pilot, "$ kcli faults error")
+        await pilot.press("3")
+        text = await shows(pilot, "$ kcli faults kill 1")
+        assert "`" not in text
+
+
+def test_the_cursor_of_a_page_that_is_not_there_says_nothing_wrong(world: World) -> None:
+    from kcli.tui.screens.group import Group
+
+    assert "any more" in Group.heading.__get__(_Away(look=object()))  # type: ignore[attr-defined]
+    assert Group.heading.__get__(_Away(look=None)) == "Group g"  # type: ignore[attr-defined]
+
+
+class _Away:
+    """A group's page before its group is known."""
+
+    standing = None
+    group = "g"
+
+    def __init__(self, look: object) -> None:
+        self.board = self
+        self.look = look
