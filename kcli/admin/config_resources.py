@@ -11,7 +11,7 @@ import asyncio
 
 from kcli import codes
 from kcli.admin.gather import ask_anyone
-from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.errors import BrokerError, KcliError, UnsupportedVersion, UsageError
 from kcli.proto.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -166,7 +166,10 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
     4.1 for all kinds but client-metrics."""
     from kcli.proto.messages.list_config_resources import ListConfigResourcesRequest
 
-    answer = await ask_anyone(cluster, ListConfigResourcesRequest(resource_types=[KINDS[kind]]))
+    version = (await (await cluster.anyone()).versions()).get(ListConfigResourcesRequest.api_key, (0, 1))[1]
+    if version == 0 and kind != "client-metrics":
+        raise UnsupportedVersion(f"brokers before Kafka 4.1 do not list what {kind}s have configs")
+    answer = await ask_anyone(cluster, ListConfigResourcesRequest(resource_types=[KINDS[kind]] if version else []))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), kind)
     return sorted(one.resource_name for one in answer.config_resources if one.resource_type == KINDS[kind])

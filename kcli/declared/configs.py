@@ -6,7 +6,7 @@ from kcli.admin.config_resources import Resource, describe_configs, list_resourc
 from kcli.declared import settings
 from kcli.declared.model import Settings
 from kcli.declared.topics import configured
-from kcli.errors import KcliError
+from kcli.errors import KcliError, UnsupportedVersion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
     """What differs. With `prune`, also what is set within the scope and declared nowhere."""
     wanted = dict(declared.configs)
     if prune and declared.scope.get("configs"):
-        for at in await standing(cluster):
+        for at in (await standing(cluster))[0]:
             if declared.selected("configs", named(at)):
                 wanted.setdefault(at, Settings())
     known = await settings.look(cluster, wanted, whole=prune)
@@ -32,12 +32,16 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
     return steps
 
 
-async def standing(cluster: Cluster) -> list[Resource]:
-    """All that may have configs of its own; groups only from brokers that list them."""
+async def standing(cluster: Cluster) -> tuple[list[Resource], dict[str, UnsupportedVersion]]:
+    """All that may have configs of its own, and the kinds that these brokers do not list: groups before Kafka 4.1."""
     found = [Resource("broker", ""), *(Resource("broker", str(node.id)) for node in await cluster.nodes())]
+    unlisted = {}
     for kind in KINDS[1:]:
-        found += [Resource(kind, name) for name in await list_resources(cluster, kind)]
-    return found
+        try:
+            found += [Resource(kind, name) for name in await list_resources(cluster, kind)]
+        except UnsupportedVersion as error:
+            unlisted[kind] = error
+    return found, unlisted
 
 
 def named(at: Resource) -> str:

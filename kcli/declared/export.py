@@ -91,12 +91,8 @@ class Export:
         return values
 
     async def _configs(self) -> dict[str, Any]:
-        resources: list[Resource] = []
-        try:
-            resources = await configs.standing(self._cluster)
-        except UnsupportedVersion as error:
-            self.remarks.append(f"no configs of groups: {error}")
-            resources = [Resource("broker", ""), *(Resource("broker", str(n.id)) for n in await self._cluster.nodes())]
+        resources, unlisted = await configs.standing(self._cluster)
+        self.remarks += [f"without configs of {kind}s: {error}" for kind, error in unlisted.items()]
         values = await self._own([at for at in resources if self._wanted(configs.named(at))])
         document: dict[str, Any] = {}
         for at, mine in values.items():

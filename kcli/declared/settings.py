@@ -128,7 +128,7 @@ def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prun
         _remember(found, name, was if mine else None)
     surplus = [name for name in wanted.inherit if name in known]
     if prune:
-        surplus += [name for name in known if name not in (*wanted.values, *surplus) and not PASSING.fullmatch(name)]
+        surplus += [name for name in known if name not in (*wanted.values, *surplus) and not kept(at, name)]
     for name in surplus:
         was = known[name]
         if own(at, was):
@@ -137,6 +137,11 @@ def compare(at: Resource, wanted: Settings, known: Mapping[str, Config], *, prun
             found.operations[name] = None
             _remember(found, name, was)
     return found
+
+
+def kept(at: Resource, name: str) -> bool:
+    """Is this nobody's to prune? Kafka itself sets min.insync.replicas of all brokers while KIP-966 is on."""
+    return bool(PASSING.fullmatch(name)) or (at == ("broker", "") and name == "min.insync.replicas")
 
 
 def _remember(found: Changes, name: str, was: Config | None) -> None:

@@ -86,7 +86,7 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
         step.items = [Item(what="replication", old=str(replicas), new=str(topic.replication))]
         step.problem = KcliError(
             f"{topic.place}: {name} has {replicas} replicas of each partition, not {topic.replication}: moving them is "
-            f"`kcli reassign generate --topic {name} --replication-factor {topic.replication}`"
+            f"`kcli reassign execute {name} --replication-factor {topic.replication}`"
         )
         yield step
 

@@ -22,7 +22,7 @@ TRANSACTIONAL_ID = {22: "write", 24: "write", 25: "write", 26: "write", 28: "wri
 CLUSTER = {
     27: "alter", 29: "describe", 30: "alter", 31: "alter", 34: "alter", 35: "describe", 43: "alter", 45: "alter",
     46: "describe", 48: "describe-configs", 49: "alter-configs", 50: "describe", 51: "alter", 55: "describe",
-    57: "alter", 64: "alter", 80: "alter", 81: "alter",
+    57: "alter", 64: "alter", 74: "describe-configs", 80: "alter", 81: "alter",
 }  # fmt: skip
 BY_KIND = {"topic": TOPIC, "group": GROUP, "transactional-id": TRANSACTIONAL_ID, "cluster": CLUSTER}
 CONFIGURED = {2: "topic", 4: "cluster", 8: "cluster", 16: "cluster", 32: "group"}

@@ -346,6 +346,28 @@ def test_a_user_without_a_password_can_be_compared_and_not_made(kcli: Kcli) -> N
     assert "f.yaml:1: bob needs a password for SCRAM-SHA-512: password: {env: BOB_PASSWORD}" in ran.err
 
 
+def test_configs_of_groups_are_exported_and_pruned_where_brokers_list_them(kcli: Kcli, sandbox: SandboxThread) -> None:
+    text = "configs: {group: {app: {share.auto.offset.reset: earliest, share.record.lock.duration.ms: 20s}}}"
+    assert kcli.apply(text, "--execute").code == 0
+    exported = kcli("export", "--only", "configs", "--format", "json")
+    assert json.loads(exported.out)["configs"] == {
+        "group": {"app": {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "20000"}}
+    }
+    assert exported.err == ""
+    sandbox.faults.speak_only("ListConfigResources", 0, 0)
+    older = kcli("export", "--only", "configs", "--format", "json")
+    assert (older.code, json.loads(older.out)) == (0, {"schema": "kcli.declared/1"})
+    assert older.err.startswith("kcli: without configs of groups: brokers before Kafka 4.1")
+    assert older.err.count("\n") == 1
+    sandbox.faults.clear()
+    pruned = kcli.apply("scope: {configs: [group/*]}", "--prune", "--execute")
+    assert [(row["change"], row["config"], row["old"], row["result"]) for row in pruned.rows] == [
+        ("-", "share.auto.offset.reset", "earliest", "deleted"),
+        ("-", "share.record.lock.duration.ms", "20000", "deleted"),
+    ]
+    assert kcli("export", "--only", "configs", "--format", "json").out == older.out
+
+
 def test_the_schema_of_a_file_is_published(kcli: Kcli) -> None:
     assert json.loads(kcli("schema", "apply", "file").out) == SCHEMA
     assert "apply file" in kcli("schema").out

@@ -65,6 +65,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     66: ("list_transactions", 0, 2),
     68: ("consumer_group_heartbeat", 0, 1),
     69: ("consumer_group_describe", 0, 1),
+    74: ("list_config_resources", 0, 1),
     75: ("describe_topic_partitions", 0, 0),
     76: ("share_group_heartbeat", 1, 1),
     77: ("share_group_describe", 1, 1),
