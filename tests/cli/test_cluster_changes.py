@@ -229,3 +229,19 @@ def test_brokers_before_3_0_are_asked_one_by_one(sandbox: SandboxThread, capsys:
     rows = document(capsys, "coord", "a", "b", "--txn", "c")["coordinators"]
     assert [one["name"] for one in rows] == ["a", "b", "c"]
     assert all(one["coordinator"] for one in rows)
+
+
+def test_commands_of_two_words_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    from kcli.cli.complete_line import place_of
+
+    verbs = [name for name, _ in place_of(["kcli", "cluster", ""]).offers]
+    assert "features" in verbs
+    assert "features set" not in verbs
+    behind = [name for name, _ in place_of(["kcli", "cluster", "features", ""]).offers]
+    assert behind == ["set", "upgrade", "downgrade"]
+    assert place_of(["kcli", "cluster", "features", "set", "--uns"]).offers[0][0] == "--unsafe"
+    assert place_of(["kcli", "cluster", "voters", "remove", ""]).kind == "ids"
+    assert place_of(["kcli", "raw", "Me"]).kind == "apis"
+    assert place_of(["kcli", "txn", "describe", ""]).kind == "transactions"
+    assert main(["cluster", "features", "upgrade", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: kcli cluster features upgrade")

@@ -40,6 +40,10 @@ TABLES = {
     "offsets": ["offsets", T, "-g", G],
     "offsets, missing": ["offsets", f"ordders{EVIL}"],
     "count": ["count", T],
+    "raw": ["raw", "Metadata", "--explain"],
+    "raw --list": ["raw", "--list"],
+    "raw of a group": ["raw", "DescribeGroups", '{"groups": ["billing"]}', "--broker", f"group:{G}"],
+    "txn producers": ["txn", "producers", T],
     "doctor": ["doctor"],
     "doctor of a group": ["doctor", "-t", T, "-g", G],
 }
