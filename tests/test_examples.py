@@ -8,9 +8,13 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
+from kcli.cli.main import main
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
+from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +50,30 @@ async def test_A3_01_two_that_share_the_partitions_lose_nothing_and_end_with_the
             async with client.consumer(ConsumerSettings(), GroupSettings(group="billing")) as consumer:
                 committed = await consumer.committed([TopicPartition("orders", n) for n in range(4)])
                 assert [one and one.offset for one in committed.values()] == [sent // 4] * 4
+
+
+def test_a_cluster_is_made_as_the_files_say_and_drift_is_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHOP_BILLING_PASSWORD", "one")
+    monkeypatch.setenv("SHOP_CHECKOUT_PASSWORD", "two")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = str(ROOT / "examples/cluster")
+    with SandboxThread() as sandbox:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+        assert main(["diff", folder]) == 3
+        assert main(["apply", folder, "--execute"]) == 0
+        assert capsys.readouterr().out.count("created") == 28
+        assert main(["diff", folder, "--prune"]) == 0
+        assert main(["topics", "create", "shop.surplus"]) == 0
+        assert main(["configs", "set", "topic", "shop.orders", "retention.ms=1", "--execute"]) == 0
+        capsys.readouterr()
+        assert main(["diff", folder, "--prune", "--format", "plain"]) == 3
+        told = [line.split("\t")[:4] for line in capsys.readouterr().out.splitlines()]
+        assert told == [
+            ["~", "topic", "shop.orders", "retention.ms"], ["-", "topic", "shop.surplus", "partitions"],
+            ["-", "topic", "shop.surplus", "records"],
+        ]  # fmt: skip
 
 
 async def started(*words: str) -> asyncio.subprocess.Process:
