@@ -1,20 +1,18 @@
-"""`kcli reassign plan` and `execute`: where replicas go, and their way there with a throttle that is always cleared."""
+"""`kcli reassign plan` and `execute`: where replicas go, and what is shown and asked before they do."""
 
 from __future__ import annotations
 
 import json
 
-from kcli.admin import assignment_file, throttles
+from kcli.admin import assignment_file
 from kcli.admin.config_resources import Resource, describe_configs
-from kcli.admin.gather import pieces
 from kcli.admin.quantities import bytes_of, bytes_text
-from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
+from kcli.admin.reassignments import about
 from kcli.cli import reassign_plan
 from kcli.cli.admin import answer, confirm, excluding, plural, say
-from kcli.cli.disks_moving import follow, remember
+from kcli.cli.reassign_moving import move
 from kcli.cli.reassign_plan import Plan
-from kcli.cli.reassign_throttle import clean, settle_throttle
-from kcli.cli.reassign_wait import Watch
+from kcli.cli.render import human_time
 from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 
@@ -92,6 +90,7 @@ def execute(values: Values) -> int:
     """`kcli reassign execute`."""
     path, undo = reassign_plan.file_of(values), UndoFile(values)
     rate = None if values["throttle"] is None else rate_of(values["throttle"])
+    _check(values)
     excluding(values)
     undo.check()
 
@@ -110,6 +109,9 @@ def execute(values: Values) -> int:
         rows = reassign_plan.partition_rows(made, "would move")
         document.rows["partitions"] = list(rows.values())
         _tell(values, made, rows)
+        if rate is not None and rows:
+            longest = max(row["receives"] for row in document.rows["brokers"]) / rate
+            say(values, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
         await _warn(cluster, values, made)
         if document.errors or values["dry_run"] or not (rows or made.log_dirs):
             return None
@@ -120,9 +122,17 @@ def execute(values: Values) -> int:
         old = {at: made.everything[at] for at in made.changes}
         if old:
             await undo.keep(cluster, "reassign", assignment_file.document(old), "kcli reassign execute {}")
-        return await _move(cluster, document, values, made, rows, rate)
+        return await move(cluster, document, values, made, rows, rate)
 
     return answer(values, "reassign.execute", work)
+
+
+def _check(values: Values) -> None:
+    """Raises UsageError for options that mean nothing without waiting."""
+    waiting = values["wait"] or values["batch"] is not None
+    for option, flag in (("timeout", "--timeout"), ("on_interrupt", "--on-interrupt")):
+        if values[option] is not None and not waiting:
+            raise UsageError(f"{flag} goes with --wait")
 
 
 def rate_of(text: str) -> int:
@@ -131,69 +141,3 @@ def rate_of(text: str) -> int:
     if rate < 1:
         raise UsageError(f"--throttle {text}: a limit is 1 byte a second or more")
     return rate
-
-
-async def _move(
-    cluster: Cluster, document: Document, values: Values, made: Plan, rows: Rows, rate: int | None
-) -> int | None:
-    """Batch after batch, each throttled before it begins; in the end nothing is left of the throttle."""
-    topics = sorted({at.topic for at in made.wanted})
-    try:
-        return await _batches(cluster, document, values, made, rows, rate)
-    except KcliError:
-        if rate is not None:
-            await clean(cluster, values, document, topics, quiet=True)
-        raise
-
-
-async def _batches(
-    cluster: Cluster, document: Document, values: Values, made: Plan, rows: Rows, rate: int | None
-) -> int | None:
-    waiting = values["wait"] or values["batch"] is not None
-    topics = sorted({at.topic for at in made.wanted})
-    with Watch(cluster, values) as watch:
-        await remember(cluster, made.log_dirs)
-        for part in pieces(list(made.changes), values["batch"] or len(made.changes) or 1):
-            wanted = {at: made.changes[at] for at in part}
-            if watch.interrupted:
-                break
-            if rate is not None and not await _throttled(cluster, document, wanted, made, rate):
-                break
-            begun = await _begin(cluster, document, wanted, rows)
-            if waiting and begun and not await watch.until_done(begun):
-                break
-        await follow(cluster, document, made.log_dirs, there=waiting and not watch.interrupted)
-        if waiting:
-            code = await watch.finish(document, rows, topics)
-            if code is not None or document.errors:
-                return code
-            say(values, f"{plural(len(rows), 'partition')} moved")
-            return None
-        if rate is not None:
-            await clean(cluster, values, document, topics, quiet=True)
-    still = await list_reassignments(cluster, made.changes)
-    if still:
-        held = f", throttled to {bytes_text(rate)}/s," if rate is not None else ""
-        say(values, f"{plural(len(still), 'partition')} on the way{held} `kcli reassign verify --wait` waits"
-            f"{' and takes the throttle away' if held else ''}")  # fmt: skip
-    return None
-
-
-async def _throttled(cluster: Cluster, document: Document, wanted: Assignment, made: Plan, rate: int) -> bool:
-    """Whether the throttle holds everywhere; if not, nothing of it is left."""
-    ongoing = await list_reassignments(cluster)
-    moves = throttles.moves(wanted, made.everything, ongoing)
-    return await settle_throttle(cluster, document, throttles.wanted(moves, rate))
-
-
-async def _begin(cluster: Cluster, document: Document, wanted: Assignment, rows: Rows) -> Assignment:
-    """What began to move; what did not is an error."""
-    begun = {}
-    for at, problem in (await alter_reassignments(cluster, wanted)).items():
-        if problem is None:
-            begun[at] = wanted[at]
-            rows[at]["result"] = "moving"
-        else:
-            rows[at]["result"], rows[at]["error"] = "failed", str(problem)
-            document.fail(problem, about(at))
-    return begun

@@ -42,22 +42,25 @@ async def settle_throttle(
 
 async def clean(
     cluster: Cluster, values: Values, document: Document, topics: Iterable[str] | None, *, quiet: bool = False,
-    though_moving: bool = False,
+    though_moving: bool = False, known: Mapping[Resource, Iterable[str]] | None = None,
 ) -> bool:  # fmt: skip
-    """Take away the throttles of these topics (None: of all) and of all brokers, if nothing moves any more. Whether
-    they are gone."""
+    """Take away the throttles of these topics (None: of all) and of all brokers, and those that are `known` though no
+    broker may tell of them yet, if nothing moves any more. Whether they are gone."""
     if not though_moving and await list_reassignments(cluster):
         if not quiet:
-            say(values, "something else moves still, so throttles stay; `kcli reassign verify --wait` takes them away")
+            say(values, "something moves still, so throttles stay; `kcli reassign verify --wait` takes them away")
         return False
     there = [name for name, topic in (await describe_topics(cluster, topics)).items() if isinstance(topic, Topic)]
     found, failed = await find_throttles(cluster, there, [node.id for node in await cluster.nodes()])
-    found = _between_brokers(found)
-    done = await clear_throttles(cluster, found)
+    left = {at: set(names) for at, names in _between_brokers(found).items()}
+    for at, names in (known or {}).items():
+        if at.kind != "topic" or at.name in there:
+            left.setdefault(at, set()).update(names)
+    done = await clear_throttles(cluster, left)
     for at, problem in [*failed.items(), *((at, one) for at, one in done.items() if one is not None)]:
         document.fail(KcliError(f"{about_resource(at)}: its throttle may be left: {problem}"), about_resource(at))
-    if found:
-        say(values, f"throttles taken away from {_named(found)}")
+    if left:
+        say(values, f"throttles taken away from {_named(left)}")
     return not document.errors
 
 
@@ -66,9 +69,9 @@ def _between_brokers(found: Found) -> Found:
     return {at: names for at, some in found.items() if (names := {k: v for k, v in some.items() if k != DISK_RATE})}
 
 
-def _named(found: Found) -> str:
-    topics = sum(at.kind == "topic" for at in found)
-    brokers = len(found) - topics
+def _named(found: Iterable[Resource]) -> str:
+    kinds = [at.kind for at in found]
+    topics, brokers = kinds.count("topic"), len(kinds) - kinds.count("topic")
     return " and ".join(plural(count, what) for count, what in ((topics, "topic"), (brokers, "broker")) if count)
 
 

@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
+    from kcli.admin.config_resources import Resource
     from kcli.admin.reassignments import Assignment
     from kcli.cli.loop import Stop
     from kcli.cli.option import Values
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
 FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
+PATIENCE = 5.0  # seconds until every broker knows what the controller says is done
 SAID_EVERY = 10.0  # seconds, where nobody sees a bar
 
 
@@ -45,7 +47,8 @@ class Watch:
         self._values = values
         self._listening = Listening()
         self._stop: Stop = None  # type: ignore[assignment]  # `with` makes it
-        self._late = False
+        self._late = self._waited = False
+        self.throttled: dict[Resource, set[str]] = {}  # what was set meanwhile: a broker may not tell of it yet
         timeout = values["timeout"]
         self._give_up = None if timeout is None else asyncio.get_running_loop().time() + timeout
 
@@ -63,6 +66,7 @@ class Watch:
 
     async def until_done(self, targets: Assignment) -> bool:
         """Whether all of these are done; False after Ctrl-C and at --timeout."""
+        self._waited = True
         loop = asyncio.get_running_loop()
         begun, said, pause = loop.time(), loop.time(), FIRST_PAUSE
         bar: Progress | None = None
@@ -100,13 +104,14 @@ class Watch:
     async def finish(self, document: Document, rows: dict[TopicPartition, Row], topics: list[str] | None) -> int | None:
         """What became of the rows, by the cluster; then the throttle. The exit code, if it is settled by a signal or
         --timeout."""
-        await settle(self._cluster, document, rows)
+        await settle(self._cluster, document, rows, patience=PATIENCE if self._waited else 0.0)
         moving = [row for row in rows.values() if row["result"] == "moving"]
         if moving and self._stop.asked:
             await self._interrupted(document, rows, topics)
             return INTERRUPTED
         if not self._values.get("keep_throttle"):
-            await clean(self._cluster, self._values, document, topics, quiet=bool(moving))
+            quiet = bool(moving)
+            await clean(self._cluster, self._values, document, topics, quiet=quiet, known=self.throttled)
         if moving and self._late:
             late = DeadlineExceeded(f"{plural(len(moving), 'partition')} still on the way after --timeout; moves go on")
             document.fail(late)
@@ -121,11 +126,11 @@ class Watch:
                 rows[at]["result"] = "cancelled" if problem is None else "failed"
                 if problem is not None:
                     document.fail(problem, about(at))
-            await clean(self._cluster, self._values, document, topics)
+            await clean(self._cluster, self._values, document, topics, known=self.throttled)
             say(self._values, f"interrupted: {plural(len(moving), 'partition')} are where they were")
             return
         if what == "unthrottle":
-            await clean(self._cluster, self._values, document, topics, though_moving=True)
+            await clean(self._cluster, self._values, document, topics, though_moving=True, known=self.throttled)
         say(
             self._values,
             f"interrupted: {plural(len(moving), 'partition')} still on the way, and throttles as they were. "
@@ -134,25 +139,34 @@ class Watch:
         )
 
 
-async def settle(cluster: Cluster, document: Document, rows: dict[TopicPartition, Row]) -> None:
-    """What became of each row that was moving: done, still moving, or elsewhere than it should be."""
+async def settle(
+    cluster: Cluster, document: Document, rows: dict[TopicPartition, Row], *, patience: float = 0.0
+) -> None:
+    """What became of each row that was moving: done, still moving, or elsewhere than it should be. A broker may not
+    have heard yet, for `patience` seconds."""
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + patience
     asked = {at: row for at, row in rows.items() if row["result"] == "moving"}
-    if not asked:
-        return
-    moving = await list_reassignments(cluster, asked)
-    found = {
+    while asked:
+        moving = await list_reassignments(cluster, asked)
+        now = await _replicas(cluster, {at.topic for at in asked})
+        for at, row in asked.items():
+            if at not in moving and now.get(at) == row["new"]:
+                row["result"] = "done"
+        asked = {at: row for at, row in asked.items() if row["result"] == "moving" and at not in moving}
+        if not asked or loop.time() >= give_up:
+            break
+        await asyncio.sleep(FIRST_PAUSE)
+    for at, row in asked.items():
+        problem = KcliError(f"{about(at)}: does not move, and its replicas are {now.get(at)} and not {row['new']}")
+        row["result"], row["error"] = "failed", str(problem)
+        document.fail(problem, about(at))
+
+
+async def _replicas(cluster: Cluster, topics: set[str]) -> dict[TopicPartition, list[int]]:
+    return {
         TopicPartition(one.topic, one.partition): one.replicas
-        for topic in (await describe_topics(cluster, {at.topic for at in asked})).values()
+        for topic in (await describe_topics(cluster, topics)).values()
         if isinstance(topic, Topic)
         for one in topic.partitions
     }
-    for at, row in asked.items():
-        now = found.get(at)
-        if at in moving:
-            continue
-        if now is not None and now == row["new"]:
-            row["result"] = "done"
-        else:
-            problem = KcliError(f"{about(at)}: does not move, and its replicas are {now} and not {row['new']}")
-            row["result"], row["error"] = "failed", str(problem)
-            document.fail(problem, about(at))
