@@ -94,28 +94,29 @@ async def create_token(
     )
 
 
-async def renew_token(cluster: Cluster, hmac: Secret, period: int = DEFAULT) -> int:
+async def renew_token(cluster: Cluster, token: Token, period: int = DEFAULT) -> int:
     """Let a token live `period` ms from now, at most until its end for good; when it ends. Raises BrokerError."""
     from kcli.proto.messages.renew_delegation_token import RenewDelegationTokenRequest
 
-    answer = await (await cluster.anyone()).ask(RenewDelegationTokenRequest(hmac=_bytes(hmac), renew_period_ms=period))
-    _check(answer.error_code)
+    request = RenewDelegationTokenRequest(hmac=_bytes(token.hmac), renew_period_ms=period)
+    answer = await (await cluster.anyone()).ask(request)
+    _check(answer.error_code, f"delegation token {token.id}")
     return answer.expiry_timestamp_ms
 
 
-async def expire_token(cluster: Cluster, hmac: Secret, period: int = DEFAULT) -> int:
+async def expire_token(cluster: Cluster, token: Token, period: int = DEFAULT) -> int:
     """Let a token end in `period` ms, or at once; when it ends. Raises BrokerError."""
     from kcli.proto.messages.expire_delegation_token import ExpireDelegationTokenRequest
 
-    request = ExpireDelegationTokenRequest(hmac=_bytes(hmac), expiry_time_period_ms=period)
+    request = ExpireDelegationTokenRequest(hmac=_bytes(token.hmac), expiry_time_period_ms=period)
     answer = await (await cluster.anyone()).ask(request)
-    _check(answer.error_code)
+    _check(answer.error_code, f"delegation token {token.id}")
     return answer.expiry_timestamp_ms
 
 
-def _check(number: int) -> None:
+def _check(number: int, about: str = "delegation token") -> None:
     if number:
-        raise BrokerError(codes.of(number), "delegation token")
+        raise BrokerError(codes.of(number), about)
 
 
 def _pair(principal: str) -> tuple[str, str]:

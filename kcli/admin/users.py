@@ -63,19 +63,48 @@ async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -
 async def alter_users(
     cluster: Cluster, set: Sequence[Password] = (), remove: Sequence[tuple[str, str]] = ()
 ) -> dict[str, KcliError | None]:
-    """Set passwords, and `remove` credentials (user, mechanism). By user, each whole or not at all; None where it was
+    """Set passwords, and `remove` credentials (user, mechanism). By user: what went wrong first, None where all was
     done. Nothing is sent twice."""
+    done: dict[str, KcliError | None] = {}
+    for (name, _), problem in (await alter_credentials(cluster, set, remove)).items():
+        done[name] = done.get(name) or problem
+    return done
+
+
+async def alter_credentials(
+    cluster: Cluster, set: Sequence[Password] = (), remove: Sequence[tuple[str, str]] = ()
+) -> dict[tuple[str, str], KcliError | None]:
+    """The same by user and mechanism. Kafka takes one change of a user in a request, so a user with two mechanisms
+    needs two, one after the other."""
+    done: dict[tuple[str, str], KcliError | None] = {}
+    changes: list[Password | tuple[str, str]] = [*remove, *set]
+    while changes:
+        now: dict[str, Password | tuple[str, str]] = {}
+        for one in changes:
+            now.setdefault(one.user if isinstance(one, Password) else one[0], one)
+        changes = [one for one in changes if not any(one is each for each in now.values())]
+        answers = await _request(cluster, list(now.values()))
+        for name, one in now.items():
+            done[name, one.mechanism if isinstance(one, Password) else one[1]] = answers[name]
+    return done
+
+
+async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str]]) -> dict[str, KcliError | None]:
+    """One request, which has each user once."""
     from kcli.proto.messages.alter_user_scram_credentials import (
         AlterUserScramCredentialsRequest,
         ScramCredentialDeletion,
     )
 
-    users = list(dict.fromkeys([*(one.user for one in set), *(name for name, _ in remove)]))
-    if not users:
-        return {}
-    upsertions = [await asyncio.to_thread(salted, one) for one in set]
-    deletions = [ScramCredentialDeletion(name=name, mechanism=MECHANISMS[of]) for name, of in remove]
-    request = AlterUserScramCredentialsRequest(deletions=deletions, upsertions=upsertions)
+    request = AlterUserScramCredentialsRequest(
+        deletions=[
+            ScramCredentialDeletion(name=one[0], mechanism=MECHANISMS[one[1]])
+            for one in changes
+            if not isinstance(one, Password)
+        ],
+        upsertions=[await asyncio.to_thread(salted, one) for one in changes if isinstance(one, Password)],
+    )
+    users = [one.user if isinstance(one, Password) else one[0] for one in changes]
     try:
         answer = await (await cluster.anyone()).ask(request)
     except KcliError as error:

@@ -86,7 +86,7 @@ def renew(values: Values) -> int:
         found = await _find(cluster, ids, document)
         rows = document.rows["tokens"] = [_plan(one, "would renew") for one in found]
         if not values["dry_run"]:
-            await _each(document, rows, found, "renewed", lambda one: renew_token(cluster, one.hmac, period))
+            await _each(document, rows, found, "renewed", lambda one: renew_token(cluster, one, period))
         return None
 
     return answer(values, "tokens.renew", work)
@@ -105,7 +105,7 @@ def expire(values: Values) -> int:
         if not confirm(values, document, ids[0] if len(ids) == 1 else f"expire {len(found)} tokens"):
             document.rows.clear()
             return 1
-        await _each(document, rows, found, "expired", lambda one: expire_token(cluster, one.hmac, period))
+        await _each(document, rows, found, "expired", lambda one: expire_token(cluster, one, period))
         say(values, f"{plural(sum(row['result'] == 'expired' for row in rows), 'token')} expired")
         return None
 

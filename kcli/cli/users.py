@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.users import MECHANISMS, MOST, USUAL, Password, alter_users, describe_users
+from kcli.admin.users import MECHANISMS, MOST, USUAL, Password, alter_credentials, describe_users
 from kcli.cli import new_password
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.errors import BrokerError, KcliError, UsageError
@@ -112,7 +112,7 @@ def set_password(values: Values) -> int:
             document.rows.clear()
             return 1
         made = [Password(user=name, mechanism=one, password=password, iterations=rounds) for one in chosen]
-        _finish(document, rows, await alter_users(cluster, made), "set")
+        _finish(document, rows, await alter_credentials(cluster, made), "set")
         if not document.errors:
             say(values, f"user {name}: the password is set for {' and '.join(chosen)}")
         return None
@@ -142,7 +142,7 @@ def delete(values: Values) -> int:
         if not confirm(values, document, named[0] if len(named) == 1 else f"delete {len(named)} users"):
             document.rows.clear()
             return 1
-        done = await alter_users(cluster, remove=[(row["user"], row["mechanism"]) for row in ready])
+        done = await alter_credentials(cluster, remove=[(row["user"], row["mechanism"]) for row in ready])
         _finish(document, ready, done, "deleted")
         say(values, f"{plural(sum(row['result'] == 'deleted' for row in rows), 'credential')} deleted")
         return None
@@ -154,11 +154,11 @@ def _row(name: str, mechanism: str | None, old: int | None, new: int | None, res
     return {"user": name, "mechanism": mechanism, "old": old, "new": new, "result": result, "error": None}
 
 
-def _finish(document: Document, rows: list[Row], done: dict[str, KcliError | None], word: str) -> None:
+def _finish(document: Document, rows: list[Row], done: dict[tuple[str, str], KcliError | None], word: str) -> None:
     """What became of the plan's rows."""
     for row in rows:
-        problem = done[row["user"]]
+        problem = done[row["user"], row["mechanism"]]
         row["result"], row["error"] = (word, None) if problem is None else ("failed", str(problem))
-    for name, problem in done.items():
+    for (name, mechanism), problem in done.items():
         if problem is not None:
-            document.fail(problem, name)
+            document.fail(problem, f"{name} {mechanism}")

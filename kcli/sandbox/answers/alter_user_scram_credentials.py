@@ -37,7 +37,7 @@ def _user(call: Call, request: AlterUserScramCredentialsRequest, name: str) -> A
         every = [*gone, *(one.mechanism for one in new)]
         if any(number not in NAMES for number in every):
             raise BrokerError(codes.UNSUPPORTED_SASL_MECHANISM, message="Unknown SCRAM mechanism")
-        if len(set(every)) != len(every):
+        if len(every) > 1:
             raise BrokerError(
                 codes.DUPLICATE_RESOURCE,
                 message="A user credential cannot be altered twice in the same request",
