@@ -3,6 +3,8 @@ server's Python is what reads and writes topics."""
 
 from __future__ import annotations
 
+import os
+
 from kcli.errors import ConnectError, UsageError
 from kcli.pipeline.logs import log_file
 from kcli.pipeline.session import check_pyspark
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
     from kcli.pipeline.session import SessionSettings
 
 
+MODE = "SPARK_CONNECT_MODE_ENABLED"
+OURS = {"spark.sql.session.timeZone": "UTC", "spark.sql.python.filterPushdown.enabled": "true"}
+"""Of a session of ours at somebody's server, as in a session of our own."""
+
+
 class ConnectSession:
     """`start` and `stop`; `log` has what the client says. Raises UsageError where the client's packages are missing,
     ConnectError where nobody answers at `url`."""
@@ -23,6 +30,7 @@ class ConnectSession:
         self.settings = settings
         self.log = settings.log or log_file()
         self._spark: SparkSession | None = None
+        self._mode: str | None = None
 
     def start(self) -> SparkSession:
         """The session."""
@@ -34,8 +42,10 @@ class ConnectSession:
             raise UsageError(
                 f'--remote takes the client of Spark Connect: pip install "pyspark[connect]" ({problem})'
             ) from None
+        # pyspark.sql.functions ask by it which of their two kinds they are
+        self._mode, os.environ[MODE] = os.environ.get(MODE), "1"
         builder = Remote.builder.remote(self.url).appName(self.settings.name)
-        for key, value in self.settings.conf:
+        for key, value in {**OURS, **dict(self.settings.conf)}.items():
             builder = builder.config(key, value)
         try:
             made = builder.getOrCreate()
@@ -50,6 +60,8 @@ class ConnectSession:
         spark, self._spark = self._spark, None
         if spark is not None:
             spark.stop()
+        if self._mode is None:
+            os.environ.pop(MODE, None)
 
     def kill(self) -> None:
         """Nothing of it runs here."""

@@ -1,4 +1,5 @@
-"""A driver on a standalone cluster: a batch into parquet, then a stream into a topic.
+"""A driver on a standalone cluster: a batch into parquet, then a stream into a topic. Prints from where executors have
+kcli.
 
 python -m tests.pipeline.on_cluster MASTER BOOTSTRAP SOURCE TARGET FOLDER
 """
@@ -25,12 +26,14 @@ def main(master: str, bootstrap: str, topic: str, target: str, folder: Path) -> 
     with Session(settings) as spark:
         frame = spark.read.format("kcli").options(**source, maxRecordsPerPartition=str(EACH)).load()
         frame.write.parquet(str(folder / "out"))
-        executors = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
+        code = (
+            spark.sparkContext.parallelize(range(4), 4).map(lambda _: __import__("kcli").__file__).distinct().collect()
+        )
         stream = spark.readStream.format("kcli").options(**source).load().select("key", "value", "partition")
         sink = stream.writeStream.format("kcli").option("kafka.bootstrap.servers", bootstrap).option("topic", target)
         query = sink.option("checkpointLocation", str(folder / "c")).trigger(availableNow=True).start()
         query.awaitTermination()
-    print(executors)
+    print("\n".join(code))
 
 
 if __name__ == "__main__":

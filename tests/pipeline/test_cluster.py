@@ -1,22 +1,22 @@
-"""On Spark as others run it: a standalone cluster of processes, one killed in mid-job, and Spark Connect."""
+"""On Spark as others run it: a standalone cluster of processes, one killed in mid-job, and Spark Connect; by sessions
+and from the command line."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
 import pytest
 
-from kcli.pipeline.gateway import spark_home
-from tests.kafka.cluster import free_ports
+from kcli.pipeline.shipping import PLACE
+from tests.pipeline.daemons import PATIENCE, ROOT, Daemon, connect_of, standalone_of
 from tests.pipeline.tree import descendants
 
 if TYPE_CHECKING:
@@ -25,71 +25,20 @@ if TYPE_CHECKING:
     from tests.pipeline.topics import Topics
 
 pytestmark = pytest.mark.timeout(400)
-ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 150.0
 
 
-class Daemon:
-    """One of Spark's processes, in a group of its own, without the tree on its path."""
-
-    def __init__(self, folder: Path, name: str, words: list[str], **more: str) -> None:
-        self.log = folder / f"{name}.log"
-        environment = {
-            **os.environ, "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1",
-            "PYSPARK_PYTHON": sys.executable, "SPARK_DAEMON_MEMORY": "300m",
-            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1", **more,
-        }  # fmt: skip
-        if "PYTHONPATH" not in more:
-            environment.pop("PYTHONPATH", None)
-        with self.log.open("wb") as out:
-            self.process = subprocess.Popen(
-                words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                start_new_session=True,
-            )  # fmt: skip
-
-    def says(self, pattern: str) -> str:
-        """What the first group of `pattern` is in the log, once it is there."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            text = self.log.read_text(errors="replace")
-            found = re.search(pattern, text)
-            if found is not None:
-                return found[1]
-            assert self.process.poll() is None, text[-2000:]
-            assert time.monotonic() < deadline, text[-2000:]
-            time.sleep(0.05)
-
-    def stop(self) -> None:
-        for pid in [*descendants(self.process.pid), self.process.pid]:
-            try:
-                os.kill(pid, signal.SIGTERM)
-            except ProcessLookupError:
-                continue
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+@pytest.fixture(scope="module")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Daemon]]]:
+    with standalone_of(tmp_path_factory.mktemp("standalone")) as made:
+        yield made
 
 
-@pytest.fixture
-def standalone(tmp_path: Path) -> Iterator[tuple[str, list[Daemon]]]:
-    """The URL of a master, and its two workers."""
-    start = str(spark_home() / "bin" / "spark-class")
-    place = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
-    deploy = "org.apache.spark.deploy"
-    daemons = [Daemon(tmp_path, "master", [start, f"{deploy}.master.Master", *place])]
-    try:
-        url = daemons[0].says(r"Starting Spark master at (spark://\S+)")
-        for name in ("one", "two"):
-            words = [start, f"{deploy}.worker.Worker", *place, "-c", "1", "-m", "1g", "-d", str(tmp_path / name), url]
-            daemons.append(Daemon(tmp_path, name, words))
-        for worker in daemons[1:]:
-            worker.says(r"(Successfully registered with master)")
-        yield url, daemons[1:]
-    finally:
-        for daemon in reversed(daemons):
-            daemon.stop()
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    pytest.importorskip("grpc", reason="pip install 'kcli-kafka[spark-connect]'")
+    pytest.importorskip("pandas", reason="pip install 'kcli-kafka[spark-connect]'")
+    with connect_of(tmp_path_factory.mktemp("connect")) as url:
+        yield url
 
 
 def executor_of(workers: list[Daemon]) -> int:
@@ -100,6 +49,25 @@ def executor_of(workers: list[Daemon]) -> int:
             if b"CoarseGrainedExecutorBackend" in line:
                 return pid
     raise AssertionError("no executor runs")
+
+
+def pipeline(topics: Topics, folder: Path, *words: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """`kcli pipeline WORDS` as a process of its own: the last line of its report, and those of progress before it."""
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state"), "SPARK_LOCAL_IP": "127.0.0.1",
+        "KCLI_BOOTSTRAP": topics.bootstrap,
+    }  # fmt: skip
+    line = [sys.executable, "-W", "ignore", "-m", "kcli", "pipeline", *words, "--format", "ndjson"]
+    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    lines = [json.loads(one) for one in done.stdout.splitlines()]
+    return lines[-1], lines[:-1]
+
+
+EXECUTORS = (
+    "--conf", "spark.executor.memory=600m", "--conf", "spark.executor.cores=1",
+    "--conf", "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1", "--memory", "1g",
+)  # fmt: skip
 
 
 def test_an_executor_that_is_killed_in_mid_job_costs_nothing(standalone, topics: Topics, tmp_path: Path):
@@ -121,8 +89,9 @@ def test_an_executor_that_is_killed_in_mid_job_costs_nothing(standalone, topics:
         os.kill(victim, signal.SIGKILL)
         assert not (tmp_path / "out" / "_SUCCESS").exists()
         assert driver.stdout is not None
-        driver.stdout.read()
+        printed = driver.stdout.read().decode().split()
         assert driver.wait(PATIENCE) == 0
+    assert {Path(one).parts[-3] for one in printed} == {PLACE}, "executors took kcli from elsewhere"
     files = [str(path) for path in (tmp_path / "out").glob("part-*.parquet")]
     table = ds.dataset(files, format="parquet").to_table(["partition", "offset", "value"])
     rows = sorted(zip(*(table[name].to_pylist() for name in ("partition", "offset", "value")), strict=True))
@@ -133,32 +102,47 @@ def test_an_executor_that_is_killed_in_mid_job_costs_nothing(standalone, topics:
     assert sorted(copied) == sorted((one, b"%d" % n) for one in range(2) for n in range(100_000))
 
 
-def test_spark_connect_reads_writes_and_streams(topics: Topics, tmp_path: Path):
-    pytest.importorskip("grpc", reason="pip install 'kcli-kafka[spark-connect]'")
-    pytest.importorskip("pandas", reason="pip install 'kcli-kafka[spark-connect]'")
+def test_the_command_line_drives_a_standalone_cluster(standalone, topics: Topics, tmp_path: Path):
+    """Progress comes from the executors; a stream keeps its checkpoint where all machines see it."""
+    topic, target = topics.make(2), topics.make(2)
+    for one in range(2):
+        topics.values(topic, 20_000, partition=one)
+    url, _ = standalone
+    where = ["--master", url, *EXECUTORS]
+    outcome, progress = pipeline(topics, tmp_path, "export", topic, "out", "--where", "offset < 15000", *where)
+    assert (outcome["state"], outcome["records"]) == ("done", 30_000)
+    assert sum(one["read"] for one in progress if one["state"] == "ended" and one["topic"] is None) == 30_000
+    assert ds.dataset(tmp_path / "out", format="parquet").count_rows() == 30_000
+    stream = ["copy", topic, target, "--once", "--checkpoint", str(tmp_path / "check"), *where]
+    assert pipeline(topics, tmp_path, *stream)[0]["records"] == 40_000
+    assert len(topics.read(target)) == 40_000
+
+
+def test_spark_connect_reads_writes_and_streams(connect: str, topics: Topics, tmp_path: Path):
     topic, target = topics.make(2), topics.make(2)
     for one in range(2):
         topics.values(topic, 2000, partition=one)
-    (port,) = free_ports(1)
-    conf = {
-        "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port),
-        "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-    }  # fmt: skip
-    words = [
-        str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", "--class",
-        "org.apache.spark.sql.connect.service.SparkConnectServer",
-        *(word for key, value in conf.items() for word in ("--conf", f"{key}={value}")), "spark-internal",
-    ]  # fmt: skip
-    server = Daemon(tmp_path, "connect", words, PYTHONPATH=str(ROOT), SPARK_DAEMON_MEMORY="1g")
-    try:
-        server.says(r"(Spark Connect server started)")
-        client = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.connected", f"sc://127.0.0.1:{port}",
-                  topics.bootstrap, topic, target, str(tmp_path)]  # fmt: skip
-        done = subprocess.run(client, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
-        assert done.returncode == 0, done.stderr.decode()[-3000:]
-        assert json.loads(done.stdout) == {"rows": 4000, "most": 1999, "streamed": 4000}
-        assert len(topics.read(target)) == 4000
-    finally:
-        server.stop()
+    client = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.connected", connect, topics.bootstrap, topic,
+              target, str(tmp_path)]  # fmt: skip
+    done = subprocess.run(client, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    assert json.loads(done.stdout) == {"rows": 4000, "most": 1999, "streamed": 4000}
+    assert len(topics.read(target)) == 4000
+
+
+def test_the_command_line_is_a_client_of_spark_connect(connect: str, topics: Topics, tmp_path: Path):
+    topic, target = topics.make(2), topics.make(2)
+    for one in range(2):
+        topics.values(topic, 5000, partition=one)
+    outcome, progress = pipeline(topics, tmp_path, "export", topic, "out", "--remote", connect)
+    assert (outcome["state"], outcome["records"]) == ("done", 10_000)
+    assert sum(one["read"] for one in progress if one["state"] == "ended" and one["topic"] is None) == 10_000
+    assert ds.dataset(tmp_path / "out", format="parquet").count_rows() == 10_000
+    stream = ["copy", topic, target, "--once", "--checkpoint", str(tmp_path / "check"), "--remote", connect]
+    assert pipeline(topics, tmp_path, *stream)[0]["records"] == 10_000
+    assert len(topics.read(target)) == 10_000
+    back = topics.make(2)
+    brought = pipeline(topics, tmp_path, "import", "out", back, "--keep-partitions", "--remote", connect)
+    assert brought[0]["records"] == 10_000
+    text = f"SELECT count(DISTINCT partition, offset) AS n FROM `{back}`"
+    assert pipeline(topics, tmp_path, "sql", text, "--remote", connect)[0] == {"n": 10_000}

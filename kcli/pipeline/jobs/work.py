@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from threading import Thread
 from uuid import uuid4
 
 from kcli.values import Value
@@ -42,9 +43,12 @@ class Action:
         self._error: BaseException | None = None
         self._outcome: Any = None
         self.cancelled = False
-        from pyspark import InheritableThread
+        if remote(spark):
+            self._thread = Thread(target=self._run, daemon=True)
+        else:
+            from pyspark import InheritableThread
 
-        self._thread = InheritableThread(target=self._run, daemon=True)
+            self._thread = InheritableThread(target=self._run, daemon=True)
 
     def start(self) -> None:
         """Begin."""
