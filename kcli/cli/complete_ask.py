@@ -61,6 +61,8 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
             from kcli.admin.transactions import list_transactions
 
             return [one.name for one in (await list_transactions(client.cluster))[0]]
+        if kind in ("users", "tokens", "principals"):
+            return await _people(client.cluster, kind)
         from kcli.admin.gather import ask_anyone
         from kcli.proto.messages.metadata import MetadataRequest
 
@@ -72,6 +74,28 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
         if kind == "configs":
             return await _configs(client.cluster, question.about, {"topic": topics}.get(question.about[0], ids))
         return ids if kind == "ids" else topics
+
+
+async def _people(cluster: Cluster, kind: str) -> list[str]:
+    """Users of SCRAM, ids of delegation tokens, or whoever is known: those users, and whom ACLs name."""
+    if kind == "tokens":
+        from kcli.admin.tokens import describe_tokens
+
+        return [one.id for one in await describe_tokens(cluster)]
+    from kcli.admin.users import describe_users
+
+    if kind == "users":
+        return list(await describe_users(cluster))
+    from kcli.admin.acls import describe_acls
+
+    known: set[str] = set()
+    for asked in (describe_users, describe_acls):  # who may ask one may not be allowed the other
+        try:
+            told = await asked(cluster)
+        except KcliError:
+            continue
+        known |= {f"User:{one}" if isinstance(one, str) else one.principal for one in told}
+    return sorted(known)
 
 
 async def _configs(cluster: Cluster, about: About, there: list[str]) -> list[str]:

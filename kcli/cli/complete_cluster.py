@@ -32,8 +32,8 @@ LARGEST = 4 * 1024 * 1024  # bytes of names
 
 
 def look(kind: str, values: Values, about: About = ("", "")) -> list[str]:
-    """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, or configs of the resource that
-    `about` is (its kind and name). Empty where they are not known in time."""
+    """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, users, tokens, principals, or
+    configs of the resource that `about` is (its kind and name). Empty where they are not known in time."""
     if not hasattr(os, "fork"):
         return []
     path = _path(kind, values, about)

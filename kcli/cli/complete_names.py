@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from kcli.cli.complete_line import Offer
     from kcli.cli.option import Option
 
-CLUSTER = ("topics", "groups", "ids", "transactions")
+CLUSTER = ("topics", "groups", "ids", "transactions", "users", "tokens", "principals")
 ARGUMENTS = {
     "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
     "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
     "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
     "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
     "API": "apis", "VOTER": "ids", "BROKER": "ids",
-    "OPERATION": "operations", "RESOURCE": "acl kinds",
+    "OPERATION": "operations", "RESOURCE": "acl kinds", "USER": "users", "TOKEN": "tokens", "PRINCIPAL": "principals",
+    "MECHANISM": "mechanisms",
     "FILE|TOPIC": "topics", "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
 }  # fmt: skip
 OPTIONS = {
@@ -40,6 +41,7 @@ FIXED = {
     "kinds": KINDS,
     "operations": list(OPERATIONS),
     "acl kinds": list(ACL_KINDS),
+    "mechanisms": ["SCRAM-SHA-256", "SCRAM-SHA-512"],
     "quotas": list(QUOTA_KEYS),
     "quota values": [f"{key}=" for key in QUOTA_KEYS],
     "entities": ["user", "client-id", "ip"],

@@ -43,6 +43,8 @@ def sandbox() -> Iterator[SandboxThread]:
         shell = Shell(running.bootstrap)
         for group in ("billing", *HOSTILE):
             shell.ok("consume", "orders", "-g", group, "-e", "-q", "--from-beginning")
+        shell.ok("acls", "add", "--allow", "ann", "--operation", "read", "--topic", "t", "--execute", "--no-undo", "-q")
+        running.call(lambda made: made.access.scram.set("carl", "SCRAM-SHA-256", b"salt", 4096, b"salted"))
         yield running
 
 
@@ -140,6 +142,14 @@ def test_files_are_left_to_the_shell(ask: Ask) -> None:
         (["configs", "set", "topic", "payments", "retention.m"], ["retention.ms="]),
         (["configs", "get", "group", "bil"], ["billing"]),
         (["configs", "get", "broker", ""], ["1"]),
+        (["users", "describe", "ca"], ["carl"]),
+        (["acls", "add", "--allow", "User:"], ["User:ann", "User:carl"]),
+        (["acls", "add", "--operation", "idem"], ["idempotent-write"]),
+        (["acls", "who-can", "wri"], ["write"]),
+        (["acls", "who-can", "write", "clu"], ["cluster"]),
+        (["acls", "who-can", "write", "topic", "pay"], ["payments"]),
+        (["acls", "list", "--group", "bil"], ["billing"]),
+        (["users", "delete", "carl", "--mechanism", "SCRAM-SHA-5"], ["SCRAM-SHA-512"]),
     ],
 )
 def test_names_complete_from_the_cluster(
