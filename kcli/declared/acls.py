@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.acls import Acl, AclFilter
+from kcli.acls import CLUSTER, KINDS, PERMISSIONS, Acl, AclFilter
 from kcli.admin.acls import create_acls, delete_acls, describe_acls
 from kcli.declared.model import ADD, REMOVE, Item, Step
+from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +65,33 @@ def entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
             entry |= {"pattern": pattern} if pattern != "literal" else {}
             found.append(entry | ({"host": host} if host != "*" else {}))
     return found
+
+
+def expanded(of: dict[str, Any]) -> list[Acl]:
+    """An entry of a file as single ACLs. Raises UsageError."""
+    resources = [(kind, str(name)) for kind in KINDS if kind in of and kind != "cluster" for name in _some(of[kind])]
+    if str(of.get("cluster", False)).lower() == "true":
+        resources.append(("cluster", CLUSTER))
+    if not resources:
+        raise UsageError(f"an ACL is about a {', '.join(KINDS)}")
+    if not ("allow" in of or "deny" in of):
+        raise UsageError("say what is allowed or denied: allow: [read, describe]")
+    for principal in map(str, _some(of["principal"])):
+        if ":" not in principal:
+            raise UsageError(f"{principal}: a principal is TYPE:NAME, such as User:{principal}")
+    return [
+        Acl(kind, name, "literal" if kind == "cluster" else of.get("pattern", "literal"), str(principal), str(host),
+            operation, permission)
+        for principal in _some(of["principal"])
+        for host in _some(of.get("host", "*"))
+        for kind, name in resources
+        for permission in (one for one in PERMISSIONS if one in of)
+        for operation in _some(of[permission])
+    ]  # fmt: skip
+
+
+def _some(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kcli.admin.config_resources import Resource, describe_configs, list_resources
 from kcli.declared import settings
 from kcli.declared.model import Settings
-from kcli.declared.topics import configured
 from kcli.errors import KcliError, UnsupportedVersion
 
 TYPE_CHECKING = False
@@ -28,7 +27,7 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
     steps: list[Step] = []
     for at, one in wanted.items():
         pruned = prune and declared.selected("configs", named(at))
-        steps += configured(at, one, known[at], prune=pruned, secrets=secrets)
+        steps += settings.configured(at, one, known[at], prune=pruned, secrets=secrets)
     return steps
 
 

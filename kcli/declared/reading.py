@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from kcli.acls import CLUSTER, KINDS, PERMISSIONS, Acl
+from kcli.acls import Acl
 from kcli.admin.config_resources import resource
 from kcli.admin.quotas import DEFAULT, KEYS, entity, value_of
 from kcli.config.sources import Source, from_table
+from kcli.declared.acls import expanded
 from kcli.declared.checked import Checker
 from kcli.declared.dotted import dotted, flatten
 from kcli.declared.model import Declared, Login, Setting, Settings, Topic
@@ -18,7 +19,6 @@ from kcli.secret import secretive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     Map = dict[str, Any]
@@ -165,26 +165,9 @@ class _File:
             settings.values[key] = Setting(value=repr(value), place=self._place(of, key))
         self._into.quotas[at] = settings
 
-    def _acls(self, of: Map) -> Iterator[Acl]:
-        resources = [
-            (kind, str(name)) for kind in KINDS if kind in of and kind != "cluster" for name in _some(of[kind])
-        ]
-        if _text(of.get("cluster", False)).lower() == "true":
-            resources.append(("cluster", CLUSTER))
-        if not resources:
-            raise UsageError(f"{self._place(of)}: an ACL is about a {', '.join(KINDS)}")
-        if not ("allow" in of or "deny" in of):
-            raise UsageError(f"{self._place(of)}: say what is allowed or denied: allow: [read, describe]")
-        for principal in map(str, _some(of["principal"])):
-            if ":" not in principal:
-                why = f"a principal is TYPE:NAME, such as User:{principal}"
-                raise UsageError(f"{self._place(of, 'principal')}: {principal}: {why}")
-            for host in _some(of.get("host", "*")):
-                for kind, name in resources:
-                    pattern = "literal" if kind == "cluster" else of.get("pattern", "literal")
-                    for permission in (one for one in PERMISSIONS if one in of):
-                        for operation in _some(of[permission]):
-                            yield Acl(kind, name, pattern, principal, str(host), operation, permission)
+    def _acls(self, of: Map) -> list[Acl]:
+        found: list[Acl] = self._guarded(of, None, expanded, of)
+        return found
 
     def _absent(self, absent: Map) -> None:
         for name in map(str, absent.get("topics", ())):
@@ -202,7 +185,3 @@ def _number(value: Any) -> int | None:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _some(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

@@ -8,21 +8,21 @@ from __future__ import annotations
 import re
 
 from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, alter_configs, describe_configs
-from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Setting, Settings
+from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Setting, Settings, Step
 from kcli.declared.secrets import HIDDEN, Secrets
 from kcli.declared.units import same
-from kcli.errors import KcliError
+from kcli.errors import BrokerError, KcliError
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from kcli.admin.config_resources import Config
-    from kcli.declared.model import Step
     from kcli.model import Cluster
 
+CONFIGS = 12  # when these steps are done: see topics.py
 PASSING = re.compile(r"(leader|follower)\.replication\.throttled\.(rate|replicas)|replica\.alter\.log\.dirs\.io\..*")
 """Configs that a reassignment sets while it lasts: nobody declares them, so they are not exported nor pruned."""
 
@@ -149,6 +149,28 @@ def _remember(found: Changes, name: str, was: Config | None) -> None:
         found.inherit.append(name)
     elif not was.secret:
         found.before[name] = was.value
+
+
+def configured(
+    at: Resource, wanted: Settings, known: dict[str, Config] | KcliError, *, prune: bool, secrets: bool
+) -> Iterator[Step]:
+    """The step that sets the configs of a resource right, if there is anything to set."""
+    step = Step(kind=at.kind, name=at.name or "default", order=CONFIGS, place=wanted.place)
+    if isinstance(known, KcliError):
+        step.problem, step.refused = known, not isinstance(known, BrokerError)
+        values = {name: one.value if isinstance(one.value, str) else HIDDEN for name, one in wanted.values.items()}
+        step.items = [Item(what=name, new=value) for name, value in values.items()]
+        yield step
+        return
+    changes = compare(at, wanted, known, prune=prune, secrets=secrets)
+    if changes.items:
+        step.items, step.do = changes.items, (at, changes.operations)
+        before: dict[str, object] = {"configs": changes.before} if at.kind == "topic" else dict(changes.before)
+        if changes.inherit:
+            before["inherit"] = changes.inherit
+        name = at.name or "default"
+        step.undo = {"topics": {name: before}} if at.kind == "topic" else {"configs": {at.kind: {name: before}}}
+        yield step
 
 
 async def alter(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_run: bool) -> None:

@@ -14,18 +14,17 @@ from kcli.admin.topics import Topic as Standing
 from kcli.declared import settings
 from kcli.declared.model import ADD, REMOVE, Item, Settings, Step
 from kcli.declared.secrets import HIDDEN, Secrets
-from kcli.errors import BrokerError, KcliError
+from kcli.errors import KcliError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.admin.config_resources import Config
     from kcli.declared.model import Declared, Topic
     from kcli.model import Cluster
 
-CREATE, GROW, CONFIGS, DELETE = 10, 11, 12, 90
+CREATE, GROW, CONFIGS, DELETE = 10, 11, settings.CONFIGS, 90
 MOST_TOPICS, MOST_PARTITIONS, UNTOLD = 1000, 4000, 10
 """Of one request; a controller refuses more than 10,000 partitions at once. UNTOLD is for one that does not say."""
 
@@ -49,7 +48,7 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
             steps += _sized(name, topic, state)
             at = Resource("topic", name)
             pruned = prune and declared.selected("topics", name)
-            steps += configured(at, topic.settings, known[at], prune=pruned, secrets=secrets)
+            steps += settings.configured(at, topic.settings, known[at], prune=pruned, secrets=secrets)
     surplus = [name for name in declared.absent_topics if name in there]
     if everything:
         surplus += [name for name in there if name not in names and declared.selected("topics", name)]
@@ -88,28 +87,6 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
             f"{topic.place}: {name} has {replicas} replicas of each partition, not {topic.replication}: moving them is "
             f"`kcli reassign execute {name} --replication-factor {topic.replication}`"
         )
-        yield step
-
-
-def configured(
-    at: Resource, wanted: Settings, known: dict[str, Config] | KcliError, *, prune: bool, secrets: bool
-) -> Iterator[Step]:
-    """The step that sets the configs of a resource right, if there is anything to set."""
-    step = Step(kind=at.kind, name=at.name or "default", order=CONFIGS, place=wanted.place)
-    if isinstance(known, KcliError):
-        step.problem, step.refused = known, not isinstance(known, BrokerError)
-        values = {name: one.value if isinstance(one.value, str) else HIDDEN for name, one in wanted.values.items()}
-        step.items = [Item(what=name, new=value) for name, value in values.items()]
-        yield step
-        return
-    changes = settings.compare(at, wanted, known, prune=prune, secrets=secrets)
-    if changes.items:
-        step.items, step.do = changes.items, (at, changes.operations)
-        before: dict[str, object] = {"configs": changes.before} if at.kind == "topic" else dict(changes.before)
-        if changes.inherit:
-            before["inherit"] = changes.inherit
-        name = at.name or "default"
-        step.undo = {"topics": {name: before}} if at.kind == "topic" else {"configs": {at.kind: {name: before}}}
         yield step
 
 
