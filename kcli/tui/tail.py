@@ -131,5 +131,6 @@ class Tail:
         return len(self._ring)
 
     def since(self, number: int) -> list[Seen]:
-        """What arrived after the record of that number, oldest first; at most what the ring holds."""
-        return [one for one in self._ring if one.number > number]
+        """What arrived after the record of that number, oldest first; at most what the ring holds. Asked on another
+        thread than the ring is filled on: a deque may be copied while it is appended to, and not gone through."""
+        return [one for one in list(self._ring) if one.number > number]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.topics import Topics
 from kcli.tui.session import LiveSession
+from kcli.tui.tail import Seen, Tail
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
@@ -120,3 +123,34 @@ async def test_keys_are_quick_while_nothing_answers(world: World) -> None:
             await pilot.press("j", "k")
         assert time.monotonic() - begun < 5.0
         world.sandbox.faults.clear()
+
+
+def test_a_tail_is_drawn_from_while_it_is_filled_on_another_thread() -> None:
+    tail = Tail(["t"], keep=2000)
+    one = Seen(0, "t", 0, 0, 0, None, b"x", ())
+    done = threading.Event()
+    problems: list[Exception] = []
+
+    def draw() -> None:
+        last = 0
+        try:
+            while not done.is_set():
+                new = tail.since(last)
+                numbers = [seen.number for seen in new]
+                assert numbers == sorted(numbers)
+                last = numbers[-1] if numbers else last
+        except (RuntimeError, AssertionError) as problem:  # said by the own thread of the test
+            problems.append(problem)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=draw)
+    thread.start()
+    try:
+        for number in range(1, 60_000):
+            tail._ring.append(one._replace(number=number))
+    finally:
+        done.set()
+        thread.join(30)
+        sys.setswitchinterval(before)
+    assert not problems
