@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kcli import codes
-from kcli.admin.users import USUAL, Password, alter_users, describe_users
+from kcli.admin.users import USUAL, Password, alter_credentials, describe_users
 from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Step
 from kcli.declared.secrets import table
 from kcli.errors import BrokerError, KcliError
@@ -20,38 +20,30 @@ SET, DELETE = 0, 80
 
 
 async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bool) -> list[Step]:
-    """What differs; a step for each user, since a broker changes a user whole."""
+    """What differs; a step for each mechanism of each user, since that is what a broker changes at once."""
     everything = prune and bool(declared.scope.get("users"))
     wanted = {name for name, _ in (*declared.users, *declared.absent_users)}
     found = await describe_users(cluster, None if everything else wanted)
-    steps: dict[str, Step] = {}
+    steps: list[Step] = []
     for (name, mechanism), login in declared.users.items():
         have = found.get(name, {})
         if isinstance(have, KcliError) and not _unknown(have):
-            steps[name] = Step(kind="user", name=name, place=login.place, problem=have, order=SET)
+            steps.append(Step(kind="user", name=name, place=login.place, problem=have, order=SET))
             continue
         iterations = None if isinstance(have, KcliError) else have.get(mechanism)
-        if iterations is not None and not secrets and login.iterations in (None, iterations):
-            continue
-        step = steps.setdefault(name, Step(kind="user", name=name, place=login.place, order=SET, do=[]))
-        if step.do is not None:
-            _set(step, mechanism, login, iterations)
-    surplus = [
-        (name, mechanism, count)
-        for name, have in found.items()
-        if not isinstance(have, KcliError)
-        for mechanism, count in have.items()
-        if (name, mechanism) in declared.absent_users
-        or (everything and (name, mechanism) not in declared.users and declared.selected("users", name))
-    ]
-    gone: dict[str, Step] = {}
-    for name, mechanism, count in surplus:
-        place = declared.absent_users.get((name, mechanism), "")
-        step = gone.setdefault(name, Step(kind="user", name=name, sign=REMOVE, place=place, order=DELETE, do=[]))
-        step.items.append(Item(sign=REMOVE, what=mechanism, old=_said(count)))
-        step.do.append(mechanism)
-        _remember(step, mechanism, {"iterations": count, "password": {"env": variable(name)}})
-    return [*steps.values(), *gone.values()]
+        if iterations is None or secrets or login.iterations not in (None, iterations):
+            steps.append(_set(name, mechanism, login, iterations))
+    for name, there in found.items():
+        for mechanism, count in (there if isinstance(there, dict) else {}).items():
+            at = (name, mechanism)
+            surplus = everything and at not in declared.users and declared.selected("users", name)
+            if at in declared.absent_users or surplus:
+                steps.append(Step(
+                    kind="user", name=name, sign=REMOVE, place=declared.absent_users.get(at, ""), order=DELETE,
+                    items=[Item(sign=REMOVE, what=mechanism, old=_said(count))], do=mechanism,
+                    undo=_before(name, mechanism, {"iterations": count, "password": {"env": variable(name)}}),
+                ))  # fmt: skip
+    return steps
 
 
 def _unknown(error: KcliError) -> bool:
@@ -62,29 +54,26 @@ def _said(iterations: int) -> str:
     return f"{iterations} iterations"
 
 
-def _set(step: Step, mechanism: str, login: Login, have: int | None) -> None:
+def _set(name: str, mechanism: str, login: Login, have: int | None) -> Step:
     iterations = login.iterations or have or USUAL
     sign = ADD if have is None else CHANGE
     new = _said(iterations) + (", the password again" if have == iterations else "")
-    step.items.append(Item(sign=sign, what=mechanism, old=None if have is None else _said(have), new=new))
-    step.do.append((mechanism, iterations, login))
-    if all(item.sign == ADD for item in step.items):
-        step.sign = ADD
-    else:
-        step.sign = CHANGE
+    step = Step(kind="user", name=name, sign=sign, place=login.place, order=SET, do=(mechanism, iterations, login))
+    step.items = [Item(sign=sign, what=mechanism, old=None if have is None else _said(have), new=new)]
     if login.password is None:
         step.refused = True
         step.problem = KcliError(
-            f"{login.place}: {step.name} needs a password for {mechanism}: password: {{env: {variable(step.name)}}}"
+            f"{login.place}: {name} needs a password for {mechanism}: password: {{env: {variable(name)}}}"
         )
     elif have is None:
-        step.undo.setdefault("absent", {}).setdefault("users", {}).setdefault(step.name, []).append(mechanism)
+        step.undo = {"absent": {"users": {name: [mechanism]}}}
     else:
-        _remember(step, mechanism, {"iterations": have, "password": table(login.password)})
+        step.undo = _before(name, mechanism, {"iterations": have, "password": table(login.password)})
+    return step
 
 
-def _remember(step: Step, mechanism: str, login: dict[str, object]) -> None:
-    step.undo.setdefault("users", {}).setdefault(step.name, {})[mechanism] = login
+def _before(name: str, mechanism: str, login: dict[str, object]) -> dict[str, object]:
+    return {"users": {name: {mechanism: login}}}
 
 
 def variable(name: str) -> str:
@@ -98,23 +87,18 @@ async def carry_out(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dr
     removed: list[tuple[str, str]] = []
     for step in steps:
         if step.sign == REMOVE:
-            removed += [(step.name, mechanism) for mechanism in step.do]
+            removed.append((step.name, step.do))
             continue
+        mechanism, iterations, login = step.do
         try:
-            passwords += [
-                Password(
-                    user=step.name, mechanism=mechanism, iterations=iterations,
-                    password=secrets.secret(login.password, f"{login.place}: {step.name}: password"),
-                )
-                for mechanism, iterations, login in step.do
-            ]  # fmt: skip
+            password = secrets.secret(login.password, f"{login.place}: {step.name}: password")
         except KcliError as error:
             step.problem, step.refused = error, True
+            continue
+        passwords.append(Password(user=step.name, mechanism=mechanism, iterations=iterations, password=password))
     if dry_run:
         return
-    ready = [step for step in steps if step.problem is None]
-    names = {step.name for step in ready}
-    done = await alter_users(cluster, [one for one in passwords if one.user in names], removed)
-    for step in ready:
-        step.problem = done[step.name]
+    done = await alter_credentials(cluster, passwords, removed)
+    for step in (one for one in steps if one.problem is None):
+        step.problem = done[step.name, step.do if step.sign == REMOVE else step.do[0]]
         step.done = step.problem is None
