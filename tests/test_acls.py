@@ -10,6 +10,7 @@ from hypothesis import strategies as some
 from kcli.acls import Acl, AclFilter, concerns, covers, decide, principal, sentence
 from kcli.admin.who_can import verdict, verdicts
 from kcli.errors import UsageError
+from kcli.sandbox.acls import Acls, Authorizer
 
 NAMES = ("orders", "ord", "o", "orders-2", "other")
 PEOPLE = ("User:bob", "User:ann", "User:*")
@@ -102,3 +103,25 @@ def test_names_of_principals_and_rules_in_words() -> None:
             principal(wrong)
     one = Acl("topic", "ord", "prefixed", "User:bob", "10.0.0.1", "write", "deny")
     assert sentence(one) == "deny User:bob write topic prefixed ord from 10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("deny", "allowed"),
+    [
+        ((), True),
+        ((("topic", "*", "literal", "User:bob", "*", "write", "deny"),), False),
+        ((("topic", "o", "prefixed", "User:*", "*", "all", "deny"),), False),
+        ((("topic", "orders", "literal", "User:bob", "*", "write", "deny"),), False),
+        ((("topic", "orders-2", "prefixed", "User:bob", "*", "write", "deny"),), True),
+        ((("topic", "*", "literal", "User:bob", "10.0.0.9", "write", "deny"),), True),
+        ((("topic", "*", "literal", "User:ann", "*", "write", "deny"),), True),
+        ((("topic", "*", "literal", "User:bob", "*", "read", "deny"),), True),
+    ],
+)
+def test_who_may_write_some_topic_is_decided_as_kafka_does(deny: tuple[tuple[str, ...], ...], allowed: bool) -> None:
+    """KIP-679: only a denial about all that a permission is about takes it away."""
+    acls = Acls(lambda kind, facts: None)
+    acls.add(Acl("topic", "orders", "literal", "User:bob", "*", "write", "allow"))
+    for one in deny:
+        acls.add(Acl(*one))
+    assert Authorizer(acls, [], everyone=False).allows_any("User:bob", "10.0.0.1", "write", "topic") is allowed

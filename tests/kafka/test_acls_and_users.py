@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from kcli.sandbox.thread import SandboxThread
 from tests.idp import Idp
 from tests.kafka.conftest import require
 from tests.kafka.secured import SecuredKafka
@@ -216,3 +217,25 @@ def test_tokens_of_kcli_log_in_and_kafkas_tool_tells_and_ends_them(cluster: Clus
         assert row["result"] == "expired"
     until(lambda: cluster.rows("tokens", user="admin") == [], "the tokens are gone")
     assert cluster.run("tokens", "list").code == 1
+
+
+def test_kafkas_own_tools_administer_the_sandbox(cluster: Cluster) -> None:
+    with SandboxThread(topics={"orders": 1}, sasl={"admin": "admin-secret"}, super_users=["User:admin"]) as sandbox:
+
+        def tool(main: str, *words: str) -> str:
+            login = str(cluster.folder / "admin.properties")
+            return cluster.kafka.tool(main, "--bootstrap-server", sandbox.bootstrap, "--command-config", login, *words)
+
+        words = ("--topic", "orders", "--group", "bill", "--resource-pattern-type", "prefixed")
+        tool(ACLS, "--add", "--allow-principal", "User:bob", "--consumer", *words)
+        told = tool(ACLS, "--list", "--topic", "orders-1", "--resource-pattern-type", "match")
+        assert "(principal=User:bob, host=*, operation=READ, permissionType=ALLOW)" in told
+        tool(ACLS, "--remove", "--force", "--allow-principal", "User:bob", "--consumer", *words)
+        assert sandbox.call(lambda made: made.access.acls.rules) == set()
+        users = ("--entity-type", "users", "--entity-name")
+        tool("kafka.admin.ConfigCommand", "--alter", *users, "lee", "--add-config", "SCRAM-SHA-512=[password=x]")
+        assert "SCRAM-SHA-512=iterations=4096" in tool("kafka.admin.ConfigCommand", "--describe", *users, "lee")
+        made = tool(TOKENS, "--create", "--max-life-time-period", "-1")
+        (token,) = sandbox.call(lambda made: [one.id for one in made.access.tokens.living()])
+        assert token in made
+        assert token in tool(TOKENS, "--describe", "--owner-principal", "User:admin")
