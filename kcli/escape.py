@@ -5,6 +5,8 @@ Raw bytes go to pipes and files; on a terminal every control, bidi, zero-width a
 
 from __future__ import annotations
 
+import sys
+
 _HIDDEN = (
     (0x00, 0x20),  # C0, ESC among them
     (0x7F, 0xA0),  # DEL and C1
@@ -29,6 +31,13 @@ def visible(text: str, keep: str = "") -> str:
         _fill()
     table = _TABLE if not keep else {code: shown for code, shown in _TABLE.items() if chr(code) not in keep}
     return text.translate(table)
+
+
+def put(text: str) -> None:
+    """Text to stdout; on a terminal with nothing that a terminal would obey. Raises BrokenPipeError."""
+    if sys.stdout.isatty():
+        text = visible(text.replace("\r\n", "\n"), keep="\n\t")  # CSV's line ends; a lone \r would overwrite a line
+    sys.stdout.write(text)
 
 
 def visible_bytes(data: bytes, keep: str = "") -> bytes:

@@ -12,6 +12,7 @@ from kcli.cli.main import complain
 from kcli.config.profiles import user_file
 from kcli.config.properties import Properties
 from kcli.errors import UsageError
+from kcli.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def run(values: Values) -> int:
             names = ", ".join(one.name for one in found)
             complain(f"{names} written to {target}{f'; what was there before is in {target}~' if replaced else ''}")
         return 0
-    sys.stdout.write("\n".join(text_of(one, reveal=values["reveal"]) for one in found))
+    put("\n".join(text_of(one, reveal=values["reveal"]) for one in found))
     sys.stdout.flush()
     hidden = sum(len(secrets_of(one)) for one in found)
     if hidden and not values["reveal"] and not values["quiet"]:

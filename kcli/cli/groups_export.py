@@ -15,6 +15,7 @@ from kcli.cli import render
 from kcli.cli.admin import answer, fail_all, say, unlisted
 from kcli.cli.groups_scope import Scope
 from kcli.errors import KcliError
+from kcli.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,11 +59,7 @@ def export(values: Values) -> int:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
             text = csv_text(document.rows.get("offsets", ()), with_group=len(groups) != 1)
-            if sys.stdout.isatty():
-                from kcli.escape import visible
-
-                text = visible(text.replace("\r\n", "\n"), keep="\n")
-            sys.stdout.write(text)
+            put(text)
             sys.stdout.flush()
         else:
             render.write(document, format)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from kcli.escape import put
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rich.console import Group
@@ -44,7 +46,7 @@ class Screen:
         if sys.stdout.isatty() and self._plan.format == "table":
             write(document(self._plan, look), "table")
         else:
-            sys.stdout.write(text_of(self._plan, look, first=self._first))
+            put(text_of(self._plan, look, first=self._first))
             sys.stdout.flush()
         self._first = False
 

@@ -14,6 +14,7 @@ from kcli.cli.main import complain
 from kcli.cli.render import Document, render
 from kcli.cli.shapes import shape
 from kcli.errors import KcliError, UsageError
+from kcli.escape import put
 from kcli.lag.history import History
 from kcli.lag.promise import Promise
 from kcli.lag.watch import Look, Watch, pause
@@ -54,6 +55,8 @@ class Plan:
         elif self.hold or self.timeout is not None:
             raise UsageError("--for and --timeout need something to hold: --max-lag or --max-time")
         self.exact = most is not None or bool(values["exact"])
+        if values["exact"] and not self.watch and self.promise is None and self.looks is None:
+            self.looks = 1  # by itself it says how, not how often
         self.format = format_of(values)
         if self.record and self.replay:
             raise UsageError("record reads the cluster, --replay a file; take one")
@@ -168,7 +171,7 @@ async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
 
     async for look in looks:
         problems(plan, look)
-        sys.stdout.write(line(look.time, look.snapshot))
+        put(line(look.time, look.snapshot))
         sys.stdout.flush()
     return DONE
 

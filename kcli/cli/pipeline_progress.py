@@ -149,6 +149,8 @@ def lines(progress: Progress, look: Look | None, state: str) -> None:
     """The rows, a JSON line each, at once. Raises BrokenPipeError when the reader left."""
     from json import dumps
 
+    from kcli.escape import put
+
     for row in rows_of(progress, look, state):
-        sys.stdout.write(dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+        put(dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
     sys.stdout.flush()

@@ -128,18 +128,21 @@ def read_time(word: str, now: int) -> int | None:
 
 
 def duration(word: str) -> int | None:
-    """`1h30m`, `500ms`, `7d` in ms; None for what is none."""
+    """`1h30m`, `500ms`, `0.5s`, `7d` in ms; None for what is none."""
     total, place = 0, 0
     while place < len(word):
         start = place
-        while place < len(word) and word[place].isascii() and word[place].isdigit():
+        while place < len(word) and word[place].isascii() and (word[place].isdigit() or word[place] == "."):
             place += 1
         unit = place
         while place < len(word) and word[place].isalpha():
             place += 1
         if unit == start or unit - start > 12 or word[unit:place] not in _UNITS:
             return None
-        total += int(word[start:unit]) * _UNITS[word[unit:place]]
+        number = word[start:unit]
+        if number.count(".") > 1 or number[0] == "." or number[-1] == ".":
+            return None
+        total += round(float(number) * _UNITS[word[unit:place]])
     return total if word else None
 
 

@@ -58,6 +58,8 @@ RECORDS = {
     "consume --order": ["consume", T, "-o", "beginning", "-e", "--order", "time"],
     "tail": ["tail", T, "--no-follow", "-n", "5"],
     "count --grep": ["count", T, "--grep", "x"],
+    "count ^": ["count", "^ord"],
+    "lag record": ["lag", "record", "-n", "1"],
     "copy": ["copy", T, f"copy{EVIL}", "--dry-run"],
     "copy for real": ["copy", T, f"copy{EVIL}"],
     "redrive": ["redrive", T],

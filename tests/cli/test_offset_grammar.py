@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.consumer.offset_grammar import parse_range
+from kcli.consumer.offset_grammar import duration, parse_range
 from kcli.errors import UsageError
 
 NOW = 1_700_000_000_000
@@ -45,6 +45,7 @@ UTC = 1_705_312_800_000  # 2024-01-15T10:00:00Z
         (["@-1h"], ("time", NOW - 3_600_000), None),
         (["@now-1h30m"], ("time", NOW - 5_400_000), None),
         (["@-500ms:now"], ("time", NOW - 500), ("time", NOW)),
+        (["@-1.5h"], ("time", NOW - 5_400_000), None),
         (["@-2d:@-1d"], ("time", NOW - 172_800_000), ("time", NOW - 86_400_000)),
         (["@2024-01-15T10:00:00Z"], ("time", UTC), None),
         (["@2024-01-15T12:00:00+02:00"], ("time", UTC), None),
@@ -118,3 +119,12 @@ def test_a_range_that_stops_before_it_starts_is_a_usage_error(texts: list[str]) 
 @pytest.mark.parametrize("text", ["2:5", "5:5", "-2:-1", "1:-1", "5:end", "end:5", "5:@now"])
 def test_a_range_that_may_hold_records_is_none(text: str) -> None:
     assert not parse_range([text], 10**12).backwards
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [("0.5s", 500), ("1.25h", 4_500_000), ("1h0.5m", 3_630_000), (".5s", None), ("5.s", None), ("1.2.3s", None),
+     ("0.5", None), ("٣s", None)],
+)  # fmt: skip
+def test_durations_may_have_a_fraction(word: str, found: int | None) -> None:
+    assert duration(word) == found
