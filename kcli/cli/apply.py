@@ -42,6 +42,8 @@ def apply(values: Values) -> int:
         if document.errors and ready and not values["keep_going"] and not values["dry_run"]:
             say(values, f"nothing was changed; --keep-going does the other {plural(ready, 'change')}")
             return 1
+        if values["dry_run"]:
+            say(values, f"{plural(ready, 'change')} to make; --execute does it")
         if values["dry_run"] or not ready:
             return None
         going = sum(step.sign == REMOVE for step in plan.ready)

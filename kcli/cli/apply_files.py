@@ -24,7 +24,8 @@ def read(words: list[str]) -> Declared:
 
     if not words:
         raise UsageError("which files? kcli apply FILE…")
-    documents = [(path, _document(path)) for path in dict.fromkeys(one for word in words for one in _files(word))]
+    paths = dict.fromkeys(one for word in words for one in _files(word))
+    documents = [("stdin" if path == "-" else path, _document(path)) for path in paths]
     if all(document is None for _, document in documents):
         raise UsageError(f"{', '.join(words)}: nothing is declared there")
     return declared(documents)

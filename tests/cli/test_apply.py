@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from kcli.cli.main import main
 from kcli.cli.undo import UndoFile
 from kcli.declared.schema import SCHEMA
 from kcli.sandbox.thread import SandboxThread
+from tests.cli.poison import Poison, leaks, on_a_terminal, poisoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -366,6 +368,46 @@ def test_configs_of_groups_are_exported_and_pruned_where_brokers_list_them(kcli:
         ("-", "share.record.lock.duration.ms", "20000", "deleted"),
     ]
     assert kcli("export", "--only", "configs", "--format", "json").out == older.out
+
+
+@pytest.mark.parametrize("error", [0, 29, -1])
+@pytest.mark.parametrize("words", [["apply"], ["apply", "--dry-run"], ["diff"], ["diff", "--prune"], ["export"]])
+def test_nothing_of_a_hostile_cluster_acts_on_a_terminal(words: list[str], error: int, sandbox: SandboxThread) -> None:
+    scope = "scope: {topics: ['*'], users: ['*'], acls: ['*'], quotas: ['*'], configs: ['*']}\n"
+    Path("f.yaml").write_text(scope + FILE + GUARDED + "configs: {group: {app: {share.auto.offset.reset: earliest}}}\n")
+    words = [*words, *(["f.yaml"] if words != ["export"] else []), "-X", "default.api.timeout.ms=300"]
+    with poisoned(Poison(error=error) if error else Poison()):
+        code, text = on_a_terminal(*words, bootstrap=sandbox.bootstrap)
+    assert not leaks(text)
+    assert code in (0, 1, 2, 3, 4, 5), text
+    assert "Traceback" not in text
+
+
+def test_stdin_is_a_file_too(kcli: Kcli, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    def piped(text: str) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    piped("topics: {new: {partitions: 1}}")
+    assert kcli("apply", "-", "--execute").code == 0
+    piped("\ntopics: {new: {partitons: 1}}")
+    assert kcli("diff", "-").err.startswith("kcli: stdin:2: topics: new: there is no key partitons")
+    piped(kcli("export").out)
+    assert kcli("diff", "-").code == 0
+
+
+def test_a_person_types_what_is_to_be_done(kcli: Kcli, sandbox: SandboxThread) -> None:
+    Path("f.yaml").write_text("topics: {new: {partitions: 1}}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.StringIO("apply 2 changes\n"))
+        patch.setattr("sys.stdin.isatty", lambda: True)
+        patch.setattr("sys.stderr.isatty", lambda: True)
+        wrong = kcli("apply", "f.yaml")
+        assert (wrong.code, "nothing was done" in wrong.err) == (1, True)
+        assert "Type 'apply 1 change' to do this" in wrong.err
+        patch.setattr("sys.stdin", io.StringIO("apply 1 change\n"))
+        patch.setattr("sys.stdin.isatty", lambda: True)
+        assert kcli("apply", "f.yaml").code == 0
+    assert kcli("diff", "f.yaml").code == 0
 
 
 def test_the_schema_of_a_file_is_published(kcli: Kcli) -> None:
