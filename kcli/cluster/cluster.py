@@ -123,10 +123,10 @@ class NetworkCluster:
             async with asyncio.timeout(self._settings.connect_timeout):
                 found = await first_of(candidates, _reach, reasons)
         except TimeoutError:
-            slow = [f"broker {broker.node_id}" for broker in candidates if broker not in reasons]
+            slow = ", ".join(str(broker.node_id) for broker in candidates if broker not in reasons)
             found, seconds = None, self._settings.connect_timeout
             if slow:
-                raise ConnectError(f"{', '.join(slow)} could not be reached within {seconds:.1f} s") from None
+                raise ConnectError(f"no connection to broker {slow} came about within {seconds:.1f} s") from None
         if found is not None:
             return found[1]
         raise next(reversed(reasons.values()), None) or ConnectError("the cluster has no brokers")
