@@ -31,7 +31,7 @@ MAX_REQUEST = 100 * 1024 * 1024
 MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
 CHUNK = 512 * 1024
 SMALL = 16 * 1024
-API_VERSIONS = 18
+PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
 
 
 class Link(asyncio.BufferedProtocol):
@@ -215,6 +215,7 @@ class Link(asyncio.BufferedProtocol):
             self.witness.saw(asked.request, response)
         if response is None:
             return
+        quiet = self._quota(call, asked.api_key, len(frame), response) if sandbox.limited else 0.0
         if conduct is not None:
             from kcli.sandbox.misconduct import misbehave
 
@@ -223,6 +224,20 @@ class Link(asyncio.BufferedProtocol):
             await self.write(self.session.respond(asked, response))
         if entrance is not None and entrance.over:
             raise CloseConnection
+        if quiet:
+            await asyncio.sleep(quiet)  # nothing more is read from it meanwhile, as Kafka does (KIP-219)
+
+    def _quota(self, call: Call, api_key: int, size: int, response: Any) -> float:
+        """Say in the answer how long to be quiet, if a quota says so; in seconds."""
+        if api_key not in (PRODUCE, FETCH):
+            return 0.0
+        key = "producer_byte_rate"
+        if api_key == FETCH:
+            key = "consumer_byte_rate"
+            size = sum(len(one.records or b"") for topic in response.responses for one in topic.partitions)
+        pause = call.sandbox.quotas.pause(call, key, size)
+        response.throttle_time_ms = max(response.throttle_time_ms, pause)
+        return pause / 1000
 
     def _refuse(self, asked: Received) -> None:
         """An API or a version that is not served: ApiVersions is told so at version 0 (KIP-511), others are cut off."""

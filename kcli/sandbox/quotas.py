@@ -1,14 +1,20 @@
-"""Its client quotas: kept and told, by Kafka's rules of what may be limited for whom. Nobody is throttled by them."""
+"""Its client quotas, by Kafka's rules of what may be limited for whom. Those of bytes are obeyed (quota_rates.py), the
+others are kept and told."""
 
 from __future__ import annotations
 
+from time import monotonic
+
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.sandbox.quota_rates import Rates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
+
+    from kcli.sandbox.call import Call
 
     Entity = tuple[tuple[str, str | None], ...]
     Note = Callable[[str, dict[str, Any]], None]
@@ -27,6 +33,7 @@ class Quotas:
     def __init__(self, note: Note) -> None:
         self.by_entity: dict[Entity, dict[str, float]] = {}
         self._note = note
+        self._rates: dict[int, Rates] = {}  # by broker
 
     def alter(self, entity: Sequence[tuple[str, str | None]], values: Sequence[tuple[str, float | None]], *,
               check_only: bool) -> None:  # fmt: skip
@@ -48,6 +55,14 @@ class Quotas:
             return
         self._note("quota", {"entity": [list(one) for one in at], "values": kept})
         self._keep(at, kept)
+
+    def pause(self, call: Call, key: str, size: int) -> int:
+        """How long the client of a call has to be quiet after so many bytes, in ms."""
+        if not self.by_entity:
+            return 0
+        rates = self._rates.setdefault(call.broker.node_id, Rates())
+        user = call.principal.partition(":")[2]
+        return int(rates.charge(self.by_entity, key, user, call.client_id, size, monotonic()) * 1000)
 
     def _keep(self, at: Entity, values: dict[str, float]) -> None:
         if values:

@@ -194,6 +194,11 @@ class Sandbox:
         return self._moves
 
     @property
+    def limited(self) -> bool:
+        """Whether anybody has a quota."""
+        return self._quotas is not None and bool(self._quotas.by_entity)
+
+    @property
     def quotas(self) -> Quotas:
         """The client quotas, imported when the first is asked for."""
         if self._quotas is None:
