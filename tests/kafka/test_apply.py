@@ -45,6 +45,7 @@ configs:
 users:
   apply-alice:
     SCRAM-SHA-512: {iterations: 8192, password: {env: ALICE_PASSWORD}}
+    SCRAM-SHA-256: {password: {env: ALICE_PASSWORD}}
 quotas:
 - {user: apply-alice, client-id: <default>, producer_byte_rate: 10MiB, request_percentage: 50.5%}
 acls:
@@ -111,6 +112,7 @@ def test_what_is_declared_is_what_Kafkas_tools_read(guarded: Kafka, kafka: Kafka
     told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "users",
                   "--entity-name", "apply-alice")  # fmt: skip
     assert "SCRAM-SHA-512=iterations=8192" in told
+    assert "SCRAM-SHA-256=iterations=8192" in told
     told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "users",
                   "--entity-name", "apply-alice", "--entity-type", "clients", "--entity-default")  # fmt: skip
     assert "producer_byte_rate=1.048576E7" in told
