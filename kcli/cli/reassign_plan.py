@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from kcli.admin import assignment_file, balance
 from kcli.admin.move_progress import replica_sizes
@@ -112,6 +113,9 @@ async def from_options(cluster: Cluster, plan: Plan, document: Document, values:
             f"{plural(len(moving), 'partition')} on the way already, such as {about(moving[0])}: not in this plan",
         )
     some = {at: plan.everything[at] for at in found if at not in plan.ongoing}
+    for node, count in sorted(Counter(node for brokers in some.values() for node in brokers).items()):
+        if node not in plan.racks:
+            say(values, f"WARNING: broker {node} is not there; its {plural(count, 'replica')} would be made elsewhere")
     wish = balance.Wish(
         brokers=_usable(plan, values, leaving), replication=values["replication"], even=not values["no_balance"]
     )

@@ -338,3 +338,13 @@ def test_a_deadline_or_a_way_to_stop_is_for_those_who_wait(sandbox: SandboxThrea
         "verify nosuchfile", "throttle 1 2", "throttle 0", "throttle 5MB --remove", "cancel", "cancel x --all-topics",
     ):  # fmt: skip
         assert main(["reassign", *line.split()]) == 2, line
+
+
+def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.call(lambda it: it.stop_broker(2))
+    assert main(["reassign", "plan", "orders", "--no-balance"]) == 0
+    assert "WARNING: broker 2 is not there; its 3 replicas would be made elsewhere" in capsys.readouterr().err
+    assert main(["reassign", "plan", "orders", "--to", "1,2,3"]) == 2
+    assert "broker 2 is not there; there are 1, 3, 4" in capsys.readouterr().err

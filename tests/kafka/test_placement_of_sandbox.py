@@ -1,0 +1,45 @@
+"""Kafka's own tools change quotas, replicas, disks and leaders of the sandbox, and read them there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from kcli.sandbox.thread import SandboxThread
+from tests.kafka.artifacts import libs
+from tests.kafka.cluster import java
+from tests.kafka.conftest import require
+from tests.kafka.test_administration import ADMIN
+from tests.kafka.test_placement import CONFIG, MOVE
+
+
+def theirs(sandbox: SandboxThread, tool: str, *words: str) -> str:
+    """What a tool of Kafka's prints."""
+    done = subprocess.run(
+        [*java(), "-cp", f"{libs()}/*", tool, "--bootstrap-server", sandbox.bootstrap, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+    )  # fmt: skip
+    return done.stdout.decode(errors="replace")
+
+
+def test_the_sandbox_is_administered_by_kafkas_tools(tmp_path: Path) -> None:
+    require()
+    with SandboxThread(brokers=3, disks=2, topics={"orders": 3}) as sandbox:
+        who = ("--entity-type", "users", "--entity-name", "alice", "--entity-type", "clients", "--entity-default")
+        theirs(sandbox, CONFIG, "--alter", *who, "--add-config", "producer_byte_rate=2048,request_percentage=50")
+        told = theirs(sandbox, CONFIG, "--describe", *who)
+        assert "user-principal 'alice', the default client-id are" in told, told
+        assert "producer_byte_rate=2048.0" in told
+        plan = tmp_path / "plan.json"
+        row = {"topic": "orders", "partition": 0, "replicas": [3, 1], "log_dirs": ["/memory/3-2", "any"]}
+        plan.write_text(json.dumps({"version": 1, "partitions": [row]}))
+        told = theirs(sandbox, MOVE, "--execute", "--reassignment-json-file", str(plan), "--throttle", "5000")
+        assert "Successfully started partition reassignment for orders-0" in told, told
+        told = theirs(sandbox, MOVE, "--verify", "--reassignment-json-file", str(plan))
+        assert "Reassignment of partition orders-0 is completed." in told, told
+        assert "Reassignment of replica orders-0-3 completed successfully." in told, told
+        told = theirs(
+            sandbox, f"{ADMIN}LeaderElectionCommand", "--election-type", "PREFERRED", "--all-topic-partitions"
+        )
+        assert "Successfully completed leader election (PREFERRED) for partitions orders-0" in told, told
