@@ -7,6 +7,7 @@ true, false and null.
 
 from __future__ import annotations
 
+from kcli.cli.yaml_text import colon, uncommented, unescaped
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
-ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0", "e": "\x1b",
-           "b": "\b", "f": "\f"}  # fmt: skip
 DEEPEST = 40
 
 
@@ -54,7 +53,7 @@ class _Reader:
         """(indentation, text) of the next line that says something."""
         while self._at < len(self._all):
             line = self._all[self._at]
-            text = _uncommented(line).rstrip()
+            text = uncommented(line).rstrip()
             if text.strip():
                 if "\t" in line[: len(line) - len(line.lstrip())]:
                     raise self._wrong("YAML is indented with spaces")
@@ -69,7 +68,7 @@ class _Reader:
         assert line is not None
         if line[1] == "-" or line[1].startswith("- "):
             return self._list(indent, depth)
-        if line[1][0] in "{[" or _colon(line[1]) < 0:
+        if line[1][0] in "{[" or colon(line[1]) < 0:
             value = self._scalar(line[1])
             self._at += 1
             return value
@@ -84,7 +83,7 @@ class _Reader:
                 found.append(self._below(indent, depth))
             elif rest[:2] == "- ":
                 raise self._wrong("a list in a list on one line is not read here")
-            elif rest[0] not in "\"'[{" and _colon(rest) >= 0:
+            elif rest[0] not in "\"'[{" and colon(rest) >= 0:
                 inner = indent + len(line[1]) - len(rest)
                 self._all[self._at] = " " * inner + rest  # the map goes on below, as far to the right
                 found.append(self._map(inner, depth + 1))
@@ -96,7 +95,7 @@ class _Reader:
     def _map(self, indent: int, depth: int) -> dict[str, Any]:
         found = Map()
         while (line := self._peek()) is not None and line[0] == indent:
-            cut = _colon(line[1])
+            cut = colon(line[1])
             if cut < 0:
                 raise self._wrong("expected KEY: VALUE")
             key, rest = str(self._scalar(line[1][:cut].strip(), word=False)), line[1][cut + 1 :].strip()
@@ -153,62 +152,14 @@ class _Reader:
             self._at = at
             return self._wrong(why)
 
-        column = len(_uncommented(self._all[self._at]).rstrip()) - len(text)
+        column = len(uncommented(self._all[self._at]).rstrip()) - len(text)
         flow = Flow(self._all, self._at, column, scalar=self._scalar, wrong=wrong, new=Map)
         value = flow.whole()
         self._at = flow.at
         return value
 
     def _unescaped(self, text: str) -> str:
-        out, at = [], 0
-        while at < len(text):
-            char, at = text[at], at + 1
-            if char != "\\":
-                out.append(char)
-                continue
-            kind, at = text[at : at + 1], at + 1
-            size = {"x": 2, "u": 4, "U": 8}.get(kind, 0)
-            if size:
-                try:
-                    out.append(chr(int(text[at : at + size], 16)))
-                except (ValueError, OverflowError):
-                    raise self._wrong(f"\\{kind} takes {size} hexadecimal digits") from None
-                at += size
-            elif kind in ESCAPES:
-                out.append(ESCAPES[kind])
-            else:
-                raise self._wrong(f"\\{kind} is no escape of YAML")
-        return "".join(out)
-
-
-def _outside(text: str) -> list[bool]:
-    """Which characters stand outside of quotation marks."""
-    found: list[bool] = []
-    quote = ""
-    while len(found) < len(text):
-        at, char = len(found), text[len(found)]
-        found.append(not quote)
-        if (quote == '"' and char == "\\") or (quote == char == "'" and text[at + 1 : at + 2] == "'"):
-            found.append(False)  # what is escaped ends nothing
-        elif quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'" and (at == 0 or text[at - 1] in " [,:-{"):
-            quote = char
-    return found
-
-
-def _uncommented(line: str) -> str:
-    outside = _outside(line)
-    for at, char in enumerate(line):
-        if char == "#" and outside[at] and (at == 0 or line[at - 1] in " \t"):
-            return line[:at]
-    return line
-
-
-def _colon(text: str) -> int:
-    """Where a key ends; -1 when the line is none."""
-    outside = _outside(text)
-    for at, char in enumerate(text):
-        if char == ":" and outside[at] and (at + 1 == len(text) or text[at + 1] == " "):
-            return at
-    return -1
+        try:
+            return unescaped(text)
+        except ValueError as why:
+            raise self._wrong(str(why)) from None

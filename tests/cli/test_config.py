@@ -424,6 +424,7 @@ def test_what_cannot_be_imported_is_told(
         ("a: {b: 1, 'c d': [x, {e: }]} # f\ng: []", {"a": {"b": "1", "c d": ["x", {"e": None}]}, "g": []}),
         ('{\n "a": [\n  1, # one\n  true\n ],\n "b": "x # \\" y",\n "u": http://x:1\n}\n',
          {"a": ["1", True], "b": 'x # " y', "u": "http://x:1"}),
+        ('{"a": "\\ud83d\\ude00"}', {"a": "\U0001f600"}),
     ],
 )  # fmt: skip
 def test_as_much_YAML_as_is_needed(text: str, expected: object) -> None:
@@ -442,6 +443,7 @@ def test_as_much_YAML_as_is_needed(text: str, expected: object) -> None:
         ("a: {b}", "f:1: expected KEY: VALUE"),
         ("a:\n  - {b: 1,\n     b: 2}", "f:3: b stands here twice"),
         ("a: [1] 2", "f:1: '2' stands behind the bracket"),
+        ('a: "\\ud83d"', "f:1: half of a surrogate pair"),
         ("a: ['x, y]", "f:1: a quotation mark"),
         ("a: " + "[" * 100, "f:1: this is nested too deeply"),
         ("a: 1\nnonsense", "f:2: expected KEY: VALUE"),
