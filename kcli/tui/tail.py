@@ -1,4 +1,4 @@
-"""A live tail that costs what is shown, not what passes: of a batch only the last records are decoded.
+"""A live tail that costs what is shown, not what passes: more than a screen can show a second is not decoded.
 
 Runs backstage. The newest `keep` records are in a ring with arrival numbers; the screen takes what is new when it has
 time to draw. What passed by without being kept is counted and said. With `first` it is the other way round: the oldest
@@ -8,6 +8,7 @@ time to draw. What passed by without being kept is counted and said. With `first
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 
 from kcli.consumer.bounds import Bound
@@ -17,7 +18,7 @@ from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import NamedTuple
 
     from kcli.client import Client
@@ -43,6 +44,7 @@ else:
     Seen = namedtuple("Seen", "number topic partition offset timestamp key value headers")
 
 KEEP = 2000
+DECODED = 4000  # records a second at most; up to `KEEP` at once
 BEAT = 0.1  # seconds between polls: the screen draws no faster, and batches get larger
 
 
@@ -76,6 +78,7 @@ class Tail:
         self._first = first
         self._ring: deque[Seen] = deque(maxlen=keep)
         self._number = 0
+        self._may, self._since = float(keep), time.monotonic()  # so many may be decoded, since then
         self.counts = Counts()
         self.problem = ""
 
@@ -101,30 +104,34 @@ class Tail:
         return found
 
     def _take(self, got: list[Fetched]) -> None:
-        new: list[Seen] = []
-        for fetched in got:
-            if fetched.error is not None:
-                self.counts.problems += 1
-                self.problem = str(fetched.error)
-            for batch in fetched.batches:
-                new += self._of(batch, fetched.topic, fetched.partition)
+        kept = [one for fetched in got for one in self._wanted_of(fetched)]
+        count = sum(batch.visible for batch, _, _ in kept)
+        if self._first:
+            share, room = 1.0, self._keep - len(self._ring)
+        else:
+            now = time.monotonic()
+            self._may = min(self._may + (now - self._since) * DECODED, self._keep)
+            self._since = now
+            share, room = min(self._may / count, 1.0) if count else 1.0, self._keep
+        new = [one for batch, topic, partition in kept for one in _last_of(batch, topic, partition, share)]
         if not self._first:
+            self._may = max(self._may - len(new), 0.0)
             new.sort(key=lambda one: one.timestamp)
-        for one in new[: self._keep - len(self._ring)] if self._first else new[-self._keep :]:
+        for one in new[:room] if self._first else new[-room:]:
             self._number += 1
             self._ring.append(one._replace(number=self._number))
 
-    def _of(self, batch: Batch, topic: str, partition: int) -> list[Seen]:
-        """The last records of a batch that the filter wants, at most as many as the ring holds; with `first` all."""
-        self.counts.passed += batch.visible
-        kept = batch if self._wanted is None else self._wanted.batch(batch, topic, partition)
-        if kept is None:
-            return []
-        count = kept.visible
-        self.counts.wanted += count
-        if count > self._keep and not self._first:
-            kept.first = max(kept.first, kept.last_offset + 1 - self._keep)
-        return [Seen(0, topic, partition, *record) for record in kept]
+    def _wanted_of(self, fetched: Fetched) -> Iterator[tuple[Batch, str, int]]:
+        """What the filter wants of a partition's batches; all is counted."""
+        if fetched.error is not None:
+            self.counts.problems += 1
+            self.problem = str(fetched.error)
+        for batch in fetched.batches:
+            self.counts.passed += batch.visible
+            kept = batch if self._wanted is None else self._wanted.batch(batch, fetched.topic, fetched.partition)
+            if kept is not None:
+                self.counts.wanted += kept.visible
+                yield kept, fetched.topic, fetched.partition
 
     def __len__(self) -> int:
         """How many records are in the ring."""
@@ -134,3 +141,10 @@ class Tail:
         """What arrived after the record of that number, oldest first; at most what the ring holds. Asked on another
         thread than the ring is filled on: a deque may be copied while it is appended to, and not gone through."""
         return [one for one in list(self._ring) if one.number > number]
+
+
+def _last_of(batch: Batch, topic: str, partition: int, share: float) -> list[Seen]:
+    """The last records of a batch: this share of them, one at least."""
+    if share < 1.0:
+        batch.first = max(batch.first, batch.last_offset + 1 - max(int(batch.visible * share), 1))
+    return [Seen(0, topic, partition, *record) for record in batch]
