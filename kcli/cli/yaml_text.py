@@ -52,17 +52,17 @@ def outside(text: str) -> list[bool]:
 
 
 def uncommented(line: str) -> str:
-    outside = outside(line)
+    bare = outside(line)
     for at, char in enumerate(line):
-        if char == "#" and outside[at] and (at == 0 or line[at - 1] in " \t"):
+        if char == "#" and bare[at] and (at == 0 or line[at - 1] in " \t"):
             return line[:at]
     return line
 
 
 def colon(text: str) -> int:
     """Where a key ends; -1 when the line is none."""
-    outside = outside(text)
+    bare = outside(text)
     for at, char in enumerate(text):
-        if char == ":" and outside[at] and (at + 1 == len(text) or text[at + 1] == " "):
+        if char == ":" and bare[at] and (at + 1 == len(text) or text[at + 1] == " "):
             return at
     return -1
