@@ -15,7 +15,7 @@ def _options(*rows: tuple[str, str, str]) -> tuple[Option, ...]:
             kind="text" if metavar else "flag",
             metavar="" if "|" in metavar else metavar,
             choices=tuple(metavar.split("|")) if "|" in metavar else (),
-            multiple=flag == "--topic",
+            multiple=flag in ("--topic", "--rack"),
             help=help,
         )
         for flag, metavar, help in rows
@@ -62,6 +62,7 @@ TYPED = {
             ("--client-ca", "FILE", "Want a client certificate of this authority."),
             ("--users", "FILE", "Want SASL of everybody."),
             ("--session-lifetime", "SECONDS", "Have them authenticate again."),
+            ("--rack", "NAME", "The racks brokers are in, in turn."),
             ("--disks", "N", "How many log directories each broker says it has."),
             ("--super-user", "PRINCIPAL", "Obey ACLs; this one may everything."),
             ("--open-without-acl", "", "What no ACL is about is open to everybody."),
