@@ -37,7 +37,7 @@ Examples:
   kcli leaders elect orders:0,3 payments --execute
   kcli leaders elect --all-topics --internal --execute
   kcli leaders elect orders:3 --unclean --execute      the last resort""",
-        words="[TOPIC...]",
+        words="TOPIC",
         options=(
             ALL_TOPICS,
             INTERNAL,

@@ -84,7 +84,7 @@ Examples:
   kcli quotas alter --user-default controller_mutation_rate=5/s --execute
   kcli quotas alter --client-id-default --delete consumer_byte_rate --execute
   kcli quotas alter --ip 10.0.0.7 connection_creation_rate=20 --execute""",
-        words="[QUOTA=VALUE...]",
+        words="QUOTA=VALUE",
         options=(*_ENTITY, _DELETE, *CHANGING),
     ),
     "resolve": Command(

@@ -89,7 +89,7 @@ Examples:
   kcli reassign plan --all-topics --broker-list 1,2,3,4 --save plan.json
   kcli reassign plan --remove-broker 3               everything, Kafka's own topics too
   kcli reassign plan orders --replication-factor 3""",
-        words="[TOPIC...]",
+        words="TOPIC",
         options=(*_PLAN, _SAVE, *OUTPUT),
     ),
     "execute": Command(
@@ -107,7 +107,7 @@ Examples:
   kcli reassign execute --remove-broker 3 --throttle 20MiB --execute --wait --batch 50
   kcli reassign execute orders --replication-factor 3 --execute
   kcli reassign execute ~/.local/state/kcli/undo/reassign-….json --execute   back""",
-        words="[FILE|TOPIC...]",
+        words="FILE|TOPIC",
         options=(
             *_PLAN,
             _THROTTLE,
@@ -137,7 +137,7 @@ Examples:
   kcli reassign verify plan.json
   kcli reassign verify --wait                          all that is under way
   kcli reassign verify plan.json --wait --timeout 3600 -J""",
-        words="[FILE]",
+        words="FILE",
         options=(_WAIT, _TIMEOUT, _INTERRUPT, _KEEP, *OUTPUT),
     ),
     "cancel": Command(
@@ -153,7 +153,7 @@ Examples:
   kcli reassign cancel plan.json --execute
   kcli reassign cancel orders:0,3 --execute
   kcli reassign cancel --all-topics --execute""",
-        words="[FILE|TOPIC...]",
+        words="FILE|TOPIC",
         options=(ALL_TOPICS, _KEEP, *_CHANGING),
     ),
     "throttle": Command(
@@ -169,7 +169,7 @@ Examples:
   kcli reassign throttle
   kcli reassign throttle 100MiB --execute
   kcli reassign throttle --remove --execute""",
-        words="[RATE]",
+        words="RATE",
         options=(
             Option(name="remove", flags=("--remove",), kind="flag", help="Take all throttles away."),
             EXECUTE,
@@ -190,7 +190,7 @@ Examples:
   kcli reassign disks --broker 1 --balance
   kcli reassign disks --broker 1 --from /data/a --execute --wait      empty a disk
   kcli reassign disks orders:0 --broker 2 --to /data/b --throttle 50MiB --execute --wait""",
-        words="[TOPIC...]",
+        words="TOPIC",
         options=(
             Option(
                 name="brokers", flags=("--broker",), multiple=True, metavar="ID", help="At this broker. Repeatable."
