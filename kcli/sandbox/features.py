@@ -19,6 +19,13 @@ class Features:
         self._levels = dict(DEFAULTS)
         for name, level in (levels or {}).items():
             self.finalize(name, level)
+        self._ordered = frozenset(levels or {})
+
+    def restore(self, levels: dict[str, int]) -> None:
+        """Levels that were set before a restart; those that the sandbox was started with count for more."""
+        for name, level in levels.items():
+            if name not in self._ordered and name in SUPPORTED:
+                self.finalize(name, level)
 
     def level(self, name: str) -> int:
         """The finalized level, 0 for none."""

@@ -237,6 +237,7 @@ class Sandbox:
         if state.transactions:
             self.transactions.restore(state)
         self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
+        self.features.restore(state.features)
         self.access.restore(state)
         if state.quotas:
             self.quotas.restore(state.quotas.values())

@@ -13,6 +13,7 @@ from kcli.sandbox.thread import SandboxThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -245,3 +246,14 @@ def test_commands_of_two_words_complete(capsys: pytest.CaptureFixture[str]) -> N
     assert place_of(["kcli", "txn", "describe", ""]).kind == "transactions"
     assert main(["cluster", "features", "upgrade", "--help"]) == 0
     assert capsys.readouterr().out.startswith("Usage: kcli cluster features upgrade")
+
+
+def test_levels_survive_the_sandbox_and_those_it_is_started_with_count_for_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SandboxThread(data=tmp_path / "data") as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        features(capsys, "set", "share.version=0", "transaction.version=1", "--execute")
+    with SandboxThread(data=tmp_path / "data", features={"transaction.version": 2}) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        assert levels(capsys) == {"share.version": None, "transaction.version": 2}

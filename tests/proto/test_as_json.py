@@ -72,3 +72,13 @@ def test_ids_are_kafkas_base64_or_a_uuid() -> None:
 def test_what_is_wrong_is_named_by_its_path(kind: type[Message], version: int, given: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         from_json(kind, version, given)
+
+
+@pytest.mark.parametrize(
+    ("message", "version"),
+    [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions() if m.__name__.endswith("Request")],
+)
+def test_an_empty_body_is_a_request_of_defaults(message: type[Message], version: int) -> None:
+    made: Any = from_json(message, version, {})
+    assert made == message()
+    assert plain(message.decode(version, b"".join(made.encode(version)))) == plain(made)

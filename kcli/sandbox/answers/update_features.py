@@ -28,6 +28,9 @@ async def answer(call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesRe
             raise BrokerError(scripted)
         for one in request.feature_updates:
             _check(call, one)
+        if not request.validate_only:
+            for one in request.feature_updates:
+                call.sandbox.note("feature", {"feature": one.feature, "level": one.max_version_level})
     except BrokerError as problem:
         refused = problem
     if refused is None and not request.validate_only:
