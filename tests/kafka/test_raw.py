@@ -28,8 +28,8 @@ BODIES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 """Where a body of defaults makes no sense; fields that a version does not carry are left out."""
 REFUSED = {
-    "SECURITY_DISABLED", "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", "INVALID_REQUEST", "INVALID_GROUP_ID", "NOT_COORDINATOR",
-    "COORDINATOR_NOT_AVAILABLE",
+    "SECURITY_DISABLED", "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", "INVALID_REQUEST", "INVALID_GROUP_ID",
+    "NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE",
 }  # fmt: skip
 """What this broker may say to a body of defaults: it has no authorizer, no tokens, and no group is named."""
 
