@@ -89,10 +89,12 @@ def say(values: Values, sentence: str) -> None:
         complain(sentence)
 
 
-def unlisted(document: Document, node_id: int, error: KcliError) -> None:
-    """Put into the document that a broker's groups are not among the rows."""
-    what = f"broker {node_id} did not list its groups: {error}"
-    document.fail(ConnectError(what) if isinstance(error, ConnectError) else KcliError(what), f"broker {node_id}")
+async def unlisted(cluster: Cluster, document: Document, failed: dict[int, KcliError]) -> None:
+    """Put into the document whose groups are not among the rows: a failure of the connection when it is nobody's."""
+    nobodys = len(failed) == len(await cluster.nodes()) and all(isinstance(e, ConnectError) for e in failed.values())
+    kind = ConnectError if nobodys else KcliError
+    for node_id, error in failed.items():
+        document.fail(kind(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
 
 
 def missing(document: Document, about: str, error: KcliError, names: Iterable[str]) -> None:

@@ -33,8 +33,8 @@ def list_all(values: Values) -> int:
 
     async def work(cluster: Cluster, document: Document) -> None:
         listed, failed = await list_groups(cluster)
-        for node_id, error in failed.items():
-            unlisted(document, node_id, error)
+        if failed:
+            await unlisted(cluster, document, failed)
         wanted_types, wanted_states = ({word.lower() for word in some} for some in (values["types"], values["states"]))
         document.rows["groups"] = [
             {

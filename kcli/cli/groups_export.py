@@ -32,8 +32,8 @@ def export(values: Values) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         coordinators = Coordinators(cluster)
         found, brokers = await find_groups(coordinators, groups)
-        for node_id, error in brokers.items():
-            unlisted(document, node_id, error)
+        if brokers:
+            await unlisted(cluster, document, brokers)
         gone = bad(found) if groups else {}  # of all groups, one may go away between two questions
         await fail_all(document, gone, GroupMissing, lambda: group_names(cluster))
         names = [name for name, group in good(found).items() if group.type != "share"]

@@ -70,8 +70,8 @@ def measure(shot: GroupSnapshot, threshold: int = 0) -> Measured:
 async def problems(cluster: Cluster, shot: Snapshot, document: Document) -> None:
     """What could not be read, as errors of the document."""
     await fail_all(document, shot.failed, GroupMissing, lambda: group_names(cluster))
-    for node_id, error in shot.brokers.items():
-        unlisted(document, node_id, error)
+    if shot.brokers:
+        await unlisted(cluster, document, shot.brokers)
     seen: set[str] = set()
     for group in shot.groups:
         for sample in group.samples:

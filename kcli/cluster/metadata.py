@@ -123,9 +123,9 @@ class Metadata:
         deadline = loop.time() + self._settings.deadline
         backoff = self._settings.retry_backoff
         reasons: dict[str, KcliError] = {}
-        if self._unanswered_since is None:
-            self._unanswered_since = loop.time()
         while True:
+            if self._unanswered_since is None:  # or another question was answered meanwhile
+                self._unanswered_since = loop.time()
             if loop.time() - self._unanswered_since >= self._settings.rebootstrap_trigger:
                 await self._rebootstrap()
             try:

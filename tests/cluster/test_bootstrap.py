@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import time
+from typing import Any
 
 import pytest
 
@@ -150,6 +151,31 @@ async def test_C2_a_silent_address_does_not_hold_up_the_next() -> None:
             assert [node.id for node in await cluster.nodes()] == [1, 2, 3]
             assert (await cluster.anyone()).node_id == 3
             assert time.monotonic() - begin < 4 * HEAD_START + 1
+
+
+async def test_C16_a_question_that_fails_while_another_is_answered_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Fleet() as fleet:
+        fleet.topics["t"] = {0: Told(1)}
+        cluster = fleet.cluster()
+        ask_each, calls, answered = cluster._metadata._ask_each, [], asyncio.Event()
+
+        async def unlucky(*given: Any) -> Any:
+            calls.append(given)
+            if len(calls) > 1:
+                return await ask_each(*given)
+            await answered.wait()
+            return None
+
+        async def lucky() -> None:
+            await cluster.refresh(["t"])
+            answered.set()
+
+        monkeypatch.setattr(cluster._metadata, "_ask_each", unlucky)
+        await asyncio.gather(cluster.refresh([]), lucky())
+        assert len(calls) == 3
+        assert list(cluster.topology.topics) == ["t"]
 
 
 async def test_C3_topics_are_asked_for_by_need_and_never_created() -> None:
