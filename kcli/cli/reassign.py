@@ -39,7 +39,7 @@ def plan(values: Values) -> int:
         _tell(values, made, rows)
         await _warn(cluster, values, made)
         if values["save"]:
-            _save(values["save"], made.changes)
+            _save(values["save"], made.changes())
             say(values, f"saved: kcli reassign execute {values['save']} --execute, or kafka-reassign-partitions")
 
     return answer(values, "reassign.plan", work)
@@ -61,7 +61,7 @@ def _tell(values: Values, made: Plan, rows: Rows) -> None:
 async def _warn(cluster: Cluster, values: Values, made: Plan) -> None:
     """Fewer replicas than a write with acks=all has to have."""
     least: dict[str, int] = {}
-    for at, brokers in made.changes.items():
+    for at, brokers in made.changes().items():
         if len(brokers) < len(made.everything[at]):
             least[at.topic] = min(len(brokers), least.get(at.topic, len(brokers)))
     if not least:
@@ -119,7 +119,7 @@ def execute(values: Values) -> int:
         if not confirm(values, document, topics[0] if len(topics) == 1 else f"move {plural(len(rows), 'partition')}"):
             document.rows.clear()
             return 1
-        old = {at: made.everything[at] for at in made.changes}
+        old = {at: made.everything[at] for at in made.changes()}
         if old:
             await undo.keep(cluster, "reassign", assignment_file.document(old), "kcli reassign execute {}")
         return await move(cluster, document, values, made, rows, rate)

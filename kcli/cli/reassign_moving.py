@@ -53,8 +53,9 @@ async def _batches(
     waiting = values["wait"] or values["batch"] is not None
     topics = sorted({at.topic for at in made.wanted})
     await remember(cluster, made.log_dirs)
-    for part in pieces(list(made.changes), values["batch"] or len(made.changes) or 1):
-        wanted = {at: made.changes[at] for at in part}
+    changes = made.changes()
+    for part in pieces(list(changes), values["batch"] or len(changes) or 1):
+        wanted = {at: changes[at] for at in part}
         if watch.interrupted:
             break
         if rate is not None and not await _throttled(watch, cluster, document, wanted, made, rate):
@@ -71,7 +72,7 @@ async def _batches(
         return None
     if rate is not None:
         await clean(cluster, values, document, topics, quiet=True, known=watch.throttled)
-    still = await list_reassignments(cluster, made.changes)
+    still = await list_reassignments(cluster, changes)
     if still:
         held = f", throttled to {bytes_text(rate)}/s," if rate is not None else ""
         say(values, f"{plural(len(still), 'partition')} on the way{held} `kcli reassign verify --wait` waits"

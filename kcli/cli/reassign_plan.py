@@ -38,7 +38,6 @@ class Plan(Value):
     racks: dict[int, str | None] = field(factory=dict)
     ongoing: dict[TopicPartition, Ongoing] = field(factory=dict)
 
-    @property
     def changes(self) -> Assignment:
         """What is not where it shall be, or is on its way to somewhere else."""
         return {at: brokers for at, brokers in self.wanted.items() if self._on_its_way(at) != brokers}
@@ -153,7 +152,7 @@ def _ids(option: str, words: list[str]) -> list[int]:
 def partition_rows(plan: Plan, result: str) -> dict[TopicPartition, Row]:
     """A row for each partition that changes."""
     rows = {}
-    for at, brokers in sorted(plan.changes.items()):
+    for at, brokers in sorted(plan.changes().items()):
         old = plan.everything[at]
         adding = [node for node in brokers if node not in old]
         rows[at] = {
@@ -172,7 +171,7 @@ def partition_rows(plan: Plan, result: str) -> dict[TopicPartition, Row]:
 
 def broker_rows(plan: Plan) -> list[Row]:
     """What becomes of each broker: all that it has in the cluster, before and after."""
-    after = plan.everything | plan.changes
+    after = plan.everything | plan.changes()
     nodes = sorted(plan.racks.keys() | {node for brokers in plan.everything.values() for node in brokers})
     rows: dict[int, Row] = {
         node: {

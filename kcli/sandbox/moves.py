@@ -7,6 +7,7 @@ set (KIP-73), a replica grows by so many bytes a second; without a throttle it i
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from kcli import codes
 from kcli.errors import BrokerError
@@ -126,15 +127,14 @@ class Moves:
     def _advance(self, seconds: float) -> None:
         living = {one.node_id for one in self._sandbox.living()}
         topics = self._sandbox.topics.by_name
-        slow = [(m, node) for m in self.by_partition.values() for node in m.copied if self._rate(m, node) is not None]
+        slow = Counter(n for m in self.by_partition.values() for n in m.copied if self._rate(m, n) is not None)
         for move in list(self.by_partition.values()):
             if topics.get(move.partition.topic.name) is not move.partition.topic:
                 del self.by_partition[move.partition]
                 continue
             for node in move.copied.keys() & living:
                 rate = self._rate(move, node)
-                sharing = sum(other == node for _, other in slow) or 1
-                move.copied[node] += move.partition.log.size if rate is None else rate * seconds / sharing
+                move.copied[node] += move.partition.log.size if rate is None else rate * seconds / slow[node]
             if all(done >= move.partition.log.size for done in move.copied.values()):
                 self._finish(move)
         for key, one in list(self.disks.items()):
