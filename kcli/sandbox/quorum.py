@@ -4,7 +4,6 @@ somebody takes the vote from one. There is no metadata log; its length counts wh
 from __future__ import annotations
 
 import time
-from hashlib import sha256
 
 from kcli import codes
 from kcli.errors import BrokerError
@@ -38,6 +37,8 @@ class Quorum:
 
     def directory(self, node: int) -> bytes:
         """The id of a node's metadata directory: the same one for as long as the cluster lives."""
+        from hashlib import sha256
+
         return sha256(f"{self._sandbox.cluster_id} {node}".encode()).digest()[:16]
 
     def seen(self, node: int) -> int:
