@@ -59,7 +59,7 @@ def _broker(row: BrokerRow) -> Row:
 
 def versions(values: Values) -> int:
     """`kcli brokers versions [ID...]`."""
-    wanted = _ids(values["words"])
+    wanted = broker_ids(values["words"])
 
     async def work(cluster: Cluster, document: Document) -> None:
         rows = await look_at_brokers(cluster, figures=False)
@@ -153,7 +153,8 @@ def _time(moment: int) -> str | None:
     return None if moment < 0 else datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def _ids(words: list[str]) -> set[int]:
+def broker_ids(words: list[str]) -> set[int]:
+    """Broker ids that somebody named. Raises UsageError."""
     for word in words:
         if not word.isdecimal():
             raise UsageError(f"{word}: a broker is named by its id, such as 1")
