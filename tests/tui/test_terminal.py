@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -117,7 +118,7 @@ def test_start_drill_down_resize_and_quit(pane: Pane, seeded: SandboxThread) -> 
         assert time.monotonic() < deadline, pane.text
         time.sleep(0.05)
     pane.press("Enter")
-    pane.shows("the next one to be read")
+    pane.shows("what fraud reads next")
     pane.resize(140, 45)
     pane.press("Escape", "Escape")
     pane.shows("Groups (3)")
@@ -169,4 +170,38 @@ def test_kcli_demo_opens_the_dashboard_on_a_terminal(pane: Pane, tmp_path: Path)
     pane.press("q")
     text = pane.shows("ended with 0.", 60.0)
     assert "The sandbox is stopped. Everything above was checked." in text
+    pane.is_clean()
+
+
+BROKEN = """
+import sys
+from kcli.tui.screens.groups import Groups
+def heading(self):
+    password = "hunter2"
+    raise ValueError("no heading" + " today" * bool(self))
+Groups.heading = property(heading)
+from kcli.cli.main import main
+sys.exit(main())
+"""
+
+
+def test_an_error_of_ours_leaves_the_terminal_clean_and_tells_no_values(
+    pane: Pane, seeded: SandboxThread, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text(BROKEN)
+    pane.run(f"PYTHONPATH={Path(__file__).parents[2]} {sys.executable} {broken} tui -b {seeded.bootstrap}")
+    text = pane.shows("ended with 1.")
+    assert "no heading today" in text
+    assert "self = " not in text
+    assert "password = 'hunter2'" not in text
+    pane.is_clean()
+
+
+def test_a_closed_window_ends_it_too(pane: Pane, seeded: SandboxThread) -> None:
+    command = f"tui -b {seeded.bootstrap} --interval 1s"
+    pane.run(f"{KCLI} {command}")
+    pane.shows("Groups (3)")
+    os.kill(child(command), signal.SIGHUP)
+    pane.shows("ended with 129.")
     pane.is_clean()

@@ -68,7 +68,7 @@ class Records(Page):
         if self.around is not None:
             at, offset = self.around
             where = f"{printable(at.topic)}[{at.partition}] at {offset}"
-        many = f"{count(counts.passed)} read" if self.around is None else f"{count(len(self._rows))} from there"
+        many = f"{count(counts.passed)} read" if self.around is None else f"{count(len(self._rows))} shown"
         told = [f"Records of {where}", self._why, many]
         if self._words:
             told.append(f"{count(counts.wanted)} match {self._words!r}")
