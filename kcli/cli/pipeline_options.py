@@ -27,7 +27,7 @@ EXPORT = Command(
     help="Topics to parquet, JSON, CSV, ORC or Delta files.",
     description="""Write the records of topics into files in folder DIR: key, value, topic, partition, offset,
 timestamp, timestampType and headers, or what --select names. A folder appears when it is whole: whatever ends the run
-before leaves nothing behind, and what --overwrite replaces stays until then.
+before leaves nothing behind, and what --overwrite replaces stays until then. A Delta table gets a version more.
 
 --once writes what came since the last run, exactly once; --continuous goes on. Both remember in a checkpoint where they
 are. Keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV, unless told otherwise.

@@ -99,9 +99,10 @@ def test_sql_chooses_rows_and_columns_and_json_has_a_schema_by_itself(kcli, topi
 def test_a_range_of_offsets_and_folders_by_column(kcli, topics, tmp_path):
     topic = topics.make(2)
     topics.fill(topic, ROWS)
-    assert kcli("export", topic, "out", "-o", "40:45", "--partition-by", "date,partition") == 0
-    assert {one.name for one in (tmp_path / "out" / "date=2023-11-14").iterdir()} == {"partition=0", "partition=1"}
-    assert len(rows_in(tmp_path / "out", "offset")) == 10
+    assert kcli("export", topic, "my %20 out", "-o", "40:45", "--partition-by", "date,partition") == 0
+    out = tmp_path / "my %20 out"
+    assert {one.name for one in (out / "date=2023-11-14").iterdir()} == {"partition=0", "partition=1"}
+    assert len(rows_in(out, "offset")) == 10
 
 
 def test_a_folder_that_is_not_empty_is_left_alone_or_replaced_when_the_new_one_is_whole(kcli, topics, tmp_path, capfd):

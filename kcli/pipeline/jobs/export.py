@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.work import Action, Stream
@@ -9,10 +12,11 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from pyspark.sql import DataFrame
+
+    from kcli.pipeline.jobs.delta import Table
 
 CODECS = {
     "parquet": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),
@@ -27,16 +31,26 @@ TEXT = ("json", "csv")
 
 
 class FileForm(Frozen):
-    """How files are written. `files` 0 leaves their number to Spark."""
+    """How files are written. `files` 0 leaves their number to Spark. `jars`: Delta tables by Delta's own jars."""
 
     form: str = "parquet"
     compression: str = ""
     partition_by: tuple[str, ...] = ()
     files: int = 0
+    jars: bool = False
+
+    @property
+    def plain_delta(self) -> bool:
+        """A Delta table, without Delta's jars."""
+        return self.form == "delta" and not self.jars
 
 
 def check(form: FileForm) -> None:
-    """Raise UsageError for a codec that the format does not have."""
+    """Raise UsageError for a codec that the format does not have, or a package that is missing."""
+    if form.plain_delta:
+        from kcli.pipeline.jobs import delta
+
+        delta.check()
     if form.compression and form.compression not in CODECS[form.form]:
         raise UsageError(f"-z {form.compression}: {form.form} has {', '.join(CODECS[form.form])}")
 
@@ -61,18 +75,53 @@ class Export:
 
     def write(self, target: str, mode: str) -> None:
         """All of it, now."""
+        if self._form.plain_delta:
+            self._table(target).write(self._micros(self._frame), mode, self._compressed())
+            return
         self._set(self._frame.write.format(self._form.form).mode(mode)).save(target)
 
     def stream(self, target: str, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None) -> Stream:
         """As it comes."""
+        if self._form.plain_delta:
+            return self._delta_stream(target, checkpoint, trigger, stop_file)
         writer = self._set(self._frame.writeStream.format(self._form.form).outputMode("append"))
         writer = writer.option("checkpointLocation", str(checkpoint)).option("path", target).trigger(**trigger)
         return Stream(writer.start, stop_file)
 
-    def _set(self, writer: Any) -> Any:
+    def _delta_stream(
+        self, target: str, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None
+    ) -> Stream:
+        """Each batch is a version of the table, once."""
+        table, options, micros = self._table(target), self._compressed(), self._micros
+        if isinstance(checkpoint, str):
+            raise UsageError("--checkpoint: of a stream into a Delta table it has to be a folder of this machine")
+
+        def put(rows: DataFrame, batch: int) -> None:
+            query = json.loads((checkpoint / "metadata").read_text())["id"]
+            table.write(micros(rows), "append", options, query=query, batch=batch)
+
+        writer = self._frame.writeStream.foreachBatch(put).option("checkpointLocation", str(checkpoint))
+        return Stream(writer.trigger(**trigger).start, stop_file)
+
+    def _table(self, target: str) -> Table:
+        from kcli.pipeline.jobs.delta import Table
+
+        if not target.startswith("file://"):
+            raise UsageError(f"--to delta: {target} is no folder of this machine; Delta's jars write there (--conf)")
+        return Table(Path(target.removeprefix("file://")), self._form.partition_by)
+
+    @staticmethod
+    def _micros(frame: DataFrame) -> DataFrame:
+        """Times as Delta has them; Spark's usual ones are of 96 bits, which only Spark reads."""
+        frame.sparkSession.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+        return frame
+
+    def _compressed(self) -> dict[str, str]:
         compression = self._form.compression or USUAL.get(self._form.form)
-        if compression:
-            writer = writer.option("compression", compression)
+        return {"compression": compression} if compression else {}
+
+    def _set(self, writer: Any) -> Any:
+        writer = writer.options(**self._compressed())
         if self._form.form == "csv":
             writer = writer.option("header", "true")
         return writer.partitionBy(*self._form.partition_by) if self._form.partition_by else writer

@@ -30,8 +30,8 @@ class Folder:
     def target(self) -> str:
         """Where Spark writes."""
         if self._part is not None:
-            return self._part.as_uri()
-        return self._path.absolute().as_uri() if self.local else self.place
+            return uri_of(self._part)
+        return uri_of(self._path) if self.local else self.place
 
     @property
     def spark_mode(self) -> str:
@@ -89,6 +89,12 @@ class Folder:
         """Leave nothing behind."""
         if self._part is not None:
             shutil.rmtree(self._part, ignore_errors=True)
+
+
+def uri_of(path: Path) -> str:
+    """A path of this machine for Spark, whatever its default file system: Hadoop takes the text as it is, so nothing is
+    escaped."""
+    return f"file://{path.absolute()}"
 
 
 def size_of(path: Path) -> int:

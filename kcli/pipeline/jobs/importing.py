@@ -77,6 +77,10 @@ def load(
     spark: SparkSession, form: str, places: Sequence[str], reader: Mapping[str, str], *, streaming: bool
 ) -> DataFrame:
     """The files as they are. A stream takes one folder, and the schema of what is in it now."""
+    if form == "delta-files":
+        from kcli.pipeline.jobs import delta
+
+        return delta.load(spark, Path(places[0]))
     options = {**USUAL.get(form, {}), **reader}
     where = [place if "://" in place else os.path.abspath(place) for place in places]
     if not streaming:

@@ -1,0 +1,201 @@
+"""Delta tables without Delta's jars, whose releases are each for one Spark: Spark writes parquet, and the package
+deltalake puts it into the table's log in one commit. So a reader sees all of an export or nothing of it, whatever ends
+the run; and a stream's batch is in the log once, because the commit says which batch of which query it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import unquote
+from uuid import uuid4
+
+from kcli.errors import KcliError, UsageError
+from kcli.pipeline.jobs.folder import uri_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from pyspark.sql import DataFrame
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+"""What Spark names the folder of null."""
+PLAIN = re.compile(r"[A-Za-z0-9._=-]+")
+UNREAD = {"deletionVectors", "columnMapping"}
+"""Features of tables whose files alone are not their rows."""
+
+
+def check() -> None:
+    """Raise UsageError unless the package is there."""
+    try:
+        import deltalake  # noqa: F401
+    except ImportError:
+        raise UsageError('Delta tables take a package more: pip install "kcli-kafka[delta]"') from None
+
+
+class Table:
+    """A table in a folder that Spark and this process both see."""
+
+    def __init__(self, path: Path, partition_by: Sequence[str] = ()) -> None:
+        self.path = path.absolute()
+        self.partition_by = list(partition_by)
+
+    def write(
+        self, frame: DataFrame, mode: str, options: Mapping[str, str], *, query: str = "", batch: int = -1
+    ) -> None:
+        """The rows as one version more; `mode` is error, append or overwrite. A batch of a query is written once,
+        however often it is tried. Raises UsageError where the rows do not fit to the table, KcliError where it cannot
+        be written."""
+        from deltalake import DeltaTable, Schema
+        from deltalake.exceptions import DeltaError
+
+        there = DeltaTable.is_deltatable(str(self.path))
+        known = DeltaTable(self.path) if there else None
+        if known is not None and batch >= 0:
+            last = known.transaction_version(query)
+            if last is not None and last >= batch:
+                return
+        if known is not None:
+            self._fits(frame, known)
+        staging = self.path / f".kcli-{query or os.getpid()}-{max(batch, 0)}"
+        shutil.rmtree(staging, ignore_errors=True)
+        try:
+            writer = frame.write.mode("error").options(**options).partitionBy(*self.partition_by)
+            writer.parquet(uri_of(staging))
+            if not staging.is_dir():
+                raise KcliError(
+                    f"{self.path}: what Spark wrote is not seen from here; a Delta table has to be on a disk both see"
+                )
+            actions = [self._moved(file, staging) for file in sorted(staging.rglob("*.parquet"))]
+            self._commit(known, Schema.from_json(frame.schema.json()), actions, mode, query, batch)
+        except DeltaError as problem:
+            raise KcliError(f"{self.path}: {problem}") from problem
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def _commit(self, known: Any, schema: Any, actions: list[Any], mode: str, query: str, batch: int) -> None:
+        from deltalake import CommitProperties, Transaction
+        from deltalake.transaction import create_table_with_add_actions
+
+        about = CommitProperties(app_transactions=[Transaction(query, batch)] if batch >= 0 else None)
+        if known is None:
+            self.path.mkdir(parents=True, exist_ok=True)
+            create_table_with_add_actions(
+                str(self.path), schema, actions, mode="error", partition_by=self.partition_by, commit_properties=about
+            )
+        else:
+            known.create_write_transaction(
+                actions, mode, schema, self.partition_by or None, commit_properties=about
+            )  # fmt: skip
+
+    def _fits(self, frame: DataFrame, known: Any) -> None:
+        """Raise UsageError for other columns, or folders by other columns, than the table's; a version that replaces
+        another has them too."""
+        ours = {field["name"]: field["type"] for field in json.loads(frame.schema.json())["fields"]}
+        theirs = {field["name"]: field["type"] for field in json.loads(known.schema().to_json())["fields"]}
+        wrong = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        if wrong:
+            raise UsageError(
+                f"{self.path} is another table: its column {wrong[0]} is {_said(theirs.get(wrong[0]))}, here "
+                f"{_said(ours.get(wrong[0]))}"
+            )
+        by = known.metadata().partition_columns
+        if by != self.partition_by:
+            raise UsageError(
+                f"{self.path} has folders by {', '.join(by) or 'no column'}: --partition-by has to say so too"
+            )
+
+    def _moved(self, file: Path, staging: Path) -> Any:
+        """Where the table keeps it, as an entry of its log."""
+        from deltalake.transaction import AddAction
+
+        folders = file.relative_to(staging).parts[:-1]
+        values = dict(_value(one) for one in folders)
+        # a path stands in the log as a URI, and everybody escapes otherwise: what needs no escape is kept
+        plain = [one if PLAIN.fullmatch(one) else "other" for one in folders]
+        place = "/".join([*plain, f"part-{uuid4().hex}{''.join(file.suffixes[-2:])}"])
+        (self.path / place).parent.mkdir(parents=True, exist_ok=True)
+        file.rename(self.path / place)
+        seen = (self.path / place).stat()
+        return AddAction(place, seen.st_size, values, int(seen.st_mtime * 1000), True, _stats(self.path / place))
+
+
+def load(spark: Any, path: Path) -> DataFrame:
+    """The rows of a table as it is now. Raises UsageError for a table that is more than its files."""
+    from functools import reduce
+
+    from deltalake import DeltaTable
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
+    table = DeltaTable(path)
+    more = UNREAD & set(table.protocol().reader_features or ())
+    if more:
+        raise UsageError(
+            f"{path} has {', '.join(sorted(more))}: Delta's own jars read it, --conf spark.jars.packages=io.delta:…"
+        )
+    schema = StructType.fromJson(json.loads(table.schema().to_json()))
+    by = table.metadata().partition_columns
+    inside = StructType([field for field in schema.fields if field.name not in by])
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    for row in _rows(table.get_add_actions(flatten=False)):
+        values = row.get("partition") or {}
+        groups.setdefault(tuple(values.get(name) for name in by), []).append(uri_of(path / unquote(row["path"])))
+    if not groups:
+        empty: DataFrame = spark.createDataFrame([], schema)
+        return empty
+    frames: list[DataFrame] = []
+    for values, files in groups.items():
+        frame = spark.read.schema(inside).parquet(*files)
+        for name, value in zip(by, values, strict=True):
+            frame = frame.withColumn(name, f.lit(value).cast(schema[name].dataType))
+        frames.append(frame.select(*schema.fieldNames()))
+    return reduce(lambda one, two: one.union(two), frames)
+
+
+def _rows(actions: Any) -> list[dict[str, Any]]:
+    import pyarrow as pa
+
+    found: list[dict[str, Any]] = pa.table(actions).to_pylist()
+    return found
+
+
+def _value(folder: str) -> tuple[str, str | None]:
+    """`day=2026-11-21`, as Spark escapes it."""
+    name, _, value = folder.partition("=")
+    return unquote(name), None if value == NULL else unquote(value)
+
+
+def _stats(file: Path) -> str:
+    """How many rows; and of whole numbers the least and the most, by which readers pass files over."""
+    from pyarrow import parquet
+
+    footer = parquet.read_metadata(file)
+    least: dict[str, int] = {}
+    most: dict[str, int] = {}
+    unknown: set[str] = set()
+    for group in range(footer.num_row_groups):
+        for column in range(footer.num_columns):
+            one = footer.row_group(group).column(column)
+            name, seen = one.path_in_schema, one.statistics
+            if "." in name or one.physical_type not in ("INT32", "INT64") or one.statistics is None:
+                continue
+            if not seen.has_min_max or not isinstance(seen.min, int):
+                unknown.add(name)
+                continue
+            least[name] = min(least.get(name, seen.min), seen.min)
+            most[name] = max(most.get(name, seen.max), seen.max)
+    known = [name for name in least if name not in unknown]
+    return json.dumps({
+        "numRecords": footer.num_rows, "minValues": {name: least[name] for name in known},
+        "maxValues": {name: most[name] for name in known},
+    })  # fmt: skip
+
+
+def _said(kind: Any) -> str:
+    return "not there" if kind is None else kind if isinstance(kind, str) else str(kind.get("type", kind))

@@ -1,0 +1,126 @@
+"""Delta tables: what others read of an export, how an import reads them, and a stream's batches once each."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from tests.pipeline.test_commands import kcli as kcli
+from tests.pipeline.test_commands import whole_records
+
+deltalake = pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
+
+ROWS = [(n % 2, 1_700_000_000_000 + n * 40_000_000, b"k%d" % (n % 3), b"%d" % n, ()) for n in range(20)]
+
+
+def rows_of(path, *columns):
+    table = deltalake.DeltaTable(path)
+    found = table.to_pyarrow_table(columns=list(columns)).to_pylist()
+    return sorted(tuple(row.values()) for row in found)
+
+
+@pytest.fixture
+def topic(topics):
+    made = topics.make(2)
+    topics.fill(made, ROWS)
+    return made
+
+
+def test_an_export_is_a_delta_table_for_anybody_and_comes_back(kcli, topics, topic, tmp_path):
+    assert kcli("export", topic, "--to", "delta", "lake") == 0
+    table = deltalake.DeltaTable(tmp_path / "lake")
+    assert table.version() == 0
+    assert rows_of(tmp_path / "lake", "partition", "offset") == [
+        (n % 2, n // 2) for n in sorted(range(20), key=lambda n: (n % 2, n))
+    ]
+    columns = table.to_pyarrow_table()
+    assert columns.schema.field("timestamp").type == pa.timestamp("us", "UTC")
+    assert sorted(stamp.timestamp() * 1000 for stamp in columns["timestamp"].to_pylist()) == [row[1] for row in ROWS]
+    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    assert sum(one["num_records"] for one in actions) == 20
+    assert max(one["max.offset"] for one in actions) == 9
+    back = topics.make(2)
+    assert kcli("import", "lake", back, "--keep-partitions", "--keep-timestamps") == 0
+    assert whole_records(topics, back) == whole_records(topics, topic)
+
+
+def test_versions_folders_by_column_and_what_does_not_fit(kcli, topics, topic, tmp_path, capfd):
+    line = ["export", topic, "--to", "delta", "lake", "--select", "CAST(key AS STRING) || ': a/b' AS k, offset"]
+    assert kcli(*line, "--partition-by", "k,date") == 0
+    wanted = sorted((f"k{n % 3}: a/b", n // 2) for n in range(20))
+    assert rows_of(tmp_path / "lake", "k", "offset") == wanted
+    assert kcli(*line, "--partition-by", "k,date") == 2
+    assert "--append adds to it, --overwrite replaces it" in capfd.readouterr().err
+    assert kcli(*line, "--partition-by", "k,date", "--append") == 0
+    assert rows_of(tmp_path / "lake", "k", "offset") == sorted(wanted * 2)
+    assert kcli(*line, "--append") == 2
+    assert "its column date is date, here not there" in capfd.readouterr().err
+    assert kcli(*line, "--partition-by", "date", "--append") == 2
+    assert "has folders by k, date: --partition-by has to say so too" in capfd.readouterr().err
+    back = topics.make(1)
+    assert kcli("import", "lake", back, "--key-column", "k", "--value-column", "offset", "--where", "offset = 9") == 0
+    assert sorted((one.key, one.value) for _, one in topics.read(back)) == sorted(
+        2 * [(b"k0: a/b", b"9"), (b"k1: a/b", b"9")]
+    )
+    assert kcli(*line, "--partition-by", "k,date", "--overwrite", "-o", "8:") == 0
+    table = deltalake.DeltaTable(tmp_path / "lake")
+    assert (table.version(), rows_of(tmp_path / "lake", "offset")) == (2, [(8,), (8,), (9,), (9,)])
+    table.load_as_version(0)
+    assert table.to_pyarrow_table().num_rows == 20
+    assert not list((tmp_path / "lake").glob(".kcli-*"))
+
+
+def test_a_batch_that_is_done_again_is_in_the_table_once(kcli, topics, topic, tmp_path):
+    line = ["export", topic, "--to", "delta", "lake", "--once", "--name", "lake", "--select", "partition, offset"]
+    assert kcli(*line) == 0
+    topics.fill(topic, ROWS)
+    assert kcli(*line) == 0
+    wanted = sorted((one, offset) for one in range(2) for offset in range(20))
+    assert rows_of(tmp_path / "lake", "partition", "offset") == wanted
+    commits = tmp_path / "share" / "kcli" / "pipelines" / "lake" / "checkpoint" / "commits"
+    last = max(int(one.name) for one in commits.glob("[0-9]*"))
+    for name in (
+        str(last),
+        f".{last}.crc",
+    ):  # as a crash leaves it after the table's commit and before the checkpoint's
+        (commits / name).unlink()
+    assert kcli(*line) == 0
+    assert rows_of(tmp_path / "lake", "partition", "offset") == wanted
+    topics.fill(topic, ROWS[:2])
+    assert kcli(*line) == 0
+    assert len(rows_of(tmp_path / "lake", "partition", "offset")) == 42
+    history = deltalake.DeltaTable(tmp_path / "lake").history()
+    assert len(history) == 3
+
+
+def test_without_the_package_it_says_what_to_install(kcli, topic, tmp_path, monkeypatch, capfd):
+    monkeypatch.setitem(__import__("sys").modules, "deltalake", None)
+    assert kcli("export", topic, "--to", "delta", "lake") == 2
+    assert 'pip install "kcli-kafka[delta]"' in capfd.readouterr().err
+    assert not (tmp_path / "lake").exists()
+
+
+def test_a_table_that_is_more_than_its_files_is_refused(kcli, topics, tmp_path, capfd):
+    log = tmp_path / "lake" / "_delta_log"
+    log.mkdir(parents=True)
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": ["deletionVectors"],
+        "writerFeatures": ["deletionVectors"],
+    }
+    schema = {"type": "struct", "fields": [{"name": "value", "type": "string", "nullable": True, "metadata": {}}]}
+    about = {
+        "id": "5a",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps(schema),
+        "partitionColumns": [],
+        "configuration": {},
+    }
+    (log / "00000000000000000000.json").write_text(
+        f"{json.dumps({'protocol': protocol})}\n{json.dumps({'metaData': about})}\n"
+    )
+    assert kcli("import", "lake", topics.make(1)) == 2
+    assert "has deletionVectors: Delta's own jars read it" in capfd.readouterr().err
