@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import Any, NamedTuple, Protocol, TypeVar
 
+    from kcli.errors import KcliError
     from kcli.proto.schema import Request
 
     R = TypeVar("R")
@@ -132,6 +133,9 @@ class Cluster(Protocol):
     def topic_name(self, topic_id: bytes) -> str | None: ...
     def has_leader(self, at: TopicPartition) -> bool:
         """As cached; False for a leaderless or unknown partition."""
+
+    def failing(self) -> dict[int, tuple[float, float, KcliError]]:
+        """The brokers to which no connection comes about: since when, when last tried (loop time), and why not."""
 
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
         """Ask for metadata now: of these topics, or of those in use."""

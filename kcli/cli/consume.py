@@ -7,7 +7,7 @@ could not finish and exits non-zero (R2). A group's offsets are committed only a
 from __future__ import annotations
 
 from kcli.cli import text
-from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.reading import EARLIEST, LATEST, Selection, held_back, partitions
 from kcli.cli.sink import Sink
@@ -99,6 +99,7 @@ async def _consume(plan: Plan, stop: Stop) -> int:
     sink = Sink(stop=stop)
     try:
         async with Client(plan.connection.client()) as client:
+            tell_outages(client.cluster, quiet=plan.connection.quiet)
             if plan.order is not None:
                 await _make_room(plan, client)
             consumer = plan.consumer(client, plan.group)

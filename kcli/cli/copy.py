@@ -8,7 +8,7 @@ from time import monotonic
 
 from kcli.cli import text
 from kcli.cli.connection import connection_of
-from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.cli.reading import EARLIEST, FILTERING, LATEST, Selection, held_back, partitions
@@ -134,6 +134,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
     from kcli.client import Client
 
     async with Client(plan.connection.client()) as source:
+        tell_outages(source.cluster, quiet=plan.connection.quiet)
         if plan.values["dry_run"]:
             from kcli.cli.copy_survey import survey
 
@@ -142,6 +143,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
         if not plan.elsewhere:
             return await _between(plan, source, source, stop)
         async with Client(plan.target.client()) as target:
+            tell_outages(target.cluster, quiet=plan.connection.quiet)
             here, there = await cluster_id(source.cluster), await cluster_id(target.cluster)
             if plan.source == plan.destination and here is not None and here == there:
                 raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")

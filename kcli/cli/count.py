@@ -6,7 +6,7 @@ is decoded. Markers and, with read_committed, aborted records are not records.
 
 from __future__ import annotations
 
-from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.cli.reading import EARLIEST, LATEST, Selection, finished
@@ -43,6 +43,7 @@ async def _count(plan: Plan, stop: Stop) -> int:
     from kcli.client import Client
 
     async with Client(plan.connection.client()) as client:
+        tell_outages(client.cluster, quiet=plan.connection.quiet)
         counts = await stop.unless(_tally(plan, client))
     if counts is None:
         return INTERRUPTED

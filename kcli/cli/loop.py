@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
     from typing import Any, TypeVar
 
+    from kcli.model import Cluster
+
     T = TypeVar("T")
 
 INTERRUPTED = 130
+PATIENCE = 3.0  # seconds: no module for outages before
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -88,3 +91,15 @@ def run(command: Callable[[Stop], Awaitable[int]]) -> int:
     finally:
         for number, handler in before:
             signal.signal(number, handler or signal.SIG_DFL)
+
+
+def tell_outages(cluster: Cluster, *, quiet: bool) -> None:
+    """From a while on, say on stderr which brokers cannot be reached, as long as this loop runs."""
+
+    def begin() -> None:
+        from kcli.cli.outages import Outages
+
+        Outages(cluster).look()
+
+    if not quiet:
+        asyncio.get_running_loop().call_later(PATIENCE, begin)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.cli import text
 from kcli.cli.connection import Connection
-from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.cli.source import Source
@@ -259,6 +259,7 @@ async def _produce(plan: Plan, stop: Stop) -> int:
         report = Report(plan.report)
     try:
         async with Client(plan.connection.client()) as client:
+            tell_outages(client.cluster, quiet=plan.connection.quiet)
             producer = client.producer(plan.settings)
             await producer.start()
             try:

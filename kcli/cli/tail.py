@@ -6,7 +6,7 @@ from heapq import heappushpop
 from time import monotonic
 
 from kcli.cli.arrivals import Arrivals
-from kcli.cli.loop import Stop
+from kcli.cli.loop import Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.merge import WINDOW, Merge
 from kcli.cli.printer import Printer
@@ -55,6 +55,7 @@ async def _tail(plan: Plan, stop: Stop) -> int:
     printer = Printer(plan.values, terminal=sink.terminal)
     try:
         async with Client(plan.connection.client()) as client:
+            tell_outages(client.cluster, quiet=plan.connection.quiet)
             ends = await stop.unless(_print_last(plan, client, printer, sink))
             if ends is not None and plan.follow and sink.open:
                 await _follow(plan, client, printer, sink, stop, ends)

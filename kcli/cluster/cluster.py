@@ -153,6 +153,10 @@ class NetworkCluster:
         await self._metadata.know()
         return sorted(self.topology.nodes.values())
 
+    def failing(self) -> dict[int, tuple[float, float, KcliError]]:
+        """See `model.Cluster.failing`."""
+        return self._pool.failing(self.topology.nodes)
+
     # -- topics -----------------------------------------------------------------------------------------------------
 
     async def partitions(self, topic: str) -> Sequence[int]:

@@ -9,7 +9,7 @@ from kcli.model import Address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from kcli.model import Broker, Connect, Node
 
@@ -75,6 +75,15 @@ class Pool:
             return
         if all(one is not None and now - one[0] >= GRACE for one in failing):
             raise never_met([str(one[1]) for one in failing if one is not None], self.seeds)
+
+    def failing(self, nodes: Container[int]) -> dict[int, tuple[float, float, KcliError]]:
+        """See `model.Cluster.failing`; of those among `nodes`."""
+        found = {}
+        for node_id, (_, broker) in self._brokers.items():
+            trouble = getattr(broker, "failing", None)
+            if trouble is not None and node_id in nodes:
+                found[node_id] = (trouble[0], getattr(broker, "last_attempt", 0.0), trouble[1])
+        return found
 
     async def retire(self) -> None:
         """Close brokers that nobody will ask again, seeds included once the cluster is known."""

@@ -144,7 +144,7 @@ class Positions:
 
     async def _start(self, cursors: list[Cursor]) -> None:
         """Where to begin: the group's commit where "stored" is asked for, then the log (E19)."""
-        reader, settings = self.reader, self.reader.settings
+        reader = self.reader
         asked = {cursor.at: cursor for cursor in cursors}
         generations = {cursor.at: cursor.generation for cursor in cursors}
         stored = [at for at, cursor in asked.items() if cursor.start.kind == "stored"]
@@ -152,8 +152,16 @@ class Positions:
             for at, found in (await reader.stored(stored)).items():
                 if found is not None and found.offset >= 0 and at in asked:
                     asked.pop(at).resolved(generations[at], found.offset, found.leader_epoch)
+        by_leader: dict[int, dict[TopicPartition, Cursor]] = {}  # one that does not answer holds up its own only (E13)
+        for at, cursor in asked.items():
+            by_leader.setdefault(reader.cluster.leader_id(at), {})[at] = cursor
+        await asyncio.gather(*(self._resolve(some, generations) for some in by_leader.values()))
+
+    async def _resolve(self, asked: dict[TopicPartition, Cursor], generations: dict[TopicPartition, int]) -> None:
+        """The starts in the log of partitions that have one leader."""
+        settings = self.reader.settings
         bounds = {at: cursor.start for at, cursor in asked.items()}
-        answers = await resolve(reader.cluster, bounds, settings.isolation, reset=settings.reset, deadline=ROUND)
+        answers = await resolve(self.reader.cluster, bounds, settings.isolation, reset=settings.reset, deadline=ROUND)
         for at, answer in answers.items():
             cursor = asked[at]
             if cursor.generation != generations[at]:
@@ -162,6 +170,7 @@ class Positions:
                 self._later(cursor, answer)
             else:
                 cursor.resolved(generations[at], answer.offset)
+        self.reader.changed()
 
     async def _outside(self, cursors: list[Cursor]) -> None:
         """The position is not in the log: what the policy says (E21)."""

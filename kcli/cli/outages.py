@@ -1,0 +1,37 @@
+"""What is said when a broker cannot be reached for a while: who, why, that we go on trying, and when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.cli.main import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Cluster
+
+LONG = 5.0
+"""Seconds without a connection before it is said; a leader that restarts or moves is away for less."""
+LOOK = 1.0
+RECENT = 10.0
+"""Seconds after which a broker that nobody dials any more is no trouble of ours."""
+
+
+class Outages:
+    """`look` says what is new, and comes again."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._told: set[int] = set()
+
+    def look(self) -> None:
+        loop = asyncio.get_running_loop()
+        now, failing = loop.time(), self._cluster.failing()
+        for node_id, (since, tried, problem) in sorted(failing.items()):
+            if now - since >= LONG and now - tried <= RECENT and node_id not in self._told:
+                self._told.add(node_id)
+                complain(f"{problem}; trying on")
+        for node_id in sorted(self._told - failing.keys()):
+            self._told.discard(node_id)
+            complain(f"broker {node_id} is there again, or not needed any more")
+        loop.call_later(LOOK, self.look)

@@ -1,0 +1,63 @@
+"""A broker that cannot be reached for a while is said, once, and that it is over (A1, B19: long runs go on)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kcli.cli import loop as running
+from kcli.cli import outages
+from kcli.errors import ConnectError, KcliError
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import Shell
+
+
+class Trouble:
+    """A cluster, as far as outages look at it."""
+
+    def __init__(self) -> None:
+        self.now: dict[int, tuple[float, float, KcliError]] = {}
+
+    def failing(self) -> dict[int, tuple[float, float, KcliError]]:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "PATIENCE", 0.05)
+    monkeypatch.setattr(outages, "LONG", 0.2)
+    monkeypatch.setattr(outages, "LOOK", 0.05)
+
+
+async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster, now = Trouble(), asyncio.get_running_loop().time()
+    looking = outages.Outages(cluster)  # type: ignore[arg-type]
+    problem = ConnectError("broker 2 at b:9092: connection refused: nothing listens there")
+    cluster.now = {2: (now - 0.1, now, problem)}
+    looking.look()
+    assert capsys.readouterr().err == "", "a moment is no outage"
+    cluster.now = {2: (now - 1, now, problem), 3: (now - 60, now - 60, ConnectError("long forgotten"))}
+    looking.look()
+    looking.look()
+    assert capsys.readouterr().err == f"kcli: {problem}; trying on\n"
+    cluster.now = {}
+    looking.look()
+    looking.look()
+    assert capsys.readouterr().err == "kcli: broker 2 is there again, or not needed any more\n"
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_E13_a_reader_says_which_leader_it_waits_for_and_reads_the_others(quiet: bool) -> None:
+    with SandboxThread(topics={"t": 3}, brokers=3) as sandbox:
+        shell = Shell(sandbox.bootstrap)
+        for partition in range(3):
+            shell.ok("produce", "t", "-p", str(partition), stdin=b"x\n")
+        sandbox.faults.refuse(broker=2, times=1_000)
+        sandbox.faults.drop_connections(2)
+        words = ["consume", "t", "-o", "beginning", "--timeout-ms", "1200", "-X", "default.api.timeout.ms=900"]
+        done = shell(*words, *(["-q"] if quiet else []))
+    said = "closed the connection at the first request" in done.stderr.decode()
+    assert done.stdout == b"x\nx\n"
+    assert said is not quiet
+    assert done.stderr.decode().count("trying on") == (not quiet)
