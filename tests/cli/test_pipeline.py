@@ -38,7 +38,7 @@ WRONG = [
     ("export t out --once --name ../x", "--name ../x: expected a word that can name a folder"),
     ("export t Makefile/out", "Makefile/out: nothing can be written in"),
     ("export t pyproject.toml", "pyproject.toml is a file; an export is a folder of files"),
-    ("export t out --to delta", "--to delta needs Delta Lake's jars"),
+    ("export t out --to delta --once --remote sc://h --checkpoint /x", "--once into a Delta table goes with --master"),
     ("import", "import what, and where to? kcli pipeline import PATH TOPIC"),
     ("import nowhere.csv t", "nowhere.csv: there is no such file or folder"),
     ("import Makefile t", "--from says the format of Makefile"),

@@ -190,11 +190,9 @@ def _stats(file: Path) -> str:
                 continue
             least[name] = min(least.get(name, seen.min), seen.min)
             most[name] = max(most.get(name, seen.max), seen.max)
-    known = [name for name in least if name not in unknown]
-    return json.dumps({
-        "numRecords": footer.num_rows, "minValues": {name: least[name] for name in known},
-        "maxValues": {name: most[name] for name in known},
-    })  # fmt: skip
+    known = sorted({*least} - unknown)
+    ranges = {"minValues": {name: least[name] for name in known}, "maxValues": {name: most[name] for name in known}}
+    return json.dumps({"numRecords": footer.num_rows, **ranges})
 
 
 def _said(kind: Any) -> str:
