@@ -8,6 +8,7 @@ from kcli.cli.undo import UndoFile
 from kcli.declared.model import DONE, REMOVE, WOULD
 from kcli.declared.plan import Plan
 from kcli.declared.schema import ID
+from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def apply(values: Values) -> int:
             if id(step) in before and step.problem is not None:
                 document.fail(step.problem, step.name)
         done = sum(step.done for step in plan.steps)
+        if done and not values["no_wait"]:
+            await _settled(values, plan)
         say(values, f"{plural(done, 'change')} done" + (f", {ready - done} failed" if ready > done else ""))
         return None
 
@@ -81,6 +84,18 @@ def diff(values: Values) -> int:
         return 1 if lost else DIFFERS if plan.steps else None
 
     return answer(values, "diff", work)
+
+
+async def _settled(values: Values, plan: Plan) -> None:
+    """What was done is done, also when brokers are slow to tell it."""
+    try:
+        left = sorted(await plan.settle())
+    except KcliError as error:
+        say(values, f"it could not be looked at again: {error}")
+        return
+    if left:
+        more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+        say(values, f"the brokers have not all learned of it yet: {left[0]}{more}")
 
 
 def _remarks(values: Values, plan: Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.configs_options import NO_UNDO, UNDO_FILE
 from kcli.cli.connection import CONNECTION
 from kcli.cli.option import Command, Option
-from kcli.cli.shared_options import DRY_RUN, EXECUTE, INTERNAL, OUTPUT
+from kcli.cli.shared_options import DRY_RUN, EXECUTE, INTERNAL, NO_WAIT, OUTPUT
 
 PRUNE = Option(
     name="prune", flags=("--prune",), kind="flag",
@@ -55,7 +55,7 @@ A file:
   acls:
   - {{principal: User:alice, allow: [read, describe], topic: orders}}""",
     words="FILE",
-    options=(EXECUTE, DRY_RUN, PRUNE, SECRETS, KEEP_GOING, UNDO_FILE, NO_UNDO, *OUTPUT),
+    options=(EXECUTE, DRY_RUN, PRUNE, SECRETS, KEEP_GOING, NO_WAIT, UNDO_FILE, NO_UNDO, *OUTPUT),
 )
 DIFF = Command(
     name="diff",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from itertools import groupby
 
+from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE
 from kcli.declared import acls, configs, quotas, topics, users
 from kcli.declared.secrets import Secrets
 from kcli.errors import ConnectError, KcliError, UsageError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from kcli.declared.model import Declared, Step
     from kcli.model import Cluster
 
+PATIENCE = 30.0
+"""Seconds until brokers have learned what a controller has done."""
 KINDS: dict[str, ModuleType] = {"users": users, "topics": topics, "configs": configs, "quotas": quotas, "acls": acls}
 OF = {"user": users, "topic": topics, "quota": quotas, "acl": acls}
 
@@ -85,6 +88,21 @@ class Plan:
     async def carry_out(self) -> None:
         """Do it; each step succeeds or fails by itself."""
         await self._each(dry_run=False)
+
+    async def settle(self, patience: float = PATIENCE) -> set[str]:
+        """Wait until the brokers tell what was done: they learn of it a moment after the controller. The names of
+        what they still tell otherwise after `patience` seconds. Raises KcliError where nobody can be asked."""
+        done = {(step.kind, step.name, item.what) for step in self.steps if step.done for item in step.items}
+        loop = asyncio.get_running_loop()
+        give_up, pause = loop.time() + patience, FIRST_PAUSE
+        while True:
+            again = Plan(self._cluster, self._declared, prune=self._prune)
+            await again.look()
+            left = {(step.kind, step.name, item.what) for step in again.steps for item in step.items} & done
+            if not left or loop.time() + pause > give_up:
+                return {f"{name} {what}" for _, name, what in left}
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LAST_PAUSE)
 
     async def _each(self, *, dry_run: bool) -> None:
         for (_, kind), group in groupby(self.ready, key=lambda step: (step.order, _kind(step))):

@@ -80,11 +80,12 @@ async def _complete(
         from kcli.nearest import did_you_mean
 
         names = {one.name for one in told}
-        unknown = [name for name in lacking[at] if name not in names]
-        if unknown:
-            place = wanted[at].values[unknown[0]].place
-            near = did_you_mean(unknown[0], names)
-            known[at] = KcliError(f"{place}: {about(at)} has no config {unknown[0]}{near}")
+        for name in (one for one in lacking[at] if one not in names):
+            if at.kind == "broker" and (name.startswith("listener.name.") or not did_you_mean(name, names, 0.85)):
+                continue  # a listener's own, or a plugin's: brokers tell those only when they are set
+            why = f"{about(at)} has no config {name}{did_you_mean(name, names)}"
+            known[at] = KcliError(f"{wanted[at].values[name].place}: {why}")
+            break
 
 
 async def _defaults(cluster: Cluster, names: list[str]) -> dict[str, Config]:

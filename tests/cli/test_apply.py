@@ -12,6 +12,7 @@ import pytest
 from kcli import codes
 from kcli.cli.main import main
 from kcli.cli.undo import UndoFile
+from kcli.declared.plan import Plan
 from kcli.declared.schema import SCHEMA
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.poison import Poison, leaks, on_a_terminal, poisoned
@@ -381,6 +382,32 @@ def test_nothing_of_a_hostile_cluster_acts_on_a_terminal(words: list[str], error
     assert not leaks(text)
     assert code in (0, 1, 2, 3, 4, 5), text
     assert "Traceback" not in text
+
+
+def test_a_run_ends_when_the_brokers_tell_what_was_done(kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Plan] = []
+    look = Plan.look
+
+    async def late(plan: Plan) -> None:
+        """The second and third look are at what was before."""
+        looks.append(plan)
+        await look(plan)
+        if len(looks) in (2, 3):
+            plan.steps = list(looks[0].steps)
+
+    monkeypatch.setattr(Plan, "look", late)
+    text = "topics: {there: {configs: {retention.ms: 1h}}}"
+    done = kcli.apply(text, "--execute")
+    assert (done.code, len(looks)) == (0, 4)
+    assert "not all learned" not in done.err
+    looks.clear()
+    done = kcli.apply(text.replace("1h", "2h"), "--execute", "--no-wait")
+    assert (done.code, len(looks)) == (0, 1)
+    looks.clear()
+    monkeypatch.setattr(Plan.settle, "__defaults__", (0.0,))
+    done = kcli.apply(text.replace("1h", "3h"), "--execute")
+    assert (done.code, len(looks)) == (0, 2)
+    assert "the brokers have not all learned of it yet: there retention.ms" in done.err
 
 
 def test_stdin_is_a_file_too(kcli: Kcli, sandbox: SandboxThread, monkeypatch: pytest.MonkeyPatch) -> None:
