@@ -76,7 +76,7 @@ Examples:
   kcli acls list --topic orders
   kcli acls list --principal bob --operation write
   kcli acls list --topic orders- --pattern prefixed
-  kcli acls list -J > acls.json                 `kcli acls add --from` reads it""",
+  kcli acls list -J > acls.json                 # `kcli acls add --from` reads it""",
         options=(
             *_FILTER,
             _pattern(("match", "any", "literal", "prefixed"), "Default match: what holds for the resource."),
@@ -126,7 +126,7 @@ prefixes too). {_PLAN}
 \b
 Examples:
   kcli acls remove --principal bob --topic orders --dry-run
-  kcli acls remove --principal bob --execute    all that bob has
+  kcli acls remove --principal bob --execute    # all that bob has
   kcli acls remove --consumer --principal bob --topic orders --group billing --execute
   kcli acls remove --topic orders --pattern match --permission deny --execute""",
         options=(

@@ -30,17 +30,17 @@ ORPHANED: lag and no member. LOSING DATA: retention took records before they wer
 
 \b
 Examples:
-  kcli lag                                 all groups, the worst first
-  kcli lag billing                         by topic
-  kcli lag billing -p                      by partition, with member and host
-  kcli lag billing -p --records            and how many records that are, by reading them
-  kcli lag billing --max-lag 1000 -q       exit code 3 when it is more
-  kcli lag --watch                         rates, ETA and time lag, every 5 s; Ctrl-C ends it
+  kcli lag                                 # all groups, the worst first
+  kcli lag billing                         # by topic
+  kcli lag billing -p                      # by partition, with member and host
+  kcli lag billing -p --records            # and how many records that are, by reading them
+  kcli lag billing --max-lag 1000 -q       # exit code 3 when it is more
+  kcli lag --watch                         # rates, ETA and time lag, every 5 s; Ctrl-C ends it
   kcli lag billing --watch --format ndjson | jq .eta
-  kcli lag billing --max-lag 0 --timeout 5m        wait until it has caught up, at most so long (else exit 4)
-  kcli lag billing --max-time 5m --for 2m          exit 3 as soon as it does not hold
-  kcli lag record > incident.ndjson                then: kcli lag --replay incident.ndjson
-  kcli lag --prometheus :9308                      metrics, as kafka_exporter names them
+  kcli lag billing --max-lag 0 --timeout 5m        # wait until it has caught up, at most so long (else exit 4)
+  kcli lag billing --max-time 5m --for 2m          # exit 3 as soon as it does not hold
+  kcli lag record > incident.ndjson                # then: kcli lag --replay incident.ndjson
+  kcli lag --prometheus :9308                      # metrics, as kafka_exporter names them
   kcli lag --by partition -J | jq '.partitions[] | select(.status == "ORPHANED")'""",
     words="GROUP",
     options=(
@@ -105,9 +105,9 @@ OFFSETS = Command(
 \b
 Examples:
   kcli offsets orders
-  kcli offsets orders --at -1h            the offset an hour ago
-  kcli offsets orders --at -1h --time-field event.ts    by a time in the values
-  kcli offsets orders -g billing -J       with the group's commits and lag""",
+  kcli offsets orders --at -1h            # the offset an hour ago
+  kcli offsets orders --at -1h --time-field event.ts    # by a time in the values
+  kcli offsets orders -g billing -J       # with the group's commits and lag""",
     words="TOPIC",
     options=(
         Option(

@@ -34,10 +34,10 @@ without --prune, and a second run changes nothing. What was there before is kept
 
 \b
 Examples:
-  kcli apply cluster.yaml                        the plan
+  kcli apply cluster.yaml                        # the plan
   kcli apply cluster.yaml --execute
   kcli apply topics/ acls.toml --execute
-  kcli apply cluster.yaml --prune --dry-run      what would go, too; checked by the brokers
+  kcli apply cluster.yaml --prune --dry-run      # what would go, too; checked by the brokers
   kcli export | kcli apply - -b other:9092 --execute
 
 \b
@@ -68,7 +68,7 @@ DIFF = Command(
 \b
 Examples:
   kcli diff cluster.yaml
-  kcli diff topics/ --prune                      also what is there and not declared
+  kcli diff topics/ --prune                      # also what is there and not declared
   kcli diff cluster.yaml -J | jq '.changes[].name'""",
     words="FILE",
     options=(PRUNE, *OUTPUT),

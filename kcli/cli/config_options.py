@@ -29,7 +29,7 @@ line it is from. Secrets are hidden and nothing is looked up: sources are named,
 \b
 Examples:
   kcli config show prod
-  kcli config show --profile prod -X linger.ms=50 --all      defaults too""",
+  kcli config show --profile prod -X linger.ms=50 --all      # defaults too""",
         words="[PROFILE]",
         options=(Option(name="all", flags=("--all",), kind="flag", help="Defaults too."), *OUTPUT),
     ),
@@ -42,7 +42,7 @@ Examples:
 \b
 Examples:
   kcli config check
-  kcli config check prod --secrets      look secrets up too, and open keys with them""",
+  kcli config check prod --secrets      # look secrets up too, and open keys with them""",
         words="[PROFILE]...",
         options=(
             Option(
@@ -61,7 +61,7 @@ Examples:
 
 \b
 Examples:
-  kcli config import kaf                               from ~/.kaf/config
+  kcli config import kaf                               # from ~/.kaf/config
   kcli config import client.properties --name prod
   kcli config import kafkactl --only prod --write""",
         words="kcat|kaf|kafkactl|kcl|rpk|properties [FILE]",

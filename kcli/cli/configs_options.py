@@ -83,7 +83,7 @@ Exit code 3 when something does.
 
 \b
 Examples:
-  kcli configs diff topic orders                from the defaults
+  kcli configs diff topic orders                # from the defaults
   kcli configs diff topic orders orders-copy
   kcli configs diff broker 1 2""",
         words="KIND NAME [OTHER]",

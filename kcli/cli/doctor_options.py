@@ -20,7 +20,7 @@ a broker too old), 2 the configuration, 5 a connection.
 \b
 Examples:
   kcli doctor -b kafka-1:9092
-  kcli doctor --profile prod -t orders -g billing      what I may do with them
+  kcli doctor --profile prod -t orders -g billing      # what I may do with them
   kcli doctor --profile prod -J | jq '.steps[] | select(.status == "failed")'""",
     options=(
         *OUTPUT,

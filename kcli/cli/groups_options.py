@@ -123,7 +123,7 @@ Example:
 
 \b
 Examples:
-  kcli groups delete billing --dry-run     what would happen
+  kcli groups delete billing --dry-run     # what would happen
   kcli groups delete billing --execute""",
         words="GROUP",
         options=(EXECUTE, DRY_RUN, IF_EXISTS, UNDO_FILE, NO_UNDO, *OUTPUT),
@@ -140,14 +140,14 @@ Offsets are clamped to the log, and the row says so. A group that does not exist
 
 \b
 Examples:
-  kcli groups reset billing --all-topics --to-earliest             the plan
+  kcli groups reset billing --all-topics --to-earliest             # the plan
   kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
   kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
   kcli groups reset billing --all-topics --by-duration PT1H30M --execute
   kcli groups reset billing --all-topics --shift-by -100 --execute
-  kcli groups reset billing -t orders --to @-2h --execute          one grammar: as `consume -o`
-  kcli groups reset billing -t orders --to @-2h --time-field event.ts --execute    by a time in the values
-  kcli groups reset --from-file undo.json --execute                take a reset back
+  kcli groups reset billing -t orders --to @-2h --execute          # one grammar: as `consume -o`
+  kcli groups reset billing -t orders --to @-2h --time-field event.ts --execute    # by a time in the values
+  kcli groups reset --from-file undo.json --execute                # take a reset back
   kcli groups reset billing-2 --from-group billing -t orders --execute""",
         words="GROUP",
         options=(*FORMS, *PAYLOAD_TIME, TOPIC, ALL_TOPICS, EXECUTE, DRY_RUN, UNDO_FILE, NO_UNDO, *OUTPUT),
@@ -161,7 +161,7 @@ subscribed to the topic.
 
 \b
 Examples:
-  kcli groups delete-offsets billing -t old-orders                 the plan
+  kcli groups delete-offsets billing -t old-orders                 # the plan
   kcli groups delete-offsets billing -t old-orders:3 --execute""",
         words="GROUP",
         options=(TOPIC, ALL_TOPICS, EXECUTE, DRY_RUN, UNDO_FILE, NO_UNDO, *OUTPUT),
@@ -175,7 +175,7 @@ work; TARGET must have no members, and need not exist. Commits of TARGET that SO
 
 \b
 Examples:
-  kcli groups clone billing billing-2                              the plan
+  kcli groups clone billing billing-2                              # the plan
   kcli groups clone billing billing-2 -t orders --execute""",
         words="SOURCE TARGET",
         options=(TOPIC, EXECUTE, DRY_RUN, UNDO_FILE, NO_UNDO, *OUTPUT),

@@ -33,10 +33,10 @@ leader, and the RECORDS THAT ONLY THE OTHERS HAVE ARE LOST. Try first to get tho
 
 \b
 Examples:
-  kcli leaders elect orders                            the plan
+  kcli leaders elect orders                            # the plan
   kcli leaders elect orders:0,3 payments --execute
   kcli leaders elect --all-topics --internal --execute
-  kcli leaders elect orders:3 --unclean --execute      the last resort""",
+  kcli leaders elect orders:3 --unclean --execute      # the last resort""",
         words="TOPIC",
         options=(
             ALL_TOPICS,

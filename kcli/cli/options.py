@@ -133,9 +133,9 @@ PRODUCE = Command(
 \b
 Examples:
   kcli produce orders < orders.txt
-  kcli produce orders -K : -z zstd < keyed.txt        key:value, compressed
-  kcli produce orders -k k -H source=shell --value v  one record
-  kcli produce orders --transactional-id load-1 < f   all of it or nothing
+  kcli produce orders -K : -z zstd < keyed.txt        # key:value, compressed
+  kcli produce orders -k k -H source=shell --value v  # one record
+  kcli produce orders --transactional-id load-1 < f   # all of it or nothing
   kcli produce orders --transactional-id load-1 --batch 1000 < f
   kcli consume orders -e -J | kcli produce copy --input json""",
     words="TOPIC [FILE]...",
@@ -224,19 +224,19 @@ null; < and > with null, or between a number and a text, are false. -n counts th
 
 \b
 Examples:
-  kcli consume orders -e                              all there is
-  kcli consume orders -o -10 -e                       the last ten of each partition
+  kcli consume orders -e                              # all there is
+  kcli consume orders -o -10 -e                       # the last ten of each partition
   kcli consume orders --start 2026-03-01T09:00Z --end 2026-03-01T10:00Z
   kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
   kcli consume orders -o @-1h:now -f '%T{iso} %k %s\\n'
-  kcli consume orders -p 0 -o 100:200 -J              envelopes of a range
-  kcli consume orders -e --grep 'timeout|refused'     values that match
+  kcli consume orders -p 0 -o 100:200 -J              # envelopes of a range
+  kcli consume orders -e --grep 'timeout|refused'     # values that match
   kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'
   kcli consume orders -e --key user-42 --header trace-id --fail-if-none
-  kcli consume '^orders-' -e --order time             all topics of a pattern, merged by time
-  kcli consume orders -g billing                      as a member of a group
+  kcli consume '^orders-' -e --order time             # all topics of a pattern, merged by time
+  kcli consume orders -g billing                      # as a member of a group
   kcli consume orders -g b -X group.protocol=consumer of one by KIP-848
-  kcli consume orders --share-group work --from-beginning   of a share group; -e: what it has now""",
+  kcli consume orders --share-group work --from-beginning   # of a share group; -e: what it has now""",
     words="TOPIC...",
     options=(
         *CONNECTION,
@@ -317,10 +317,10 @@ TALLY = Command(
 \b
 Examples:
   kcli count orders
-  kcli count orders -o @-1h:now                       of the last hour
+  kcli count orders -o @-1h:now                       # of the last hour
   kcli count orders --start -1h --time-field event.ts by a time in the values
-  kcli count orders --where 'value.total > 100'       of some
-  kcli count orders payments --format table           by partition""",
+  kcli count orders --where 'value.total > 100'       # of some
+  kcli count orders payments --format table           # by partition""",
     words="TOPIC...",
     options=(
         *CONNECTION,

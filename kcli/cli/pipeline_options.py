@@ -39,8 +39,8 @@ Examples:
   kcli pipeline export orders --to parquet out -o @-1d: --partition-by date,partition
   kcli pipeline export orders --to csv out --value-format json --select 'key, value.user, value.total'
   kcli pipeline export orders --to json out --where 'partition = 3 AND offset >= 1000' --files 1
-  kcli pipeline export orders --to parquet out --once          again tomorrow: what came since
-  kcli pipeline export orders --to parquet out --dry-run       how much would it be?""",
+  kcli pipeline export orders --to parquet out --once          # again tomorrow: what came since
+  kcli pipeline export orders --to parquet out --dry-run       # how much would it be?""",
     words="TOPIC... DIR",
     options=(
         Option(name="to", flags=("--to",), choices=FILES, help="The format of the files (default parquet)."),
@@ -81,7 +81,7 @@ Examples:
   kcli pipeline import out/orders orders-2 --keep-partitions --keep-timestamps
   kcli pipeline import users.csv users --key-column id --value json
   kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 'ERROR'"
-  kcli pipeline import inbox/ orders --from json --once            files that are new since the last run""",
+  kcli pipeline import inbox/ orders --from json --once            # files that are new since the last run""",
     words="PATH... TOPIC",
     options=(
         Option(name="source", flags=("--from",), choices=(*FILES, "text"), help="The format; else by names."),

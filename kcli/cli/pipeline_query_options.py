@@ -166,7 +166,7 @@ Examples:
   kcli pipeline profile orders
   kcli pipeline profile orders -o @-1d: --html orders.html
   kcli pipeline profile orders --json | jq .fields
-  kcli pipeline profile orders --sample 0 --top 50         look into every value""",
+  kcli pipeline profile orders --sample 0 --top 50         # look into every value""",
     words="TOPIC",
     options=(
         Option(

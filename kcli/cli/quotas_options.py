@@ -62,8 +62,8 @@ unless --strict.
 
 \b
 Examples:
-  kcli quotas describe --user alice               also those of alice with a client-id
-  kcli quotas describe --user alice --strict      only those of alice herself
+  kcli quotas describe --user alice               # also those of alice with a client-id
+  kcli quotas describe --user alice --strict      # only those of alice herself
   kcli quotas describe --user-default --any client-id
   kcli quotas describe --any ip""",
         options=(*_ENTITY, _ANY, _STRICT, *OUTPUT),
@@ -100,7 +100,7 @@ On a listener without authentication the user is ANONYMOUS.
 \b
 Examples:
   kcli quotas resolve --user alice --client-id app
-  kcli quotas resolve --client-id app                 of ANONYMOUS
+  kcli quotas resolve --client-id app                 # of ANONYMOUS
   kcli quotas resolve --user alice --client-id app --ip 10.0.0.7 --all -J""",
         options=(_USER, _CLIENT, _IP, _ALL, *OUTPUT),
     ),

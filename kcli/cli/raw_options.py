@@ -19,8 +19,8 @@ Error codes in the answer are said by name on stderr, and make the exit code 1.
 
 \b
 Examples:
-  kcli raw --list                                  the APIs, with our versions and the broker's
-  kcli raw --describe Metadata -v 12               fields, types, defaults
+  kcli raw --list                                  # the APIs, with our versions and the broker's
+  kcli raw --describe Metadata -v 12               # fields, types, defaults
   kcli raw Metadata '{"topics": [{"name": "orders"}]}'
   kcli raw 60 --broker 2 -v 0 --explain
   kcli raw DescribeGroups '{"groups": ["billing"]}' --broker group:billing

@@ -33,10 +33,10 @@ def plan(values: Values) -> int:
     async def work(cluster: Cluster, document: Document) -> None:
         made, _ = await reassign_plan.look(cluster, document, values)
         await reassign_plan.from_options(cluster, made, document, values)
-        document.rows["brokers"] = reassign_plan.broker_rows(made)
+        document.rows["brokers"] = reassign_plan.broker_rows(made) if made.wanted or made.log_dirs else []
         rows = reassign_plan.partition_rows(made, "planned")
         document.rows["partitions"] = list(rows.values())
-        _tell(values, made, rows)
+        _tell(values, made, rows, failed=bool(document.errors))
         await _warn(cluster, values, made)
         if values["save"]:
             _save(values["save"], made.changes())
@@ -45,8 +45,10 @@ def plan(values: Values) -> int:
     return answer(values, "reassign.plan", work)
 
 
-def _tell(values: Values, made: Plan, rows: Rows) -> None:
+def _tell(values: Values, made: Plan, rows: Rows, *, failed: bool) -> None:
     """The plan in a sentence."""
+    if not made.wanted and failed:
+        return  # which topics or partitions are not there is said
     if not rows:
         say(values, f"nothing to do: {plural(len(made.wanted), 'partition')} are where they should be")
         return
@@ -105,10 +107,10 @@ def execute(values: Values) -> int:
             await reassign_plan.from_options(cluster, made, document, values)
         else:
             reassign_plan.from_file(made, document, path)
-        document.rows["brokers"] = reassign_plan.broker_rows(made)
+        document.rows["brokers"] = reassign_plan.broker_rows(made) if made.wanted or made.log_dirs else []
         rows = reassign_plan.partition_rows(made, "would move")
         document.rows["partitions"] = list(rows.values())
-        _tell(values, made, rows)
+        _tell(values, made, rows, failed=bool(document.errors))
         if rate is not None and rows:
             longest = max(row["receives"] for row in document.rows["brokers"]) / rate
             say(values, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")

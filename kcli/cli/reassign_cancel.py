@@ -36,6 +36,8 @@ def cancel(values: Values) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         ongoing = await list_reassignments(cluster)
         meant = {at: one for at, one in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
+        if not meant and scope.topics:
+            await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that nothing moves
         rows = {at: _row(at, one) for at, one in meant.items()}
         document.rows["partitions"] = list(rows.values())
         back = await _on_disks(cluster, dirs)

@@ -87,7 +87,7 @@ Nothing is changed; `kcli reassign execute` does it, with the same options or wi
 Examples:
   kcli reassign plan orders payments
   kcli reassign plan --all-topics --broker-list 1,2,3,4 --save plan.json
-  kcli reassign plan --remove-broker 3               everything, Kafka's own topics too
+  kcli reassign plan --remove-broker 3               # everything, Kafka's own topics too
   kcli reassign plan orders --replication-factor 3""",
         words="TOPIC",
         options=(*_PLAN, _SAVE, *OUTPUT),
@@ -106,7 +106,7 @@ Examples:
   kcli reassign execute plan.json --throttle 50MiB --execute --wait
   kcli reassign execute --remove-broker 3 --throttle 20MiB --execute --wait --batch 50
   kcli reassign execute orders --replication-factor 3 --execute
-  kcli reassign execute ~/.local/state/kcli/undo/reassign-….json --execute   back""",
+  kcli reassign execute ~/.local/state/kcli/undo/reassign-….json --execute   # back""",
         words="FILE|TOPIC",
         options=(
             *_PLAN,
@@ -135,7 +135,7 @@ something moves, 1 when a partition is elsewhere than FILE says.
 \b
 Examples:
   kcli reassign verify plan.json
-  kcli reassign verify --wait                          all that is under way
+  kcli reassign verify --wait                          # all that is under way
   kcli reassign verify plan.json --wait --timeout 3600 -J""",
         words="FILE",
         options=(_WAIT, _TIMEOUT, _INTERRUPT, _KEEP, *OUTPUT),
@@ -188,7 +188,7 @@ from one, or so that all directories of a broker are about as full. The plan com
 \b
 Examples:
   kcli reassign disks --broker 1 --balance
-  kcli reassign disks --broker 1 --from /data/a --execute --wait      empty a disk
+  kcli reassign disks --broker 1 --from /data/a --execute --wait      # empty a disk
   kcli reassign disks orders:0 --broker 2 --to /data/b --throttle 50MiB --execute --wait""",
         words="TOPIC",
         options=(

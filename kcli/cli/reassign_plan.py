@@ -47,9 +47,10 @@ class Plan(Value):
 
 
 def file_of(values: Values) -> str | None:
-    """The file that a line names instead of topics. Raises UsageError for one with options of a plan."""
+    """The file that a line names instead of topics: one that is there, or a word that looks like one. Raises UsageError
+    for one with options of a plan."""
     words: list[str] = values["words"]
-    if len(words) != 1 or not (os.path.isfile(words[0]) or os.sep in words[0]):
+    if len(words) != 1 or not (os.path.isfile(words[0]) or os.sep in words[0] or words[0].endswith(".json")):
         return None
     given = [name for name in PLANNING if values.get(name)]
     if given:

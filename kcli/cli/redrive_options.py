@@ -24,7 +24,7 @@ count. Records may be published twice after an interruption, and none is left ou
 
 \b
 Examples:
-  kcli redrive orders-dlq                                         the plan, by target
+  kcli redrive orders-dlq                                         # the plan, by target
   kcli redrive orders-dlq --execute
   kcli redrive orders-dlq --execute --where 'matches(headers["__connect.errors.exception.message"], "timeout")'
   kcli redrive orders-dlq --execute --rate 100 --on-error skip

@@ -16,7 +16,7 @@ field of its value: what `consume --start TIME --time-field NAME` begins with. I
 
 \b
 Examples:
-  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             the plan
+  kcli rollback billing -t orders --time-field event.ts --start 2026-03-01T09:00Z             # the plan
   kcli rollback billing -t orders --time-field event.ts --start -2h --jitter 5m --execute""",
     words="GROUP",
     options=(

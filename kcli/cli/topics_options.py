@@ -46,7 +46,7 @@ Examples:
 Examples:
   kcli topics create orders
   kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
-  kcli topics create orders -p 12 --dry-run      the broker checks, nothing is made""",
+  kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is made""",
         words="TOPIC",
         options=(
             Option(
@@ -90,7 +90,7 @@ Examples:
 
 \b
 Examples:
-  kcli topics delete orders --dry-run      what would be lost
+  kcli topics delete orders --dry-run      # what would be lost
   kcli topics delete orders --execute""",
         words="TOPIC",
         options=(
@@ -154,10 +154,10 @@ first: where each log starts and would start, and how many offsets would be gone
 
 \b
 Examples:
-  kcli topics trim orders --before @-7d --dry-run       what is older than a week
+  kcli topics trim orders --before @-7d --dry-run       # what is older than a week
   kcli topics trim orders:0,1 --before 4711 --execute
-  kcli topics trim orders --before end --execute        everything that is there now
-  kcli topics trim orders --before -1000 --execute      all but the last 1000 of each partition""",
+  kcli topics trim orders --before end --execute        # everything that is there now
+  kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition""",
         words="TOPIC[:0,1]",
         options=(
             Option(
@@ -183,7 +183,7 @@ RATE is measured over --over. Brokers before 3.0 do not tell the last write, tho
 Examples:
   kcli topics stats
   kcli topics stats orders payments --over 5s
-  kcli topics stats --unused 30d                        nobody wrote for 30 days, no group has lag
+  kcli topics stats --unused 30d                        # nobody wrote for 30 days, no group has lag
   kcli topics stats --sort size --format plain""",
         words="TOPIC",
         options=(

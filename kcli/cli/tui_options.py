@@ -17,8 +17,8 @@ config.toml, by the ids that --keys prints: "group.reset" = "R".
 \b
 Examples:
   kcli tui
-  kcli tui group payments                  begin with one group
-  kcli tui --replay incident.ndjson        , and . step, space plays, + and - change the speed
+  kcli tui group payments                  # begin with one group
+  kcli tui --replay incident.ndjson        # , and . step, space plays, + and - change the speed
   kcli dash --profile prod --interval 2s""",
     words="PLACE",
     options=(

@@ -21,9 +21,9 @@ filter, so that a long list need not come over the wire.
 \b
 Examples:
   kcli txn list
-  kcli txn list --open --longer-than 5m        who holds readers up
+  kcli txn list --open --longer-than 5m        # who holds readers up
   kcli txn list --pattern 'billing-.*' -J
-  kcli txn list --producer-id 1042             whose is it""",
+  kcli txn list --producer-id 1042             # whose is it""",
         options=(
             Option(
                 name="txn_states",
@@ -81,7 +81,7 @@ write first.
 Examples:
   kcli txn producers orders
   kcli txn producers orders:0,1 --open
-  kcli txn producers orders:0 --broker 2       as that replica knows them""",
+  kcli txn producers orders:0 --broker 2       # as that replica knows them""",
         words="TOPIC[:0,1]",
         options=(
             _OPEN,
@@ -141,7 +141,7 @@ Examples:
   kcli txn abort orders:0 --start-offset 42
   kcli txn abort orders:0 --start-offset 42 --execute
   kcli txn abort orders:0 --producer-id 7 --producer-epoch 0 --coordinator-epoch 3 --execute
-  kcli txn abort --fence billing-1 --execute   the same as kcli txn fence""",
+  kcli txn abort --fence billing-1 --execute   # the same as kcli txn fence""",
         words="TOPIC[:0,1]",
         options=(
             Option(

@@ -348,3 +348,27 @@ def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(
     assert "WARNING: broker 2 is not there; its 3 replicas would be made elsewhere" in capsys.readouterr().err
     assert main(["reassign", "plan", "orders", "--to", "1,2,3"]) == 2
     assert "broker 2 is not there; there are 1, 3, 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["execute", "cancel", "verify"])
+def test_a_plan_that_is_not_there_is_a_usage_error(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    more = [] if verb == "verify" else ["--execute"]
+    assert main(["reassign", verb, "gone.json", *more]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "kcli: gone.json: No such file or directory\n"
+
+
+def test_a_topic_that_is_not_there_is_not_one_that_does_not_move(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reassign", "cancel", "order", "--execute"]) == 1
+    assert "order: this topic does not exist" in capsys.readouterr().err
+    assert main(["reassign", "cancel", "orders:9", "--execute"]) == 1
+    assert "orders" in capsys.readouterr().err
+    assert main(["reassign", "plan", "order"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1

@@ -121,6 +121,9 @@ def test_producers_of_partitions_the_last_to_write_first(
 ) -> None:
     loaded(tmp_path)
     sandbox.faults.hang_transaction("orders", 0)
+    follower = rows(capsys, "txn", "producers", "orders:0", "--broker", "2")  # any replica tells what it knows
+    leader = rows(capsys, "txn", "producers", "orders:0")
+    assert [{**one, "idle": 0} for one in follower] == [{**one, "idle": 0} for one in leader]
     both = rows(capsys, "txn", "producers", "orders:0")
     assert [(one["last_sequence"], one["open_since"]) for one in both] == [(-1, None), (0, 3)]
     assert [one["open_since"] for one in rows(capsys, "txn", "producers", "orders", "--open")] == [3]

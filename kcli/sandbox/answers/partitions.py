@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kcli.sandbox.broker import Call, SandboxBroker
     from kcli.sandbox.topics import Partition
 
-FETCH = 1
+FETCH, DESCRIBE_PRODUCERS = 1, 61
 
 
 def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Partition:
@@ -24,7 +24,9 @@ def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Pa
     if scripted is not None:
         raise BrokerError(scripted)
     partition = call.sandbox.topics.partition(name, index)
-    if partition.leader != call.broker.node_id and not (api == FETCH and partition.serves(call.broker.node_id)):
+    me = call.broker.node_id
+    told = (api == FETCH and partition.serves(me)) or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
+    if partition.leader != me and not told:
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
     if epoch >= 0 and epoch != partition.leader_epoch:
         raise BrokerError(
