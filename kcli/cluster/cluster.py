@@ -119,12 +119,13 @@ class NetworkCluster:
         if candidates and getattr(candidates[0], "connected", True):
             return candidates[0]
         reasons: dict[Broker, KcliError] = {}
+        seconds = self._settings.connect_timeout
         try:
-            async with asyncio.timeout(self._settings.connect_timeout):
-                found = await first_of(candidates, _reach, reasons)
+            async with asyncio.timeout(seconds):
+                found = await first_of(candidates, _reach, reasons, seconds)
         except TimeoutError:
             slow = ", ".join(str(broker.node_id) for broker in candidates if broker not in reasons)
-            found, seconds = None, self._settings.connect_timeout
+            found = None
             if slow:
                 raise ConnectError(f"no connection to broker {slow} came about within {seconds:.1f} s") from None
         if found is not None:

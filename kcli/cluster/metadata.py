@@ -153,7 +153,7 @@ class Metadata:
             return await self._ask_one(broker, request, share_of_time)
 
         failed: dict[Broker, KcliError] = {}
-        found = await first_of(list(left), ask, failed)
+        found = await first_of(list(left), ask, failed, deadline - loop.time())
         if found is None:
             self._pool.check()
             reasons.update((repr(broker), problem) for broker, problem in failed.items())

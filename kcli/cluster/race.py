@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
-HEAD_START = 1.0  # seconds for a broker to which there is no connection yet
+HEAD_START = 1.0  # seconds for a broker to which there is no connection yet, less where there are many
 
 
 async def first_of(
     brokers: Sequence[Broker],
     ask: Callable[[Broker], Awaitable[R]],
     reasons: dict[Broker, KcliError],
-    head_start: float = HEAD_START,
+    seconds: float,
 ) -> tuple[R, Broker] | None:
     """The first answer and whose it is; None when nobody gave one, with each one's error in `reasons`. A connected
-    broker may take its time: nobody else begins meanwhile. Raises AuthError, and what `ask` raises besides
-    ConnectError, DeadlineExceeded and Closed."""
+    broker may take its time: nobody else begins meanwhile. All others have begun within half of `seconds`. Raises
+    AuthError, and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
     waiting = list(reversed(brokers))
+    head_start = min(HEAD_START, max(0.0, seconds) / 2 / max(1, len(waiting)))
     running: dict[asyncio.Task[R], Broker] = {}
     try:
         while waiting or running:

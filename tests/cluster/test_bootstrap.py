@@ -153,6 +153,17 @@ async def test_C2_a_silent_address_does_not_hold_up_the_next() -> None:
             assert time.monotonic() - begin < 4 * HEAD_START + 1
 
 
+async def test_C2_of_many_addresses_that_do_not_answer_the_last_has_its_turn_in_time() -> None:
+    with contextlib.ExitStack() as stack:
+        deaf = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(30)]
+        silent = [Address("127.0.0.1", one.getsockname()[1]) for one in deaf]
+        async with Fleet() as fleet:
+            cluster = fleet.cluster(*silent, fleet.address(1), connect_timeout=3.0, deadline=2.0)
+            begin = time.monotonic()
+            assert [node.id for node in await cluster.nodes()] == [1]
+            assert time.monotonic() - begin < 1.5
+
+
 async def test_C16_a_question_that_fails_while_another_is_answered_is_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
