@@ -15,7 +15,10 @@ from tests.kafka.conftest import require
 from tests.programs import Result, kcli
 
 TOOLS = "org.apache.kafka.tools."
-PASSWORD = {"ALICE_PASSWORD": "wonderland", "APPLY_ALICE_PASSWORD": "wonderland"}
+PASSWORD = {
+    "ALICE_PASSWORD": "wonderland", "APPLY_ALICE_PASSWORD": "wonderland",
+    "APPLY_JAAS": 'org.apache.kafka.common.security.plain.PlainLoginModule required user_a="hunter2";',
+}  # fmt: skip
 MINE = ("apply-*", "broker/*", "group/apply-*", "client-metrics/apply-*", "user apply-*", "User:apply-*")
 FILE = """
 scope:
@@ -37,7 +40,9 @@ topics:
 configs:
   broker:
     default: {log.cleaner.backoff.ms: 14s, log.cleaner.threads: 1}
-    1: {log.cleaner.io.buffer.load.factor: 0.80}
+    1:
+      log.cleaner.io.buffer.load.factor: 0.80
+      listener.name.client.plain.sasl.jaas.config: {env: APPLY_JAAS}
   group:
     apply-app: {consumer.session.timeout.ms: 46s}
   client-metrics:
@@ -106,6 +111,10 @@ def test_what_is_declared_is_what_Kafkas_tools_read(guarded: Kafka, kafka: Kafka
     assert "compact" in told
     told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "brokers", "--entity-default")
     assert "log.cleaner.backoff.ms=14000" in told
+    told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "brokers", "--entity-name", "1")
+    assert "listener.name.client.plain.sasl.jaas.config=null sensitive=true" in told
+    assert {row["new"] for row in done if row["config"].endswith("jaas.config")} == {"***"}
+    assert "hunter2" not in undo.read_text()
     told = theirs(guarded, "kafka.admin.ConfigCommand", "--describe", "--entity-type", "groups",
                   "--entity-name", "apply-app")  # fmt: skip
     assert "consumer.session.timeout.ms=46000" in told
