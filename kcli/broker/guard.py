@@ -1,7 +1,8 @@
 """A broker that refuses what its profile forbids, by API key, before anything is sent (cli.md 11).
 
 read_only lets through only what is known to change nothing; joining a group takes partitions from its members and is
-refused with the rest. protected refuses what deletes or alters. Neither lets an API through that is not known here.
+refused with the rest. protected refuses what deletes or alters. Neither lets an API through that is not known here,
+and both what is only to be validated.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ METADATA = 3
 def check(guard: str, profile: str, request: Request[Any]) -> None:
     """Raises UsageError for a request that the guard forbids."""
     key = request.api_key
+    if getattr(request, "validate_only", False):
+        return  # a plan, which the broker checks and forgets; no version encodes it that cannot say so
     name = type(request).__name__.removesuffix("Request")
     if guard == "read_only" and (key not in READING or (key == METADATA and _creates(request))):
         raise UsageError(f"profile {profile} is read-only: {name} would change the cluster, and nothing was sent")

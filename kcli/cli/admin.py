@@ -38,6 +38,7 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
     code: int | None = None
     try:
         settings = Connection(values).client()
+        document.read_only = settings.profile if settings.guard == "read_only" else ""
         code = asyncio.run(_connected(settings, work, document))
     except UsageError:
         raise
@@ -124,7 +125,10 @@ async def fail_all(
 
 def confirm(values: Values, document: Document, phrase: str) -> bool:
     """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
-    neither is possible: a script that forgot --execute must not look as if it had worked."""
+    neither is possible: a script that forgot --execute must not look as if it had worked; and under a read-only
+    profile, before an undo file is written of what will not be done."""
+    if document.read_only and values.get("execute"):
+        raise UsageError(f"profile {document.read_only} is read-only: this would change the cluster, and nothing was sent")
     if values.get("execute"):
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

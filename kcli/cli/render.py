@@ -29,6 +29,7 @@ class Document(Value):
     rows: dict[str, list[Row]] = field(factory=dict)
     errors: list[Row] = field(factory=list)
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
+    read_only: str = ""  # the profile under which nothing may be changed
 
     def fail(self, error: KcliError, about: str = "") -> None:
         """Put an error next to the rows."""

@@ -1,10 +1,11 @@
-"""Configuration of brokers that can be changed while they run: the throttles, all obeyed by moves.py."""
+"""Configuration of brokers that can be changed while they run: the throttles, all obeyed by moves.py, and some that
+are kept and change nothing here."""
 
 from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.configs import DELETE, LONG, SET
+from kcli.sandbox.configs import DELETE, INT, LONG, SET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 LEADER_RATE, FOLLOWER_RATE = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 DISK_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 NO_LIMIT = "9223372036854775807"
-DYNAMIC_CONFIGS: dict[str, tuple[int, str]] = dict.fromkeys((LEADER_RATE, FOLLOWER_RATE, DISK_RATE), (LONG, NO_LIMIT))
+DYNAMIC_CONFIGS: dict[str, tuple[int, str]] = {
+    **dict.fromkeys((LEADER_RATE, FOLLOWER_RATE, DISK_RATE), (LONG, NO_LIMIT)),
+    "log.cleaner.backoff.ms": (LONG, "15000"),
+    "log.cleaner.threads": (INT, "1"),
+    "num.io.threads": (INT, "8"),
+    "num.network.threads": (INT, "3"),
+}
 ALL = ""  # the name of all brokers
 
 
@@ -38,7 +45,7 @@ class BrokerConfigs:
             if operation == DELETE:
                 changed.pop(name, None)
             elif operation == SET:
-                if value is None or not (value.isascii() and value.isdigit()):
+                if value is None or not (value.isascii() and value.isdigit() and int(value) > 0):
                     raise BrokerError(codes.INVALID_CONFIG, message=f"Invalid value {value} for configuration {name}")
                 changed[name] = value
             else:

@@ -37,6 +37,7 @@ class State:
         self.tokens: dict[str, dict[str, Any]] = {}  # by id
         self.quotas: dict[str, dict[str, Any]] = {}  # by entity, as text
         self.broker_configs: dict[str, dict[str, str]] = {}
+        self.client_metrics: dict[str, dict[str, str]] = {}
         self.features: dict[str, int] = {}  # levels that somebody set
         self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
         self.transactions: dict[str, dict[str, Any]] = {}
@@ -62,6 +63,8 @@ class State:
             self.group_configs[facts["group"]] = facts["configs"]
         elif kind == "broker configs":
             self.broker_configs[facts["broker"]] = facts["configs"]
+        elif kind == "client metrics":
+            self.client_metrics[facts["name"]] = facts["configs"]
         elif kind == "feature":
             self.features[facts["feature"]] = facts["level"]
         elif kind == "quota":
@@ -115,6 +118,7 @@ class State:
         said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
         said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
         said += [("broker configs", {"broker": name, "configs": kept}) for name, kept in self.broker_configs.items()]
+        said += [("client metrics", {"name": name, "configs": kept}) for name, kept in self.client_metrics.items()]
         said += [("feature", {"feature": name, "level": level}) for name, level in self.features.items()]
         said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
         said += [("acl", {"acl": one, "there": True}) for one in self.acls.values()]

@@ -19,6 +19,7 @@ from kcli.sandbox.broker_configs import BrokerConfigs
 from kcli.sandbox.checks import Checks
 from kcli.sandbox.faults import Faults
 from kcli.sandbox.features import Features
+from kcli.sandbox.named_configs import NamedConfigs
 from kcli.sandbox.quorum import Quorum
 from kcli.sandbox.segment import MemoryStore
 from kcli.sandbox.topics import Topics
@@ -103,6 +104,7 @@ class Sandbox:
         self._disks = disks
         self._racks = racks
         self.broker_configs = BrokerConfigs()
+        self.named_configs = NamedConfigs()
         self.default_partitions = partitions
         self.rebalance_delay = rebalance_delay
         self.brokers = [
@@ -237,6 +239,7 @@ class Sandbox:
         if state.transactions:
             self.transactions.restore(state)
         self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
+        self.named_configs.metrics = {name: dict(kept) for name, kept in state.client_metrics.items()}
         self.features.restore(state.features)
         self.access.restore(state)
         if state.quotas:

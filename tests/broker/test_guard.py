@@ -70,3 +70,11 @@ def test_a_question_that_may_create_topics_is_refused_when_reading_only() -> Non
     check("read_only", "prod", MetadataRequest(topics=[]))
     with pytest.raises(UsageError):
         check("read_only", "prod", MetadataRequest(topics=topics, allow_auto_topic_creation=True))
+
+
+@pytest.mark.parametrize("key", [19, 33, 37, 44, 49, 57])
+def test_a_plan_that_the_broker_only_checks_passes_both(key: int) -> None:
+    kind = request_type(key)
+    assert kind is not None
+    for guard in ("read_only", "protected"):
+        check(guard, "prod", kind(validate_only=True))  # type: ignore[call-arg]

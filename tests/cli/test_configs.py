@@ -132,3 +132,57 @@ def test_bad_input_is_one_sentence(
     said = capsys.readouterr().err
     assert says in said
     assert said.count("\n") == 1
+
+
+def test_loggers_of_a_broker_are_set_and_put_back(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    undo, name = tmp_path / "undo.json", "kafka.server.KafkaApis"
+    line = ["configs", "set", "logger", "1", f"{name}=DEBUG", "--undo-file", str(undo), "--execute"]
+    assert [(r["old"], r["new"], r["result"]) for r in rows(capsys, *line)] == [("INFO", "DEBUG", "done")]
+    levels = {r["config"]: r["value"] for r in rows(capsys, "configs", "get", "logger", "1", "--all")}
+    assert (levels[name], levels["root"]) == ("DEBUG", "INFO")
+    assert rows(capsys, "configs", "set", "logger", "1", f"{name}=LOUD", "--execute", code=1)[0]["result"] == "failed"
+    assert rows(capsys, "configs", "delete", "logger", "1", "root", "--execute", code=1)[0]["result"] == "failed"
+    rows(capsys, "configs", "restore", str(undo), "--execute")
+    assert {r["value"] for r in rows(capsys, "configs", "get", "logger", "1", "--all")} == {"INFO"}
+
+
+def test_client_metrics_are_named_by_whoever_subscribes(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["configs", "set", "client-metrics", "slow", "interval.ms=5000", "metrics=org.apache", "--execute"]
+    assert {r["result"] for r in rows(capsys, *line)} == {"done"}
+    assert rows(capsys, "configs", "list", "client-metrics") == [
+        {"kind": "client-metrics", "name": "slow", "configs": 2}
+    ]
+    appended = rows(capsys, "configs", "append", "client-metrics", "slow", "metrics=kafka", "--execute")
+    assert appended[0]["new"] == "org.apache,kafka"
+    refused = rows(capsys, "configs", "set", "client-metrics", "slow", "interval.ms=7", "--execute", code=1)
+    assert "between 100 and 3600000" in refused[0]["error"]
+    gone = ["configs", "delete", "client-metrics", "slow", "interval.ms", "metrics", "--execute"]
+    assert {r["result"] for r in rows(capsys, *gone)} == {"done"}
+    assert rows(capsys, "configs", "list", "client-metrics") == []
+
+
+def test_configs_of_all_brokers_hold_where_one_has_none(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows(capsys, "configs", "set", "broker", "default", "log.cleaner.threads=2", "--execute")
+    one = rows(capsys, "configs", "get", "broker", "1", "log.cleaner.threads")
+    assert [(r["value"], r["inherited"]) for r in one] == [("2", "1")]
+
+
+def test_a_read_only_profile_shows_the_plan_and_leaves_no_undo_file(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nread_only = true\n')
+    monkeypatch.setenv("KCLI_CONFIG", str(config))
+    monkeypatch.delenv("KCLI_BOOTSTRAP")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    line = ["configs", "set", "topic", "orders", "retention.ms=5000", "--profile", "prod"]
+    assert rows(capsys, *line, "--dry-run")[0]["result"] == "would change"
+    assert main([*line, "--execute"]) == 2
+    assert "profile prod is read-only: this would change the cluster, and nothing was sent" in capsys.readouterr().err
+    assert not (tmp_path / "state").exists()

@@ -487,6 +487,6 @@ def test_a_profile_that_is_read_only_lets_the_plan_through_and_nothing_else(
     words = (*RESET, "-t", "orders", "--to-latest", "--profile", "prod")
     assert shell(*words, "--dry-run").code == 0
     ran = shell(*words, "--execute")
-    assert ran.code == 1
-    assert "profile prod is read-only: OffsetCommit would change the cluster" in ran.err
+    assert ran.code == 2
+    assert "profile prod is read-only: this would change the cluster" in ran.err
     assert shell(*RESET, "-t", "orders", "--to-current", "--profile", "prod", "--dry-run", "-J").results[0][0] == 50

@@ -114,3 +114,12 @@ async def test_a_sandbox_that_cannot_start_lets_the_directory_go(tmp_path: Path)
             await Sandbox(port=taken.brokers[0].port, data=tmp_path).start()
     async with Sandbox(data=tmp_path):
         pass
+
+
+async def test_client_metrics_are_as_they_were_set(tmp_path: Path) -> None:
+    for _ in range(2):  # the second time from the journal that was rewritten at start
+        async with Sandbox(data=tmp_path) as sandbox:
+            kept = sandbox.named_configs.metrics_altered("slow", [("interval.ms", 0, "5000")])
+            sandbox.note("client metrics", {"name": "slow", "configs": kept})
+    async with Sandbox(data=tmp_path) as sandbox:
+        assert sandbox.named_configs.metrics == {"slow": {"interval.ms": "5000"}}

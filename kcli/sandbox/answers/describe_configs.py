@@ -1,4 +1,5 @@
-"""DescribeConfigs 1-4. Topics and brokers; 1 adds sources and synonyms, 3 types and documentation (none is given)."""
+"""DescribeConfigs 1-4. Topics, brokers and their loggers, groups, client metrics; 1 adds sources and synonyms, 3 types
+and documentation (none is given)."""
 
 from __future__ import annotations
 
@@ -13,16 +14,18 @@ from kcli.proto.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from kcli.sandbox.broker_configs import ALL, DYNAMIC_CONFIGS, NO_LIMIT
+from kcli.sandbox.broker_configs import ALL, DYNAMIC_CONFIGS
 from kcli.sandbox.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
 from kcli.sandbox.group_configs import GROUP, GROUP_CONFIGS
+from kcli.sandbox.named_configs import CLIENT_METRICS, CLIENT_METRICS_CONFIGS, LOGGER, LOGGERS
 from kcli.sandbox.rights import CONFIGURED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
 
-DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT, DYNAMIC_GROUP = 1, 2, 3, 4, 5, 8
+DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT = 1, 2, 3, 4, 5
+DYNAMIC_LOGGER, DYNAMIC_CLIENT_METRICS, DYNAMIC_GROUP = 6, 7, 8
 
 
 async def answer(call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -58,7 +61,7 @@ def _synonyms(row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym
     if row.config_source == DYNAMIC_TOPIC:
         chain.append(DescribeConfigsSynonym(name=row.name, value=TOPIC_CONFIGS[row.name][1], source=DEFAULT))
     if row.config_source in (DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS):
-        chain.append(DescribeConfigsSynonym(name=row.name, value=NO_LIMIT, source=DEFAULT))
+        chain.append(DescribeConfigsSynonym(name=row.name, value=DYNAMIC_CONFIGS[row.name][1], source=DEFAULT))
     return chain
 
 
@@ -95,7 +98,37 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             )
             for name, (kind, _) in GROUP_CONFIGS.items()
         ]  # fmt: skip
+    if asked.resource_type == CLIENT_METRICS:
+        return _metrics(call, asked.resource_name)
+    if asked.resource_type == LOGGER:
+        return _loggers(call, asked.resource_name)
     raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")
+
+
+def _metrics(call: Call, name: str) -> list[DescribeConfigsResourceResult]:
+    if not name:
+        raise BrokerError(codes.INVALID_REQUEST, message="Client metrics subscription name must not be empty")
+    mine = call.sandbox.named_configs.metrics.get(name, {})
+    return [
+        DescribeConfigsResourceResult(
+            name=key, value=mine.get(key, default), config_type=kind,
+            config_source=DYNAMIC_CLIENT_METRICS if key in mine else DEFAULT,
+        )
+        for key, (kind, default) in CLIENT_METRICS_CONFIGS.items()
+    ]  # fmt: skip
+
+
+def _loggers(call: Call, name: str) -> list[DescribeConfigsResourceResult]:
+    me = call.broker.node_id
+    if name != str(me):
+        raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {me} but received {name}")
+    return [
+        DescribeConfigsResourceResult(
+            name=logger, value=call.sandbox.named_configs.level(me, logger), config_source=DYNAMIC_LOGGER,
+            config_type=STRING,
+        )
+        for logger in LOGGERS
+    ]  # fmt: skip
 
 
 def _authorizer(call: Call) -> dict[str, tuple[int, str]]:

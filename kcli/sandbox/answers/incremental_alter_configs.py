@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs 0-1. Topics, groups, and the throttles of brokers."""
+"""IncrementalAlterConfigs 0-1. Topics, groups, client metrics, brokers and their loggers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kcli.proto.messages.incremental_alter_configs import (
 )
 from kcli.sandbox.configs import BROKER, TOPIC, altered
 from kcli.sandbox.group_configs import GROUP
+from kcli.sandbox.named_configs import CLIENT_METRICS, LOGGER
 from kcli.sandbox.rights import CONFIGURED
 
 TYPE_CHECKING = False
@@ -47,8 +48,11 @@ def _one(call: Call, asked: AlterConfigsResource, check_only: bool) -> AlterConf
         if asked.resource_type == BROKER:
             _configure_broker(call, asked, check_only)
             return row
+        if asked.resource_type in (CLIENT_METRICS, LOGGER):
+            _configure_named(call, asked, check_only)
+            return row
         if asked.resource_type != TOPIC:
-            raise BrokerError(codes.INVALID_REQUEST, message="the sandbox has topics, groups and brokers to configure")
+            raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected resource type {asked.resource_type}.")
         topic = call.sandbox.topics.by_name.get(asked.resource_name)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
@@ -70,3 +74,20 @@ def _configure_broker(call: Call, asked: AlterConfigsResource, check_only: bool)
     if not check_only:
         sandbox.note("broker configs", {"broker": name, "configs": kept})
         sandbox.broker_configs.by_broker[name] = kept
+
+
+def _configure_named(call: Call, asked: AlterConfigsResource, check_only: bool) -> None:
+    """A subscription of client metrics, or the loggers of this broker."""
+    name, sandbox, me = asked.resource_name, call.sandbox, call.broker.node_id
+    operations = [(one.name, one.config_operation, one.value) for one in asked.configs]
+    if asked.resource_type == CLIENT_METRICS:
+        kept = sandbox.named_configs.metrics_altered(name, operations)
+        if not check_only:
+            sandbox.note("client metrics", {"name": name, "configs": kept})
+            sandbox.named_configs.metrics[name] = kept
+        return
+    if name != str(me):
+        raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {me} but received {name}")
+    levels = sandbox.named_configs.loggers_altered(me, operations)
+    if not check_only:
+        sandbox.named_configs.loggers[me] = levels
