@@ -141,6 +141,8 @@ class Session(ABC):
 class LiveSession(Session):
     """A cluster."""
 
+    dated = DATED
+
     def __init__(
         self, settings: ClientSettings, *, name: str = "", interval: float = 5.0, window: float = 60.0
     ) -> None:
@@ -174,7 +176,7 @@ class LiveSession(Session):
 
     async def _sample(self, client: Client) -> None:
         """Look, post, wait; a look that fails is told and tried again."""
-        watch = Watch(client.cluster, [], self._history, exact=True, most=DATED)
+        watch = Watch(client.cluster, [], self._history, exact=True, most=self.dated)
         introduced, seen = False, Look()
         while True:
             self._now.clear()

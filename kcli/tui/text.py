@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from kcli.escape import visible
@@ -10,6 +11,11 @@ from kcli.escape import visible
 def printable(text: str | None) -> str:
     """Names, keys and messages with everything a terminal would act on spelled out."""
     return visible(text) if text else ""
+
+
+def named(text: str) -> str:
+    """A sentence in which `name` is what one gives: as NAME, for there are no backticks on a screen."""
+    return re.sub(r"`(\w+)`", lambda found: found[1].upper(), printable(text))
 
 
 def quoted(word: str) -> str:

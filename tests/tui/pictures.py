@@ -92,8 +92,9 @@ async def _pressed(app: Dashboard, keys: tuple[str, ...], words: str, size: tupl
 
 
 class Still(LiveSession):
-    """A cluster whose every look is just now."""
+    """A cluster whose every look is just now, and whose records have no age."""
 
+    dated = 0
     board: Dashboard | None = None
 
     def clock(self) -> float:

@@ -225,7 +225,7 @@ async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_t
 
 
 async def test_only_so_many_places_are_asked_about_in_a_look(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.tui.session.DATED", 1)
+    monkeypatch.setattr("kcli.tui.session.LiveSession.dated", 1)
     async with world.open(interval=60.0) as pilot:
         first = pilot.app.look  # type: ignore[attr-defined]
         assert [one.time_lag_exact for group in first.groups for one in group.partitions].count(True) == 1

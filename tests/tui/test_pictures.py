@@ -6,17 +6,36 @@ the words and where they stand always.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import textual
 
+from kcli.model import TopicPartition
+from kcli.sandbox.thread import SandboxThread
+from kcli.settings import ClientSettings, parse_bootstrap
+from kcli.tui.app import Dashboard
+from kcli.tui.screens.broker import Broker
+from kcli.tui.screens.faults import Faults
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.records import Records
+from kcli.tui.screens.topic import Topic
+from kcli.tui.widgets.plot import Plot
 from tests.tui import pictures
+from tests.tui.conftest import seen, shows, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from textual.screen import Screen
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 MADE_WITH = SNAPSHOTS / "textual.txt"
+PAID = TopicPartition("payments", 1)
 SIZES = [(80, 24), (120, 40), (300, 80)]
 
 
@@ -29,11 +48,52 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> object:
     time.tzset()
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SandboxThread]:
+    with SandboxThread(control=True) as one:
+        asyncio.run(pictures.seed(one.bootstrap))
+        yield one
+
+
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", ["groups", "group"])
 async def test_a_screen_looks_as_it_did(name: str, size: tuple[int, int]) -> None:
     keys, words = pictures.REPLAYED[name]
     await same(f"{name}-{size[0]}x{size[1]}", *await pictures.replayed(keys, words, size))
+
+
+PLACES: dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...], str]] = {
+    "topic": (lambda: Topic("orders"), (), "OF THE LARGEST"),
+    "configs": (lambda: Topic("orders"), ("3",), "flush.ms"),
+    "broker": (lambda: Broker(1), (), "● leader"),
+    "around": (lambda: Records(["payments"], around=(PAID, 5), next_of="billing"), (), "18 shown"),
+    "reset": (lambda: Group("billing"), ("r",), "would change"),
+    "produce": (lambda: Topic("orders"), ("n",), "NAME=VALUE"),
+    "faults": (Faults, (), "move_leader"),
+    "help": (lambda: Group("billing"), ("question_mark",), "Keys"),
+}
+"""A screen of a sandbox whose every look is just now: the page, keys, words that are there then."""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sandbox: SandboxThread) -> None:
+    session = pictures.Still(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name="demo", interval=3600.0)
+    app = session.board = Dashboard(session)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.look is not None)
+        for name, (made, keys, words) in PLACES.items():
+            await app.push_screen(made())
+            await pilot.pause(0.3)
+            await pilot.press(*keys)
+            await shows(pilot, words)
+            app.cluster = ("demo", 1)
+            for plot in app.screen.query(Plot):
+                plot.put([(0.0, 1.0), (5.0, 3.0)])
+                plot.title = "a plot"
+            await pilot.pause(0.3)
+            await same(f"{name}-{size[0]}x{size[1]}", app.export_screenshot(title="kcli"), seen(pilot))
+            while len(app.screen_stack) > 2:
+                await app.pop_screen()
 
 
 async def test_the_light_theme_looks_as_it_did() -> None:

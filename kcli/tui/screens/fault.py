@@ -11,7 +11,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
 from kcli.tui.screens.dialog import Dialog
-from kcli.tui.text import printable, quoted
+from kcli.tui.text import named, printable, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ class Fault(Dialog):
         self._tell = tell
 
     def fields(self) -> ComposeResult:
-        yield Static(printable(self.fault["text"]).replace("`", ""), classes="hint", markup=False)
+        yield Static(named(self.fault["text"]), classes="hint", markup=False)
         with VerticalScroll():
             for one in self.fault["parameters"]:
                 with Horizontal(classes="line"):

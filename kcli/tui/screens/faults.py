@@ -12,7 +12,7 @@ from textual.widgets import TabbedContent, TabPane
 from kcli.errors import KcliError
 from kcli.sandbox.telling import NotASandbox, find, tell
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable
+from kcli.tui.text import named, printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
@@ -148,7 +148,7 @@ def _fault_columns() -> list[Column]:
         Column("name", "FAULT", lambda f: Cell(f["name"]), lambda f: f["name"], letter="N", rank=0),
         Column("needs", "NEEDS", lambda f: Cell(" ".join(p["name"] for p in f["parameters"] if p["needed"]), "dim"),
                lambda f: len(f["parameters"]), rank=1),
-        Column("text", "WHAT HAPPENS", lambda f: Cell(printable(f["text"]).replace("`", "")), lambda f: f["text"],
+        Column("text", "WHAT HAPPENS", lambda f: Cell(named(f["text"])), lambda f: f["text"],
                rank=0, wide=True, most=200),
     ]  # fmt: skip
 
