@@ -128,7 +128,8 @@ def confirm(values: Values, document: Document, phrase: str) -> bool:
     neither is possible: a script that forgot --execute must not look as if it had worked; and under a read-only
     profile, before an undo file is written of what will not be done."""
     if document.read_only and values.get("execute"):
-        raise UsageError(f"profile {document.read_only} is read-only: this would change the cluster, and nothing was sent")
+        name = document.read_only
+        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
     if values.get("execute"):
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
