@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 TOPICS = {"orders": 6, "clicks": 12, "payments": 3, "ledger": 2}
 BEAT = 0.25  # seconds between the batches of a producer
 SLOW = 900  # records a second that `reports` reads, of 1,500
+BITE = 2048  # bytes: a batch or two
 FOR_EVER = 15 * 60.0  # seconds a transaction may last at most, by the broker's default
 
 
@@ -72,7 +73,10 @@ async def _read(
     `stop_after` records it goes on asking and does no more work: stuck, and alive."""
     settings = GroupSettings(group=group, auto_commit_interval=1.0)
     named = Client(client.settings.replace(client_id=name))
-    async with named, named.consumer(ConsumerSettings(isolation=isolation), settings) as consumer:
+    how = ConsumerSettings(isolation=isolation)
+    if most is not None:
+        how = how.replace(partition_max_bytes=BITE)  # so that it goes on in all its partitions, however far behind
+    async with named, named.consumer(how, settings) as consumer:
         await consumer.subscribe([topic])
         done = 0
         while stop_after is None or done < stop_after:
