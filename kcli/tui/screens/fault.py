@@ -11,7 +11,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
 from kcli.tui.screens.dialog import Dialog
-from kcli.tui.text import named, printable, quoted
+from kcli.tui.text import named, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
