@@ -11,6 +11,7 @@ from kcli.cli import admin
 from kcli.cli.main import main
 from kcli.cli.render import Document
 from kcli.cli.shapes import Column, every
+from kcli.settings import ClientSettings
 from tests.admin.tiny import Tiny, member
 
 KINDS: dict[str, Any] = {
@@ -62,7 +63,7 @@ def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return result
 
     monkeypatch.setattr(admin, "_connected", connected)
-    monkeypatch.setattr(admin.Connection, "client", lambda self: None)
+    monkeypatch.setattr(admin.Connection, "client", lambda self: ClientSettings())
     return Line(tiny, capsys)
 
 
