@@ -52,7 +52,7 @@ def _answer(words: list[str], typed: str, *, plain: bool) -> str:
     if files:
         return "files\n"
     fitting = [one for one in offers if one[0].startswith(words[-1]) and safe(one[0])]
-    nospace = bool(fitting) and all(value[-1] in "=,:" for value, _ in fitting)
+    nospace = bool(fitting) and all(value[-1] in "=,:/" for value, _ in fitting)
     lines = ["nospace" if nospace else ""]
     for value, help in list(dict(fitting).items())[:MOST]:
         shown = value[len(typed) :] if value.startswith(typed) else value

@@ -183,7 +183,7 @@ def _word(command: Command, text: str, values: Values) -> Place:
         return Place(values=values)
     expected = command.words.split()
     one = expected[min(len(values["words"]), len(expected) - 1)].strip("[].").partition("[")[0]
-    if "|" in one:
+    if "|" in one and one not in ARGUMENTS:
         return Place(offers=[(choice, "") for choice in one.split("|")], values=values)
     return Place(kind=ARGUMENTS.get(one, ""), text=text, values=values)
 

@@ -23,7 +23,8 @@ ARGUMENTS = {
     "API": "apis", "VOTER": "ids", "BROKER": "ids",
     "OPERATION": "operations", "RESOURCE": "acl kinds", "USER": "users", "TOKEN": "tokens", "PRINCIPAL": "principals",
     "MECHANISM": "mechanisms",
-    "FILE|TOPIC": "topics", "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
+    "FILE|TOPIC": "plans", "WHICH": "asked",
+    "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
 }  # fmt: skip
 OPTIONS = {
     "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
@@ -55,40 +56,16 @@ FIXED = {
     "places": ["groups", "group", "topics", "topic", "records", "brokers"],
 }
 TOPIC_CONFIGS = [
-    "cleanup.policy",
-    "compression.gzip.level",
-    "compression.lz4.level",
-    "compression.type",
-    "compression.zstd.level",
-    "delete.retention.ms",
-    "file.delete.delay.ms",
-    "flush.messages",
-    "flush.ms",
-    "follower.replication.throttled.replicas",
-    "index.interval.bytes",
-    "leader.replication.throttled.replicas",
-    "local.retention.bytes",
-    "local.retention.ms",
-    "max.compaction.lag.ms",
-    "max.message.bytes",
-    "message.timestamp.after.max.ms",
-    "message.timestamp.before.max.ms",
-    "message.timestamp.type",
-    "min.cleanable.dirty.ratio",
-    "min.compaction.lag.ms",
-    "min.insync.replicas",
-    "preallocate",
-    "remote.copy.disable",
-    "remote.log.delete.on.disable",
-    "remote.storage.enable",
-    "retention.bytes",
-    "retention.ms",
-    "segment.bytes",
-    "segment.index.bytes",
-    "segment.jitter.ms",
-    "segment.ms",
+    "cleanup.policy", "compression.gzip.level", "compression.lz4.level", "compression.type",
+    "compression.zstd.level", "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms",
+    "follower.replication.throttled.replicas", "index.interval.bytes", "leader.replication.throttled.replicas",
+    "local.retention.bytes", "local.retention.ms", "max.compaction.lag.ms", "max.message.bytes",
+    "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "message.timestamp.type",
+    "min.cleanable.dirty.ratio", "min.compaction.lag.ms", "min.insync.replicas", "preallocate",
+    "remote.copy.disable", "remote.log.delete.on.disable", "remote.storage.enable", "retention.bytes",
+    "retention.ms", "segment.bytes", "segment.index.bytes", "segment.jitter.ms", "segment.ms",
     "unclean.leader.election.enable",
-]
+]  # fmt: skip
 """Those of Kafka 4.3, where no cluster tells its own."""
 
 
@@ -117,6 +94,10 @@ def names(place: Place) -> Iterable[Offer]:
         return [] if "=" in text else _configs(place, "=" if kind in ("configs", "assignments") else "")
     if kind == "named":
         return _named(place)
+    if kind == "plans":
+        return [(name, "") for name in [*_plans(text), *_asked(place, "topics")]]
+    if kind == "asked":
+        return [(name, "") for name in ["any", "controller", "group:", "txn:", "leader:", *_asked(place, "ids")]]
     if kind == "servers":
         done = text[: text.rfind(",") + 1]
         told = [servers for _, servers in profiles() if servers]
@@ -130,6 +111,23 @@ def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[s
     from kcli.cli.complete_cluster import look
 
     return look(kind, place.values, about)
+
+
+def _plans(text: str) -> list[str]:
+    """Files that a plan of moves may be, and the folders on the way to one."""
+    from os import scandir
+    from os.path import dirname
+
+    folder = text[: len(dirname(text)) + 1] if "/" in text else ""
+    try:
+        with scandir(folder or ".") as found:
+            return [
+                folder + one.name + ("/" if one.is_dir() else "")
+                for one in found
+                if one.name[0] != "." and (one.name.endswith(".json") or (folder and one.is_dir()))
+            ]
+    except OSError:
+        return []
 
 
 def _named(place: Place) -> list[Offer]:
@@ -168,9 +166,9 @@ def profiles() -> list[Offer]:
 
 def _shapes(before: list[str]) -> list[Offer]:
     """The next word of what `kcli schema` has a schema of."""
-    from kcli.cli.shapes import SHAPES
+    from kcli.cli.shapes import every
 
-    split = [shape.name.split(".") for shape in SHAPES]
+    split = [shape.name.split(".") for shape in every()]
     at = len(before)
     return [(words[at], "") for words in split if words[:at] == before and len(words) > at]
 

@@ -86,6 +86,9 @@ def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
         (["config", "import", "kafk"], ["kafkactl"]),
         (["completion", "z"], ["zsh"]),
         (["schema", "topics", "desc"], ["describe"]),
+        (["schema", "reas"], ["reassign"]),
+        (["schema", "reassign", "can"], ["cancel"]),
+        (["raw", "Metadata", "--broker", "contr"], ["controller"]),
         (["sandbox", "--session"], ["--session-lifetime"]),
         (["sandbox", "--format", "j"], ["json"]),
         (["topics", "create", "or"], []),
@@ -100,6 +103,20 @@ def test_what_is_ours_completes_without_a_cluster(words: list[str], offered: lis
         assert ask(*words) == offered
     finally:
         del os.environ["KCLI_BOOTSTRAP"]
+
+
+def test_a_plan_of_moves_is_a_file_or_topics(
+    sandbox: SandboxThread, ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KCLI_BOOTSTRAP", sandbox.bootstrap)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plans" / "old").mkdir(parents=True)
+    for name in ("orders-plan.json", "other.txt", "plans/or.json", "odd name.json"):
+        (tmp_path / name).write_text("{}")
+    assert sorted(ask("reassign", "execute", "o")) == ["orders", "orders-plan.json"]
+    assert sorted(ask("reassign", "cancel", "plans/")) == ["plans/old/", "plans/or.json"]
+    assert ask("reassign", "cancel", "nowhere/") == []
+    assert ask("raw", "Metadata", "--broker", "1") == ["1"]
 
 
 def test_an_option_that_was_given_is_not_offered_again_but_a_repeatable_one_is(ask: Ask) -> None:

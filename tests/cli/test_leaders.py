@@ -119,3 +119,13 @@ def test_topics_that_are_not_there(sandbox: SandboxThread, capsys: pytest.Captur
     told = capsys.readouterr().err
     assert "did you mean orders?" in told
     assert "orders" in told
+
+
+def test_a_partition_whose_only_replica_is_down_is_not_one_that_needs_no_election(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.call(lambda it: it.stop_broker(3))
+    sandbox.call(lambda it: it.topics.create("alone", assignments=[[3]]))
+    assert main(["leaders", "elect", "alone", "--execute", "--format", "json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["partitions"]
+    assert (row["old"], row["result"]) == (None, "failed")

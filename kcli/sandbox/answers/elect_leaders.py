@@ -64,7 +64,7 @@ def _heir(call: Call, partition: Partition, kind: int) -> int:
         if not able:
             raise BrokerError(codes.ELIGIBLE_LEADERS_NOT_AVAILABLE)
         return able[0]
-    if partition.leader == partition.replicas[0]:
+    if partition.leader == partition.replicas[0] and partition.leader in living:
         raise BrokerError(codes.ELECTION_NOT_NEEDED)
     if partition.replicas[0] not in able:
         raise BrokerError(codes.PREFERRED_LEADER_NOT_AVAILABLE)
