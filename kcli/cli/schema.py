@@ -36,7 +36,7 @@ def run(words: list[str]) -> int:
       kcli schema
       kcli schema topics list
       kcli schema lag > lag.schema.json
-      kcli schema apply file > kcli-cluster.schema.json     for the editor"""
+      kcli schema apply file > kcli-cluster.schema.json     # for the editor"""
     from json import dumps
 
     if not words:
