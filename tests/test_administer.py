@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.app import COMMANDS
-from kcli.cli.complete_line import declared
+from kcli.cli.completion.line import declared
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs/administer.md").read_text()

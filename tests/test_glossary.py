@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcli import codes
-from kcli.cli import shapes
+from kcli.cli.shapes import shape as shapes
 
 ROOT = Path(__file__).parent.parent
 ROWS = re.findall(r"^\| ([^|]+?) \| [^|]+? \| ?([^|]*?) ?\|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)[

@@ -12,7 +12,7 @@ import sys
 from kcli.cli.connection import Connection
 from kcli.cli.main import complain
 from kcli.cli.render import Document, write
-from kcli.cli.shapes import shape
+from kcli.cli.shapes.shape import shape
 from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False

@@ -7,19 +7,19 @@ pays neither.
 from __future__ import annotations
 
 from kcli.cli.app import ALIASES
-from kcli.cli.groups_options import GROUPS, PAYLOAD_TIME
+from kcli.cli.groups.options import GROUPS, PAYLOAD_TIME
 from kcli.cli.option import Command, Option
 from kcli.cli.shared_options import (
     ISOLATION,
     OUTPUT,
     STATE,
 )
-from kcli.cli.topics_options import TOPICS
+from kcli.cli.topics.options import TOPICS
 from kcli.cli.verbs import choose
 
 LAG = Command(
     name="lag",
-    run="kcli.cli.lag:run",
+    run="kcli.cli.lag.command:run",
     help="Who is how far behind: by group, topic or partition.",
     description="""Print how far groups are behind: all groups, or those named.
 

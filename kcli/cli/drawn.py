@@ -13,7 +13,7 @@ from kcli.cli.render import Document, right, shown
 from kcli.escape import visible
 
 if TYPE_CHECKING:
-    from kcli.cli.shapes import Column, Row, Section
+    from kcli.cli.shapes.shape import Column, Row, Section
 
 COLOURS = {
     "OK": "green",

@@ -57,7 +57,7 @@ def console() -> NoReturn:
 
 def _dispatch(words: list[str]) -> int:
     if words[:1] == ["__complete"]:
-        from kcli.cli.complete import run
+        from kcli.cli.completion.command import run
 
         return run(words[1:])
     if words in (["--version"], ["-V"], ["version"]):
@@ -65,7 +65,7 @@ def _dispatch(words: list[str]) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     if words[:1] == ["cat"]:
-        from kcli.cli.cat import run
+        from kcli.cli.cat.command import run
 
         return run(words[1:])
     if words in (["--help"], ["-h"]) or not words:
@@ -110,7 +110,7 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
     if words[0] not in COMMANDS:
         raise no_such_command(words)
     where, _ = COMMANDS[words[0]]
-    if "_options:" in where:  # declared as our own parser reads it
+    if "options:" in where:  # declared as our own parser reads it
         table = _named(where)
         if isinstance(table, dict):
             from kcli.cli.verbs import choose

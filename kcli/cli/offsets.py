@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kcli.admin.offsets import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
-    from kcli.cli.shapes import Row
+    from kcli.cli.shapes.shape import Row
     from kcli.model import Cluster
 
     Answers = dict[TopicPartition, LogOffset | KcliError]
@@ -107,8 +107,8 @@ def _payload(values: Values) -> Payload | None:
     """Looks for times in a field of the values, if the line says so. Raises UsageError."""
     if values["time_field"] is values["jitter"] is values["value_format"] is None:
         return None
-    from kcli.cli.payload_search import firsts
-    from kcli.cli.payload_time import field_of, jitter_of, refuse_without_field
+    from kcli.cli.consume.payload_search import firsts
+    from kcli.cli.consume.payload_time import field_of, jitter_of, refuse_without_field
 
     refuse_without_field(values)
     if values["at"] is None:

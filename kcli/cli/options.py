@@ -126,7 +126,7 @@ PRINTING = (FORMAT, JSON, DELIMITER, KEY_DELIMITER, NULLS, UNBUFFERED, RAW)
 
 PRODUCE = Command(
     name="produce",
-    run="kcli.cli.produce:run",
+    run="kcli.cli.produce.command:run",
     help="Send lines, files or JSON envelopes as records.",
     description="""Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged.
 
@@ -202,7 +202,7 @@ Examples:
 )
 CONSUME = Command(
     name="consume",
-    run="kcli.cli.consume:run",
+    run="kcli.cli.consume.command:run",
     help="Print records; follow unless bounded.",
     description="""Print values from the beginning and follow until Ctrl-C, unless -e, -c or the end of an -o range
 stops it. With --group, join the group and commit what was written. ^RE for a TOPIC is a pattern: all topics whose
@@ -277,7 +277,7 @@ Examples:
 )
 TAIL = Command(
     name="tail",
-    run="kcli.cli.tail:run",
+    run="kcli.cli.consume.tail:run",
     help="Print the last records by time over all partitions, then follow.",
     description="""Print the last N records of all partitions and topics together, merged by time; then what comes.
 
@@ -310,7 +310,7 @@ Examples:
 )
 TALLY = Command(
     name="count",
-    run="kcli.cli.count:run",
+    run="kcli.cli.consume.count:run",
     help="Count records exactly.",
     description="""Count what a consumer would see: markers, aborted records and compacted gaps are not records.
 

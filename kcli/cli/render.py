@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
-    from kcli.cli.shapes import Column, Row, Section, Shape
+    from kcli.cli.shapes.shape import Column, Row, Section, Shape
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
 NOTHING = "–"

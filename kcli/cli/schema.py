@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.shapes import Column, Section, Shape, every
+from kcli.cli.shapes.shape import Column, Section, Shape, every
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False

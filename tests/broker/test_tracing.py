@@ -96,7 +96,8 @@ def test_when_it_is_off_nothing_of_it_is_imported() -> None:
         "kcli.broker.tracing", "kcli.broker.mapping", "kcli.broker.access", "kcli.security", "kcli.config.names",
         "kcli.config.secured", "kcli.config.sources", "kcli.config.profiles",
     }  # fmt: skip
-    code = f"import sys, kcli.cli.produce, kcli.cli.consume, kcli.client; print([*{dear} & {{*sys.modules}}])"
+    hot = "kcli.cli.produce.command, kcli.cli.consume.command, kcli.client"
+    code = f"import sys, {hot}; print([*{dear} & {{*sys.modules}}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n"
 

@@ -10,7 +10,7 @@ import pytest
 from kcli.cli import admin
 from kcli.cli.main import main
 from kcli.cli.render import Document
-from kcli.cli.shapes import Column, every
+from kcli.cli.shapes.shape import Column, every
 from kcli.settings import ClientSettings
 from tests.admin.tiny import Tiny, member
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.cat_format import unescape
-from kcli.cli.cat_getopt import c_number, delimiter, options
-from kcli.cli.cat_pack import Unpacked, unpack
-from kcli.cli.cat_words import Fatal, Misused
+from kcli.cli.cat.format import unescape
+from kcli.cli.cat.getopt import c_number, delimiter, options
+from kcli.cli.cat.pack import Unpacked, unpack
+from kcli.cli.cat.words import Fatal, Misused
 from tests.cli.conftest import KCLI, ROOT, Shell
 
 

@@ -233,7 +233,7 @@ def test_brokers_before_3_0_are_asked_one_by_one(sandbox: SandboxThread, capsys:
 
 
 def test_commands_of_two_words_complete(capsys: pytest.CaptureFixture[str]) -> None:
-    from kcli.cli.complete_line import place_of
+    from kcli.cli.completion.line import place_of
 
     verbs = [name for name, _ in place_of(["kcli", "cluster", ""]).offers]
     assert "features" in verbs

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from kcli.admin.config_resources import KINDS
-from kcli.cli import complete, complete_cluster
 from kcli.cli.app import COMMANDS
-from kcli.cli.complete_line import split
-from kcli.cli.complete_names import FIXED, VALUES
-from kcli.cli.complete_typed import TYPED
-from kcli.cli.completion import script
+from kcli.cli.completion import cluster as complete_cluster
+from kcli.cli.completion import command as complete
+from kcli.cli.completion.line import split
+from kcli.cli.completion.names import FIXED, VALUES
+from kcli.cli.completion.printing import script
+from kcli.cli.completion.typed import TYPED
 from kcli.sandbox.thread import SandboxThread
 from kcli.security import MECHANISMS
 from tests.cli.conftest import Shell

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from kcli.cli.connection import Connection
+from kcli.cli.documents.yaml_reader import load
 from kcli.cli.main import main
-from kcli.cli.yaml_reader import load
 from kcli.config.profiles import chosen
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kcli import codes
-from kcli.cli.consume_commits import Commits, LastCommitFailed
+from kcli.cli.consume.commits import Commits, LastCommitFailed
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.copy import rate_of
+from kcli.cli.copy.command import rate_of
 from kcli.errors import UsageError
 from tests.cli.conftest import KCLI, ROOT, Shell
 

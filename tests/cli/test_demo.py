@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kcli.cli import demo
+from kcli.cli.demo import command as demo
 from kcli.cli.main import main
 
 LAG = '{"group":"lags","lag":2}\n{"group":"keeps-up","lag":0}\n'

@@ -450,7 +450,7 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
 
 
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli import groups_undo
+    from kcli.cli.groups import undo as groups_undo
 
     members: list[Background] = []
     keep: Callable[..., Any] = groups_undo.keep

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.app import COMMANDS
-from kcli.cli.complete_line import declared
+from kcli.cli.completion.line import declared
 from kcli.cli.shared_options import FORMATS
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from kcli.cli import lag as command
+from kcli.cli.lag import command
 from tests.cli.admin_fixture import Line, line
 
 __all__ = ["line"]

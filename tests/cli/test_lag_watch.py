@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.lag_prometheus import reply
+from kcli.cli.lag.prometheus import reply
 from kcli.cli.render import human_time
 from kcli.lag.recording import line
 from tests.cli.conftest import Shell

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from kcli.cli import main as entry
-from kcli.cli.acls_options import ACLS
+from kcli.cli.acls.options import ACLS
 from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
-from kcli.cli.cluster_options import BROKERS, CLUSTER, LOGDIRS
-from kcli.cli.config_options import CONFIG
-from kcli.cli.configs_options import CONFIGS
-from kcli.cli.leaders_options import LEADERS
+from kcli.cli.cluster.options import BROKERS, CLUSTER, LOGDIRS
+from kcli.cli.config.options import CONFIG
+from kcli.cli.configs.options import CONFIGS
+from kcli.cli.leaders.options import LEADERS
 from kcli.cli.options import HOT
-from kcli.cli.pipeline_options import PIPELINE
-from kcli.cli.quotas_options import QUOTAS
-from kcli.cli.reassign_options import REASSIGN
-from kcli.cli.tokens_options import TOKENS
-from kcli.cli.txn_options import TXN
-from kcli.cli.users_options import USERS
+from kcli.cli.pipeline.options import PIPELINE
+from kcli.cli.quotas.options import QUOTAS
+from kcli.cli.reassign.options import REASSIGN
+from kcli.cli.tokens.options import TOKENS
+from kcli.cli.txn.options import TXN
+from kcli.cli.users.options import USERS
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,10 +143,11 @@ DEAR = {
     "importlib.metadata",
     "ssl",
 }
+IMPORTED = ["produce.command", "consume.command", "consume.tail", "consume.count", "main", "quick", "options"]
 WITHOUT_ASYNCIO = "import asyncio, sys; before = set(sys.modules); import {}; print(*(set(sys.modules) - before))"
 
 
-@pytest.mark.parametrize("module", ["produce", "consume", "tail", "count", "main", "quick", "options"])
+@pytest.mark.parametrize("module", IMPORTED)
 def test_the_hot_path_imports_nothing_dear(module: str) -> None:
     code = WITHOUT_ASYNCIO.format(f"kcli.cli.{module}")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

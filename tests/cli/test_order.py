@@ -64,8 +64,8 @@ def merged(records: list[dict[str, Any]]) -> list[str]:
 def test_a_bounded_read_is_merged_by_time_exactly_and_with_little_memory(
     shell: Shell, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr("kcli.cli.consume_ordered.ROOM", room)
-    monkeypatch.setattr("kcli.cli.consume_ordered.LEAST", 2000)
+    monkeypatch.setattr("kcli.cli.consume.ordered.ROOM", room)
+    monkeypatch.setattr("kcli.cli.consume.ordered.LEAST", 2000)
     done = shell.ok("consume", "a", "b", "-e", "--order", "time").decode().splitlines()
     assert done == merged(records)
 

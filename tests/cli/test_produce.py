@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from kcli.cli import produce
 from kcli.cli.loop import Stop
 from kcli.cli.options import PRODUCE
+from kcli.cli.produce import command as produce
 from kcli.cli.quick import parse
 from kcli.cli.report import Report
 from kcli.errors import KcliError, UsageError

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.consume.sink import Sink
 from kcli.cli.loop import Interrupted, Stop
-from kcli.cli.sink import Sink
-from kcli.cli.source import CHUNK, Source
+from kcli.cli.produce.source import CHUNK, Source
 from kcli.errors import KcliError
 
 
@@ -164,7 +164,7 @@ async def test_a_reader_that_left_closes_the_sink_quietly() -> None:
 
 
 async def test_R7_a_stuck_reader_does_not_hold_up_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.cli.sink.GRACE", 0.02)
+    monkeypatch.setattr("kcli.cli.consume.sink.GRACE", 0.02)
     with pipe() as (_, writer):
         stop = Stop()
         sink = Sink(writer, stop)
@@ -218,7 +218,7 @@ async def test_the_work_gives_its_result_or_its_error() -> None:
 
 
 async def test_R7_a_socket_that_is_not_read_does_not_hold_up_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.cli.sink.GRACE", 0.05)
+    monkeypatch.setattr("kcli.cli.consume.sink.GRACE", 0.05)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         stop = Stop()

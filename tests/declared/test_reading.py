@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kcli.acls import Acl
 from kcli.admin.config_resources import Resource
 from kcli.admin.quotas import entity
-from kcli.cli import toml_reader, yaml_reader
-from kcli.cli.apply_files import read
+from kcli.cli.apply.files import read
+from kcli.cli.documents import toml_reader, yaml_reader
 from kcli.config.sources import Source
 from kcli.declared.checked import Checker
 from kcli.declared.model import Declared

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kcli.cli.main import main
-from kcli.cli.pipeline_spec import Spec
+from kcli.cli.pipeline.spec import Spec
 from kcli.errors import UsageError
 
 GOOD = """name: big

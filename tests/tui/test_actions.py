@@ -11,7 +11,7 @@ import pytest
 from kcli.admin.commits import write_commits
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.offsets import Committed
-from kcli.cli.tui import _theme
+from kcli.cli.tui.command import _theme
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.lag.recording import read

@@ -1,0 +1,1 @@
+"""`kcli apply`, `diff` and `export`: a cluster declared in files."""

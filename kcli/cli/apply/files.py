@@ -1,0 +1,65 @@
+"""The files of a declared cluster: YAML, TOML and JSON, folders of them, stdin."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from kcli.declared.model import Declared
+
+ENDINGS = (".yaml", ".yml", ".toml", ".json")
+LARGEST = 32 << 20
+
+
+def read(words: list[str]) -> Declared:
+    """All that the files declare. Raises UsageError: what is wrong with the first that is not right, with its line."""
+    from kcli.declared.reading import declared
+
+    if not words:
+        raise UsageError("which files? kcli apply FILE…")
+    paths = dict.fromkeys(one for word in words for one in _files(word))
+    documents = [("stdin" if path == "-" else path, _document(path)) for path in paths]
+    if all(document is None for _, document in documents):
+        raise UsageError(f"{', '.join(words)}: nothing is declared there")
+    return declared(documents)
+
+
+def _files(word: str) -> Iterator[str]:
+    if word == "-" or not os.path.isdir(word):
+        yield word
+        return
+    found = []
+    for folder, folders, names in os.walk(word):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        found += [os.path.join(folder, one) for one in names if one.endswith(ENDINGS) and not one.startswith(".")]
+    if not found:
+        raise UsageError(f"{word}: no file there ends with {', '.join(ENDINGS)}")
+    yield from sorted(found)
+
+
+def _document(path: str) -> Any:
+    from kcli.cli.documents import toml_reader, yaml_reader
+
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(LARGEST + 1)
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None
+    if len(data) > LARGEST:
+        raise UsageError(f"{path}: more than {LARGEST >> 20} MiB is no declared cluster")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data[: problem.start].count(b"\n") + 1
+        raise UsageError(f"{path}:{line}: this is not UTF-8 text") from None
+    return (toml_reader if path.endswith(".toml") else yaml_reader).load(text, "stdin" if path == "-" else path)

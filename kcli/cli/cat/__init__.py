@@ -1,0 +1,1 @@
+"""`kcli cat`: kcat's command lines."""

@@ -1,0 +1,83 @@
+"""`kcli cat …`, and kcli under the name kcat: kcat's command lines, with its output, its words and its exit codes.
+
+Exit code 0 is done or interrupted, 1 is anything else. What differs from kcat 1.7.1 on purpose: docs/kcat.md.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.cli.cat.words import FATAL, Done, Fatal, Misused, fail, say
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.cli.cat.line import CommandLine
+    from kcli.cli.loop import Stop
+
+NAMES = ("kcat", "kafkacat")
+
+
+def run(words: list[str], program: str = "kcli cat") -> int:
+    """Run a command line of kcat's (without the program's name). Returns the exit code."""
+    from kcli.cli.lean import start_lean
+
+    if words[:1] and words[0] in NAMES:
+        words = words[1:]  # as kcat does, for containers whose entry point already is kcat
+    start_lean()
+    try:
+        return _run(words, program)
+    except Done as done:
+        sys.stdout.write(done.text)
+        sys.stdout.flush()
+        return 0
+    except Misused as problem:
+        from kcli.cli.cat.usage import usage
+
+        sys.stderr.write(f"Error: {problem}\n\n{usage(program)}")
+        return FATAL
+
+
+def _run(words: list[str], program: str) -> int:
+    if program == "kcli cat" and "--help" in words:
+        words = ["-h"]
+    from kcli.cli.cat.line import CommandLine
+
+    try:
+        line = CommandLine(words, program)
+        return _mode(line)
+    except BrokenPipeError:
+        raise
+    except (KcliError, OSError) as problem:
+        from kcli.cli.main import sentence
+
+        fail(str(problem) if isinstance(problem, Fatal) else sentence(problem))
+        return FATAL
+
+
+def _mode(line: CommandLine) -> int:
+    from kcli.cli.loop import INTERRUPTED
+    from kcli.cli.loop import run as run_loop
+
+    work: Callable[[CommandLine, Stop], Awaitable[int]]
+    if line.mode == "C":
+        from kcli.cli.cat.consume import consume as work
+    elif line.mode == "P":
+        from kcli.cli.cat.produce import produce as work
+    elif line.mode == "G":
+        from kcli.cli.cat.group import join as work
+    elif line.mode == "L":
+        from kcli.cli.cat.look import look as work
+    else:
+        from kcli.cli.cat.look import query as work
+
+    async def whole(stop: Stop) -> int:
+        code = await work(line, stop)
+        if stop.asked and line.mode == "P":
+            say(line.verbosity, 1, "Interrupted: what was read so far was sent")
+        return code
+
+    code = run_loop(whole)
+    return 0 if code == INTERRUPTED else code

@@ -1,0 +1,1 @@
+"""`kcli cluster`, `brokers` and `logdirs`."""

@@ -1,0 +1,1 @@
+"""Words that complete: what a shell asks, and the scripts that make it ask."""

@@ -1,0 +1,111 @@
+"""What the child of a TAB asks the cluster. Commands and keyrings that keep secrets are not asked: they may want a
+password, and nobody is there to type it."""
+
+from __future__ import annotations
+
+import os
+
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.completion.cluster import About, Question
+    from kcli.cli.option import Values
+    from kcli.model import Cluster
+    from kcli.settings import ClientSettings
+
+
+def ask(question: Question, seconds: float) -> list[str]:
+    """The names, within about so many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
+    from kcli.cli.completion.command import safe
+    from kcli.cli.lean import start_lean
+
+    start_lean()
+    import asyncio
+
+    from kcli.cli.connection import Connection
+
+    values = question.values
+    if asks_elsewhere(Connection(values, looking=False), values):
+        raise KcliError("the secrets are kept where a TAB does not look")
+    settings = Connection(values).client().replace(deadline=seconds, trace="")
+    return sorted({name for name in asyncio.run(_names(question, settings)) if safe(name)})
+
+
+def asks_elsewhere(connection: object, values: Values) -> bool:
+    """Whether a secret is kept by a command or a keyring."""
+    profile = getattr(connection, "profile", None)
+    texts = [*(values.get("properties") or ()), *(v for k, v in os.environ.items() if k[:5] == "KCLI_")]
+    if values.get("config_file"):
+        with open(values["config_file"], encoding="utf-8", errors="replace") as file:
+            texts.append(file.read())
+    for key, value in profile.properties if profile is not None else ():
+        if getattr(value, "kind", "") in ("command", "keyring"):
+            return True
+        texts.append(f"{key}={value}")
+    words = ("${command:", "${keyring:", "token.command")
+    commanded = "KCLI_SASL_OAUTHBEARER_TOKEN_COMMAND" in os.environ
+    return commanded or any(word in text for text in texts for word in words)
+
+
+async def _names(question: Question, settings: ClientSettings) -> list[str]:
+    from kcli.client import Client
+
+    kind = question.kind
+    async with Client(settings) as client:
+        if kind == "groups":
+            from kcli.admin.groups import group_names
+
+            return await group_names(client.cluster)
+        if kind == "transactions":
+            from kcli.admin.transactions import list_transactions
+
+            return [one.name for one in (await list_transactions(client.cluster))[0]]
+        if kind in ("users", "tokens", "principals"):
+            return await _people(client.cluster, kind)
+        from kcli.admin.gather import ask_anyone
+        from kcli.proto.messages.metadata import MetadataRequest
+
+        answer = await ask_anyone(client.cluster, MetadataRequest(topics=None, allow_auto_topic_creation=False))
+        if kind == "brokers":
+            return [f"[{b.host}]:{b.port}" if ":" in b.host else f"{b.host}:{b.port}" for b in answer.brokers]
+        ids = [str(broker.node_id) for broker in answer.brokers]
+        topics = [row.name for row in answer.topics if row.name and not row.is_internal]
+        if kind == "configs":
+            return await _configs(client.cluster, question.about, {"topic": topics}.get(question.about[0], ids))
+        return ids if kind == "ids" else topics
+
+
+async def _people(cluster: Cluster, kind: str) -> list[str]:
+    """Users of SCRAM, ids of delegation tokens, or whoever is known: those users, and whom ACLs name."""
+    if kind == "tokens":
+        from kcli.admin.tokens import describe_tokens
+
+        return [one.id for one in await describe_tokens(cluster)]
+    from kcli.admin.users import describe_users
+
+    if kind == "users":
+        return list(await describe_users(cluster))
+    from kcli.admin.acls import describe_acls
+
+    known: set[str] = set()
+    for asked in (describe_users, describe_acls):  # who may ask one may not be allowed the other
+        try:
+            told = await asked(cluster)
+        except KcliError:
+            continue
+        known |= {f"User:{one}" if isinstance(one, str) else one.principal for one in told}
+    return sorted(known)
+
+
+async def _configs(cluster: Cluster, about: About, there: list[str]) -> list[str]:
+    """What can be set on a resource, told by itself, or by one of its kind while its name is none yet."""
+    from kcli.admin.config_resources import Resource, describe_configs
+
+    kind, name = about
+    if kind in ("topic", "broker", "logger") and name not in there:
+        if not there:
+            return []
+        name = there[0]
+    (found,) = (await describe_configs(cluster, [Resource(kind, name)])).values()
+    return [] if isinstance(found, KcliError) else [config.name for config in found if not config.read_only]

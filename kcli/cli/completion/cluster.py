@@ -1,0 +1,158 @@
+"""Names from the cluster for a TAB, never later than DEADLINE: a child asks, its parent waits that long at the most.
+
+A child that comes too late (TLS, SASL, far away) goes on for CHILD seconds and leaves the names for the next TAB in
+the user's cache: fresh for FRESH seconds, and for STALE where the cluster is not quick enough. While a child asks, and
+for CHILD seconds after one that failed, no other is sent: a dead cluster costs one wait, not one per TAB.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+
+    About = tuple[str, str]
+
+
+class Question:
+    """What a child is to ask."""
+
+    __slots__ = ("about", "kind", "values")
+
+    def __init__(self, kind: str, values: Values, about: About) -> None:
+        self.kind, self.values, self.about = kind, values, about
+
+
+DEADLINE = 0.25  # seconds; 0.3 with the interpreter's start
+FRESH, STALE, CHILD = 30.0, 600.0, 5
+LARGEST = 4 * 1024 * 1024  # bytes of names
+
+
+def look(kind: str, values: Values, about: About = ("", "")) -> list[str]:
+    """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, users, tokens, principals, or
+    configs of the resource that `about` is (its kind and name). Empty where they are not known in time."""
+    if not hasattr(os, "fork"):
+        return []
+    path = _path(kind, values, about)
+    age = _age(path)
+    if age < FRESH:
+        return _kept(path)
+    known = _kept(path) if age < STALE else []
+    asking = f"{path}.asking"
+    if not _first(asking):
+        return known
+    found = _wait(Question(kind, values, about), path, asking)
+    return known if found is None else found
+
+
+def _path(kind: str, values: Values, about: About = ("", "")) -> str:
+    """A file for each cluster as the line, the environment and the files name it; secrets are no part of its name."""
+    from hashlib import sha256
+
+    from kcli.config.profiles import project_file, user_file
+    from kcli.secret import secretive
+
+    said: list[object] = [about, *(values.get(name) for name in ("bootstrap", "profile", "config_file", "broker_map"))]
+    said += [text for text in values.get("properties") or () if not secretive(text.partition("=")[0])]
+    said += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
+    files = [project_file(), user_file(), values.get("config_file")]
+    said += [(path, os.stat(path).st_mtime_ns) for path in files if path and os.path.isfile(path)]
+    return os.path.join(folder(), f"{sha256(repr(said).encode('utf-8', 'replace')).hexdigest()[:24]}-{kind}")
+
+
+def folder() -> str:
+    """Where names are kept: kcli/completion in XDG_CACHE_HOME or ~/.cache."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "kcli", "completion")
+
+
+def _age(path: str) -> float:
+    """Seconds; endless where there is no such file, or one that is not ours."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return float("inf")
+    age = time.time() - found.st_mtime
+    return age if found.st_uid == os.geteuid() and age > -FRESH else float("inf")
+
+
+def _kept(path: str) -> list[str]:
+    try:
+        with open(path, "rb") as file:
+            return file.read(LARGEST).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def _first(asking: str) -> bool:
+    """Whether nobody asks or has just failed; then it is us. True as well where nothing can be written."""
+    try:
+        os.makedirs(os.path.dirname(asking), mode=0o700, exist_ok=True)
+        if _age(asking) >= CHILD and os.path.lexists(asking):
+            os.unlink(asking)
+        os.close(os.open(asking, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _wait(question: Question, path: str, asking: str) -> list[str] | None:
+    """What the child tells before the deadline; None when it tells nothing."""
+    from select import select
+
+    until = time.monotonic() + DEADLINE
+    hear, tell = os.pipe()
+    if os.fork() == 0:
+        os.close(hear)
+        _child(question, path, asking, tell)
+    os.close(tell)
+    data = b""
+    while (left := until - time.monotonic()) > 0 and select([hear], [], [], left)[0]:
+        piece = os.read(hear, 65536)
+        if not piece:
+            return data.decode("utf-8", "replace").splitlines()[1:] if data else None
+        data += piece
+    return None
+
+
+def _child(question: Question, path: str, asking: str, tell: int) -> None:
+    """Ask, keep, tell, end. It belongs to no terminal and holds none of the shell's pipes."""
+    import signal
+
+    code = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(CHILD)
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(null, number)
+        found = "\n".join(_asked(question)).encode("utf-8", "ignore")[:LARGEST]
+        _keep(path, asking, found)
+        with open(tell, "wb") as pipe:
+            pipe.write(b"\n" + found)
+        code = 0
+    finally:
+        os._exit(code)  # whatever it was: nobody is there to read about it
+
+
+def _asked(question: Question) -> list[str]:
+    from kcli.cli.completion.ask import ask
+
+    return ask(question, float(CHILD))
+
+
+def _keep(path: str, asking: str, found: bytes) -> None:
+    fresh = f"{path}.{os.getpid()}"
+    try:
+        with open(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(found)
+        os.replace(fresh, path)
+        os.unlink(asking)
+    except OSError:
+        return  # no cache: the next TAB asks again

@@ -1,0 +1,192 @@
+"""A command line that is not finished: which command it is, and what its last word would be."""
+
+from __future__ import annotations
+
+from kcli.cli.app import ALIASES, COMMANDS
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Command, Option, Values
+
+    Offer = tuple[str, str]
+
+HELP_OFFER = ("--help", "Print help.")
+
+
+class Place(Value):
+    """What the last word may be: `offers` that are known already, and names of a `kind` (see complete_names), each
+    behind `prefix`. `values` is what stands before it; `option` is the one whose value it is."""
+
+    offers: list[Offer] = field(factory=list)
+    kind: str = ""
+    prefix: str = ""
+    text: str = ""  # what was typed of the value itself
+    option: Option | None = None
+    values: Values = field(factory=dict)
+
+
+def split(line: str) -> list[str]:
+    """The words of bash's line as far as it is typed, without their quotes; nothing is expanded. The last one is the
+    one being typed, "" behind a blank."""
+    words, word, quote, escaped = [], "", "", False
+    started = False
+    for char in line:
+        if escaped:
+            word, escaped = word + char, False
+        elif char == "\\" and quote != "'":
+            escaped = started = True
+        elif quote:
+            word, quote = (word, "") if char == quote else (word + char, quote)
+        elif char in "'\"":
+            quote, started = char, True
+        elif char in " \t\n":
+            if started:
+                words.append(word)
+            word, started = "", False
+        else:
+            word, started = word + char, True
+    return [*words, word]
+
+
+def place_of(words: list[str]) -> Place:
+    """`words` are the program, what follows, and the word being typed."""
+    before, text = words[1:-1], words[-1]
+    if before[:1] == ["help"]:
+        before = before[1:]
+    if not before:
+        offers = [(name, line) for name, (_, line) in COMMANDS.items()]
+        return Place(offers=[*offers, ("help", "Help about a command."), ("--version", ""), HELP_OFFER])
+    name = before[0] if before[0] in COMMANDS else ALIASES.get(before[0], before[0])
+    if name not in COMMANDS:
+        return Place()
+    found, rest = declared(name), before[1:]
+    if not isinstance(found, dict):
+        return _in(found, rest, text)
+    if rest and not rest[0].startswith("-"):
+        return _behind(found, rest, text)
+    place = _in(found["list"], rest, text)
+    if not rest and not text.startswith("-"):
+        place.offers = [(verb, command.help) for verb, command in found.items() if " " not in verb]
+    return place
+
+
+def _behind(found: dict[str, Command], rest: list[str], text: str) -> Place:
+    """Behind a verb, which may have two words (`features upgrade`)."""
+    verb = found.get(" ".join(rest[:2])) if len(rest) > 1 else None
+    if verb is not None:
+        return _in(verb, rest[2:], text)
+    verb = found.get(ALIASES.get(rest[0], rest[0]))
+    place = _in(verb, rest[1:], text) if verb is not None else Place()
+    if len(rest) == 1 and not text.startswith("-"):
+        longer = [(name.partition(" ")[2], one.help) for name, one in found.items() if name.startswith(f"{rest[0]} ")]
+        place.offers = [*place.offers, *longer]
+    return place
+
+
+def declared(name: str) -> Command | dict[str, Command]:
+    """A command, or its verbs, from the tables; those that Typer has are in complete_typed."""
+    where, _ = COMMANDS[name]
+    if where == "hot":
+        from kcli.cli.options import HOT
+
+        return HOT[name]
+    module, _, attribute = where.partition(":")
+    if module.endswith("options"):
+        from importlib import import_module
+
+        table: Command | dict[str, Command] = getattr(import_module(module), attribute)
+        return table
+    from kcli.cli.completion.typed import TYPED
+    from kcli.cli.option import Command
+
+    return TYPED.get(name) or Command(name=name)
+
+
+def _in(command: Command, before: list[str], text: str) -> Place:
+    by_flag = {flag: option for option in command.options for flag in option.flags}
+    values, pending, ended = _read(command, by_flag, before)
+    if pending is not None:
+        return _value(pending, "", text, values)
+    if ended or not text.startswith("-"):
+        return _word(command, text, values)
+    flag, equals, given = text.partition("=")
+    if text.startswith("--") and equals:
+        option = by_flag.get(flag)
+        return _value(option, flag + "=", given, values) if option is not None else Place()
+    short = by_flag.get(text[:2])
+    if len(text) > 2 and text[1] != "-" and short is not None and short.kind != "flag":
+        return _value(short, text[:2], text[2:], values)
+    offers: list[Offer] = []
+    for option in command.options:
+        if not option.hidden and (option.multiple or not values.get(option.name)):
+            long = [one for one in option.flags if one.startswith("--")]
+            offers += [(one, option.help) for one in (long if len(text) > 2 else long[:1] or option.flags)]
+    return Place(offers=[*offers, HELP_OFFER], values=values)
+
+
+def _read(command: Command, by_flag: dict[str, Option], before: list[str]) -> tuple[Values, Option | None, bool]:
+    """What the words before say, as the quick parser reads them, with patience for mistakes; the option that still
+    wants its value; whether `--` ended the options."""
+    values, pending, ended = command.defaults(), None, False
+    for word in before:
+        if pending is not None:
+            _put(values, pending, word)
+            pending = None
+        elif ended or word == "-" or not word.startswith("-"):
+            values["words"].append(word)
+        elif word == "--":
+            ended = True
+        elif word.startswith("--"):
+            flag, equals, given = word.partition("=")
+            pending = _take(values, by_flag.get(flag), given if equals else None)
+        else:
+            for at in range(1, len(word)):
+                option = by_flag.get(f"-{word[at]}")
+                if option is None or option.kind != "flag":
+                    pending = _take(values, option, word[at + 1 :] or None)
+                    break
+                _put(values, option, "")
+    return values, pending, ended
+
+
+def _take(values: Values, option: Option | None, given: str | None) -> Option | None:
+    """Store a value, or return the option that waits for one."""
+    if option is None or (given is None and option.kind != "flag"):
+        return option
+    _put(values, option, given or "")
+    return None
+
+
+def _put(values: Values, option: Option, text: str) -> None:
+    if option.kind == "flag":
+        values[option.name] = True
+    elif option.multiple:
+        values[option.name].append(text)
+    else:
+        values[option.name] = text
+
+
+def _value(option: Option, prefix: str, text: str, values: Values) -> Place:
+    from kcli.cli.completion.names import kind_of
+
+    offers = [(prefix + choice, "") for choice in option.choices]
+    kind = "" if option.choices else kind_of(option)
+    return Place(offers=offers, kind=kind, prefix=prefix, text=text, option=option, values=values)
+
+
+def _word(command: Command, text: str, values: Values) -> Place:
+    """An argument: TOPIC, [FILE]..., kcat|kaf|…; the last one stands for all that follow."""
+    from kcli.cli.completion.names import ARGUMENTS
+
+    if not command.words or command.run in NEW:
+        return Place(values=values)
+    expected = command.words.split()
+    one = expected[min(len(values["words"]), len(expected) - 1)].strip("[].").partition("[")[0]
+    if "|" in one and one not in ARGUMENTS:
+        return Place(offers=[(choice, "") for choice in one.split("|")], values=values)
+    return Place(kind=ARGUMENTS.get(one, ""), text=text, values=values)
+
+
+NEW = ("kcli.cli.topics.command:create",)
+"""Whose arguments are names that do not exist yet."""

@@ -1,0 +1,194 @@
+"""The names of each kind that a word may be: from the cluster, from the configuration, or of ours."""
+
+from __future__ import annotations
+
+from kcli.acls import KINDS as ACL_KINDS
+from kcli.acls import OPERATIONS
+from kcli.cli.completion.line import Place
+from kcli.proto.messages import REQUESTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.cli.completion.line import Offer
+    from kcli.cli.option import Option
+
+CLUSTER = ("topics", "groups", "ids", "transactions", "users", "tokens", "principals")
+ARGUMENTS = {
+    "TOPIC": "topics", "SRC": "topics", "DST": "topics", "DLQ": "topics", "GROUP": "groups", "SOURCE": "groups",
+    "TARGET": "groups", "PROFILE": "profiles", "FILE": "files", "PLACE": "places",
+    "SHAPE": "shapes", "DIR": "files", "PATH": "files", "WHERE": "files", "KIND": "kinds", "NAME": "named",
+    "OTHER": "named", "KEY": "keys", "KEY=VALUE": "assignments", "ID": "ids", "TXN": "transactions",
+    "API": "apis", "VOTER": "ids", "BROKER": "ids",
+    "OPERATION": "operations", "RESOURCE": "acl kinds", "USER": "users", "TOKEN": "tokens", "PRINCIPAL": "principals",
+    "MECHANISM": "mechanisms",
+    "FILE|TOPIC": "plans", "WHICH": "asked",
+    "QUOTA": "quotas", "QUOTA=VALUE": "quota values", "user|client-id|ip": "entities",
+}  # fmt: skip
+OPTIONS = {
+    "bootstrap": "servers", "to_bootstrap": "servers", "profile": "profiles", "to_profile": "profiles",
+    "confirm": "profiles", "properties": "properties", "to_properties": "properties", "broker_map": "map",
+    "configs": "configs", "states": "states", "types": "types", "compression": "codecs", "offset": "offsets",
+    "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
+    "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
+}  # fmt: skip
+QUOTA_KEYS = (
+    "producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate",
+    "connection_creation_rate",
+)  # fmt: skip
+KINDS = ("topic", "broker", "logger", "client-metrics", "group")
+FIXED = {
+    "kinds": KINDS,
+    "operations": list(OPERATIONS),
+    "acl kinds": list(ACL_KINDS),
+    "mechanisms": ["SCRAM-SHA-256", "SCRAM-SHA-512"],
+    "quotas": list(QUOTA_KEYS),
+    "quota values": [f"{key}=" for key in QUOTA_KEYS],
+    "entities": ["user", "client-id", "ip"],
+    "states": ["Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"],
+    "apis": [name for _, name in REQUESTS.values()],
+    "txn states": ["Ongoing", "Empty", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead"],
+    "types": ["classic", "consumer", "share", "streams"],
+    "codecs": ["none", "gzip", "snappy", "lz4", "zstd"],
+    "offsets": ["beginning", "end", "stored"],
+    "sections": ["topics", "configs", "users", "quotas", "acls"],
+    "places": ["groups", "group", "topics", "topic", "records", "brokers"],
+}
+TOPIC_CONFIGS = [
+    "cleanup.policy", "compression.gzip.level", "compression.lz4.level", "compression.type",
+    "compression.zstd.level", "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms",
+    "follower.replication.throttled.replicas", "index.interval.bytes", "leader.replication.throttled.replicas",
+    "local.retention.bytes", "local.retention.ms", "max.compaction.lag.ms", "max.message.bytes",
+    "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "message.timestamp.type",
+    "min.cleanable.dirty.ratio", "min.compaction.lag.ms", "min.insync.replicas", "preallocate",
+    "remote.copy.disable", "remote.log.delete.on.disable", "remote.storage.enable", "retention.bytes",
+    "retention.ms", "segment.bytes", "segment.index.bytes", "segment.jitter.ms", "segment.ms",
+    "unclean.leader.election.enable",
+]  # fmt: skip
+"""Those of Kafka 4.3, where no cluster tells its own."""
+
+
+def kind_of(option: Option) -> str:
+    """What an option's value names."""
+    metavar = option.metavar.partition("[")[0]
+    if option.name in OPTIONS:
+        return OPTIONS[option.name]
+    if metavar == "WHERE":
+        return "offsets"
+    return ARGUMENTS.get(metavar, "")
+
+
+def names(place: Place) -> Iterable[Offer]:
+    """The candidates of the place's kind, with what follows a `,` or a `=` that was typed already."""
+    kind, text = place.kind, place.text
+    if kind in FIXED:
+        return [(name, "") for name in FIXED[kind]]
+    if kind == "profiles":
+        return profiles()
+    if kind == "shapes":
+        return _shapes(place.values["words"])
+    if kind == "properties":
+        return _properties(text)
+    if kind in ("configs", "topic keys", "assignments", "keys"):
+        return [] if "=" in text else _configs(place, "=" if kind in ("configs", "assignments") else "")
+    if kind == "named":
+        return _named(place)
+    if kind == "plans":
+        return [(name, "") for name in [*_plans(text), *_asked(place, "topics")]]
+    if kind == "asked":
+        return [(name, "") for name in ["any", "controller", "group:", "txn:", "leader:", *_asked(place, "ids")]]
+    if kind == "servers":
+        done = text[: text.rfind(",") + 1]
+        told = [servers for _, servers in profiles() if servers]
+        return [(done + name, "") for name in [*_asked(place, "brokers"), *told, "localhost:9092"]]
+    if kind == "map":
+        return [] if "=" in text else [(f"{name}=", "") for name in _asked(place, "brokers")]
+    return [(name, "") for name in _asked(place, kind)] if kind in CLUSTER else []
+
+
+def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[str]:
+    from kcli.cli.completion.cluster import look
+
+    return look(kind, place.values, about)
+
+
+def _plans(text: str) -> list[str]:
+    """Files that a plan of moves may be, and the folders on the way to one."""
+    from os import scandir
+    from os.path import dirname
+
+    folder = text[: len(dirname(text)) + 1] if "/" in text else ""
+    try:
+        with scandir(folder or ".") as found:
+            return [
+                folder + one.name + ("/" if one.is_dir() else "")
+                for one in found
+                if one.name[0] != "." and (one.name.endswith(".json") or (folder and one.is_dir()))
+            ]
+    except OSError:
+        return []
+
+
+def _named(place: Place) -> list[Offer]:
+    """Resources of the kind that the first word is; a job's name, elsewhere, is not known here."""
+    words = place.values["words"] or [""]
+    of = words[1] if len(words) > 1 and words[0] in OPERATIONS else words[0]  # acls who-can OPERATION KIND NAME
+    kind = {"topic": "topics", "group": "groups", "broker": "ids", "logger": "ids"}.get(of, "")
+    return [(name, "") for name in _asked(place, kind)] if kind else []
+
+
+def _configs(place: Place, end: str) -> list[Offer]:
+    """Names of configs: of the KIND and NAME before it, else of topics."""
+    words, about = place.values["words"], ("topic", "")
+    if place.kind in ("assignments", "keys"):
+        if len(words) < 2 or words[0] not in KINDS:
+            return []
+        about = (words[0], words[1])
+    found = _asked(place, "configs", about) or (TOPIC_CONFIGS if about[0] == "topic" else [])
+    return [(name + end, "") for name in found]
+
+
+def profiles() -> list[Offer]:
+    """The profiles of both files, each with its servers as it is described."""
+    from os.path import isfile
+
+    from kcli.config.profiles import document, project_file, user_file
+
+    found: list[Offer] = []
+    for path in (project_file(), user_file()):
+        if path is not None and isfile(path):
+            for name, table in document(path).get("profiles", {}).items():
+                servers = table.get("bootstrap") or table.get("bootstrap.servers") or ""
+                found.append((name, servers if isinstance(servers, str) and servers.isprintable() else ""))
+    return found
+
+
+def _shapes(before: list[str]) -> list[Offer]:
+    """The next word of what `kcli schema` has a schema of."""
+    from kcli.cli.shapes.shape import every
+
+    split = [shape.name.split(".") for shape in every()]
+    at = len(before)
+    return [(words[at], "") for words in split if words[:at] == before and len(words) > at]
+
+
+def _properties(text: str) -> list[Offer]:
+    """Names as `NAME=`; behind the `=` the words that the property knows."""
+    from kcli.config.known import KNOWN
+
+    name, equals, _ = text.partition("=")
+    if equals:
+        unit = KNOWN[name][2] if name in KNOWN else VALUES.get(name, ())
+        known = ("true", "false") if unit == "bool" else unit if isinstance(unit, dict | tuple) else ()
+        return [(f"{name}={value}", "") for value in known]
+    from kcli.config import names as others
+
+    return [(f"{name}=", "") for name in sorted({*KNOWN, *others.TLS, *others.SASL, *others.OAUTH, *VALUES})]
+
+
+VALUES: dict[str, tuple[str, ...]] = {
+    "security.protocol": ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+    "sasl.mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM", "GSSAPI"),
+    "bootstrap.servers": (),
+}

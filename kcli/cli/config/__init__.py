@@ -1,0 +1,1 @@
+"""`kcli config`: profiles, and other tools' files."""

@@ -1,0 +1,251 @@
+"""`kcli configs`: list, get, diff; and set, delete, append, subtract, restore with a plan that the broker checked."""
+
+from __future__ import annotations
+
+from kcli.admin.config_resources import (
+    APPEND,
+    DELETE,
+    KINDS,
+    SET,
+    SUBTRACT,
+    Config,
+    Operation,
+    Resource,
+    about,
+    alter_configs,
+    describe_configs,
+    list_resources,
+    resource,
+)
+from kcli.admin.topics import describe_topics
+from kcli.cli.admin import answer, confirm, excluding, say
+from kcli.cli.configs import undo as configs_undo
+from kcli.errors import KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.option import Values
+    from kcli.cli.render import Document
+    from kcli.cli.shapes.shape import Row
+    from kcli.model import Cluster
+
+    Plan = dict[Resource, list[Operation]]
+
+DIFFERS = 3
+DEFAULT = "default"  # of all brokers, as kafka-configs calls it
+
+
+def list_all(values: Values) -> int:
+    """`kcli configs list KIND`."""
+    words = values["words"]
+    if len(words) != 1:
+        raise UsageError(f"of which kind? {', '.join(KINDS)}")
+    resource(words[0], "0" if words[0] in ("broker", "logger") else "")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        names = await _names(cluster, words[0])
+        found = await describe_configs(cluster, [Resource(words[0], name) for name in names])
+        rows = document.rows["resources"] = []
+        for at, configs in found.items():
+            if isinstance(configs, KcliError):
+                document.fail(configs, about(at))
+            else:
+                count = sum(one.set_here for one in configs)
+                rows.append({"kind": at.kind, "name": at.name or DEFAULT, "configs": count})
+
+    return answer(values, "configs.list", work)
+
+
+async def _names(cluster: Cluster, kind: str) -> list[str]:
+    if kind == "topic":
+        return list(await describe_topics(cluster, None, internal=False))
+    if kind in ("broker", "logger"):
+        return [str(node.id) for node in await cluster.nodes()]
+    return await list_resources(cluster, kind)
+
+
+def get(values: Values) -> int:
+    """`kcli configs get KIND NAME [KEY...]`."""
+    at, names = _named(values, 2)
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        configs = (await describe_configs(cluster, [at], names=names, documentation=values["docs"]))[at]
+        if isinstance(configs, KcliError):
+            document.fail(configs, about(at))
+            return
+        shown = [one for one in configs if names or values["all"] or one.set_here]
+        document.rows["configs"] = [_row(at, one) for one in shown]
+        known = {one.name for one in configs}
+        for name in names:
+            if name not in known:
+                document.fail(KcliError(f"{about(at)} has no config {name}; all of them: --all"), name)
+
+    return answer(values, "configs.get", work)
+
+
+def _row(at: Resource, one: Config) -> Row:
+    return {
+        "kind": at.kind,
+        "name": at.name or DEFAULT,
+        "config": one.name,
+        "value": one.value,
+        "source": one.source,
+        "inherited": one.inherited,
+        "type": one.kind or None,
+        "secret": one.secret,
+        "read_only": one.read_only,
+        "documentation": one.documentation or None,
+    }
+
+
+def diff(values: Values) -> int:
+    """`kcli configs diff KIND NAME [OTHER]`."""
+    at, others = _named(values, 2)
+    if len(others) > 1:
+        raise UsageError("compare one with another: kcli configs diff KIND NAME [OTHER]")
+    other = resource(at.kind, _name(at.kind, others[0])) if others else None
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        found = await describe_configs(cluster, [at, *([other] if other else [])])
+        for one, configs in found.items():
+            if isinstance(configs, KcliError):
+                document.fail(configs, about(one))
+        if document.errors:
+            return None
+        mine = _known(found[at])
+        if other is None:
+            pairs = {name: (one.value, one.inherited) for name, one in mine.items() if one.set_here}
+        else:
+            theirs = _known(found[other])
+            both = {name: (mine.get(name), theirs.get(name)) for name in sorted(mine.keys() | theirs.keys())}
+            pairs = {name: (a.value if a else None, b.value if b else None) for name, (a, b) in both.items()}
+        rows = [{"config": name, "value": a, "other": b} for name, (a, b) in pairs.items() if a != b]
+        document.rows["configs"] = rows
+        return DIFFERS if rows else None
+
+    return answer(values, "configs.diff", work)
+
+
+def _known(configs: list[Config] | KcliError, *, secrets: bool = False) -> dict[str, Config]:
+    return {} if isinstance(configs, KcliError) else {one.name: one for one in configs if secrets or not one.secret}
+
+
+# -- changes ----------------------------------------------------------------------------------------------------------
+
+
+def set(values: Values) -> int:
+    """`kcli configs set KIND NAME KEY=VALUE...`."""
+    return _assigned(values, SET)
+
+
+def append(values: Values) -> int:
+    """`kcli configs append KIND NAME KEY=VALUE...`."""
+    return _assigned(values, APPEND)
+
+
+def subtract(values: Values) -> int:
+    """`kcli configs subtract KIND NAME KEY=VALUE...`."""
+    return _assigned(values, SUBTRACT)
+
+
+def delete(values: Values) -> int:
+    """`kcli configs delete KIND NAME KEY...`."""
+    at, names = _named(values, 3)
+    return _change(values, "configs.delete", {at: [Operation(name=name, how=DELETE) for name in names]})
+
+
+def restore(values: Values) -> int:
+    """`kcli configs restore FILE`."""
+    if len(values["words"]) != 1:
+        raise UsageError("from which file? kcli configs restore FILE")
+    return _change(values, "configs.restore", configs_undo.read(values["words"][0]))
+
+
+def _assigned(values: Values, how: int) -> int:
+    at, pairs = _named(values, 3)
+    operations = []
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{pair}: expected KEY=VALUE")
+        operations.append(Operation(name=name.strip(), how=how, value=value))
+    verb = {SET: "set", APPEND: "append", SUBTRACT: "subtract"}[how]
+    return _change(values, f"configs.{verb}", {at: operations})
+
+
+def _change(values: Values, name: str, plan: Plan) -> int:
+    """The plan with old and new, checked by the broker; then, if it may be, the change."""
+    excluding(values)
+    configs_undo.check(values)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        before = await describe_configs(cluster, plan)
+        rows = document.rows["configs"] = []
+        checked = await alter_configs(cluster, plan, dry_run=True)
+        for at, operations in plan.items():
+            old, problem = before[at], checked[at]
+            if isinstance(old, KcliError):
+                problem = old
+            known = {} if isinstance(old, KcliError) else {one.name: one for one in old}
+            rows += [_planned(at, one, known.get(one.name), problem) for one in operations]
+            if problem is not None:
+                document.fail(problem, about(at))
+        ready = {at: ops for at, ops in plan.items() if checked[at] is None and not isinstance(before[at], KcliError)}
+        if values["dry_run"] or not ready:
+            return None
+        if not confirm(values, document, next(iter(ready)).name or DEFAULT):
+            document.rows.clear()
+            return 1
+        await configs_undo.keep(values, cluster, [
+            (at, one.name, was.value if was is not None and was.set_here else None)
+            for at, operations in ready.items()
+            for one in operations
+            if (was := _known(before[at], secrets=True).get(one.name)) is None or not was.secret
+        ])  # fmt: skip
+        done = await alter_configs(cluster, ready)
+        for row in rows:
+            at = Resource(row["kind"], "" if row["name"] == DEFAULT else row["name"])
+            if at in done:
+                problem = done[at]
+                row["result"], row["error"] = ("done", None) if problem is None else ("failed", str(problem))
+        for at, problem in done.items():
+            if problem is not None:
+                document.fail(problem, about(at))
+        say(values, f"configs: {sum(row['result'] == 'done' for row in rows)} changed")
+        return None
+
+    return answer(values, name, work)
+
+
+def _planned(at: Resource, one: Operation, old: Config | None, problem: KcliError | None) -> Row:
+    """A row of the plan: what is, and what will be as far as that can be said."""
+    was = old.value if old is not None else None
+    parts = [part for part in (was or "").split(",") if part]
+    given = (one.value or "").split(",")
+    new = {
+        SET: one.value,
+        DELETE: old.inherited if old is not None and old.set_here else was,
+        APPEND: ",".join([*parts, *(part for part in given if part not in parts)]),
+        SUBTRACT: ",".join(part for part in parts if part not in given),
+    }[one.how]
+    return {
+        "kind": at.kind,
+        "name": at.name or DEFAULT,
+        "config": one.name,
+        "old": "***" if old is not None and old.secret else was,
+        "new": "***" if old is not None and old.secret and one.how == SET else new,
+        "result": "would change" if problem is None else "failed",
+        "error": None if problem is None else str(problem),
+    }
+
+
+def _named(values: Values, least: int) -> tuple[Resource, list[str]]:
+    """KIND and NAME of a line, and what stands behind them."""
+    words = values["words"]
+    if len(words) < least:
+        raise UsageError("say of what, and what: KIND NAME" + (" KEY" if least > 2 else ""))
+    return resource(words[0], _name(words[0], words[1])), list(dict.fromkeys(words[2:]))
+
+
+def _name(kind: str, word: str) -> str:
+    return "" if kind == "broker" and word == DEFAULT else word

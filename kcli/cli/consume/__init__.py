@@ -1,0 +1,1 @@
+"""`kcli consume`, `tail` and `count`."""

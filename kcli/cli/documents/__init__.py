@@ -1,0 +1,1 @@
+"""YAML and TOML as people write them, with the line of everything."""

@@ -1,0 +1,1 @@
+"""`kcli groups` and `rollback`."""

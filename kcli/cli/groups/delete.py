@@ -1,0 +1,87 @@
+"""`kcli groups delete`: groups without members, and what they have committed."""
+
+from __future__ import annotations
+
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.gather import good
+from kcli.admin.groups import GroupInUse, GroupMissing, delete_groups, find_groups, group_names, who
+from kcli.admin.offsets import committed_offsets
+from kcli.cli.admin import answer, confirm, excluding, missing, words_of
+from kcli.cli.groups import undo as groups_undo
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.offsets import Committed
+    from kcli.cli.option import Values
+    from kcli.cli.render import Document
+    from kcli.cli.shapes.shape import Row
+    from kcli.model import Cluster, TopicPartition
+
+    Commits = dict[TopicPartition, Committed | KcliError]
+
+
+def delete(values: Values) -> int:
+    """`kcli groups delete GROUP...`."""
+    groups, if_exists = words_of(values, "GROUP"), values["if_exists"]
+    excluding(values)
+    groups_undo.check(values)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        coordinators = Coordinators(cluster)
+        rows, commits = await _plan(cluster, coordinators, groups, if_exists, document)
+        document.rows["groups"] = rows
+        ready = [row["group"] for row in rows if row["result"] == "would delete"]
+        if values["dry_run"] or not ready:
+            return None
+        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
+        if not confirm(values, document, phrase):
+            document.rows.clear()
+            return 1
+        lost = [(name, at, one) for name in ready for at, one in sorted(good(commits.get(name) or {}).items())]
+        await groups_undo.keep(values, cluster, lost)
+        done = await delete_groups(coordinators, ready)
+        for row in rows:
+            result = done.get(row["group"])
+            if result is True:
+                row["result"] = "deleted"
+            elif isinstance(result, GroupMissing) and if_exists:
+                row["result"] = "absent"
+            elif isinstance(result, KcliError):
+                _failed(row, result, document)
+        return None
+
+    return answer(values, "groups.delete", work)
+
+
+async def _plan(
+    cluster: Cluster, coordinators: Coordinators, groups: list[str], if_exists: bool, document: Document
+) -> tuple[list[Row], dict[str, Commits]]:
+    """A row per group: whether it can go, and what goes with it; and what each has committed."""
+    found, _ = await find_groups(coordinators, groups)
+    commits = await committed_offsets(coordinators, good(found))
+    rows: list[Row] = []
+    for name in dict.fromkeys(groups):
+        group, offsets = found[name], commits.get(name)
+        row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
+        row["error"] = None
+        rows.append(row)
+        if isinstance(group, GroupMissing) and if_exists:
+            row["result"] = "absent"
+        elif isinstance(group, KcliError):
+            _failed(row, group, document)
+            if isinstance(group, GroupMissing):
+                document.errors.pop()
+                missing(document, name, group, await group_names(cluster))
+        else:
+            row["state"], row["members"] = group.state or None, len(group.members)
+            row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
+            if group.members:
+                _failed(row, GroupInUse(name, [who(member) for member in group.members]), document)
+    return rows, good(commits)
+
+
+def _failed(row: Row, error: KcliError, document: Document) -> None:
+    row["result"] = "refused" if isinstance(error, GroupInUse) else "failed"
+    row["error"] = str(error)
+    document.fail(error, row["group"])

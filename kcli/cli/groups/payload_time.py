@@ -1,0 +1,71 @@
+"""`groups reset --time-field ts --to-datetime T` and `rollback`: a group goes to where a time inside the values begins
+(kpax's rollback). Everything else about it is `groups reset`: plan, clamping, undo file, refusal for a live group."""
+
+from __future__ import annotations
+
+from asyncio import gather
+from datetime import UTC, datetime
+
+from kcli.admin.offsets import EARLIEST, LATEST, Committed, list_offsets
+from kcli.admin.reset import Wanted
+from kcli.cli.consume.payload_search import firsts
+from kcli.cli.consume.payload_time import field_of, jitter_of, moment
+from kcli.errors import KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.reset import Form, Standing
+    from kcli.cli.groups.forms import Prepare
+    from kcli.cli.option import Values
+    from kcli.model import Cluster, TopicPartition
+    from kcli.seeking.seeking import First
+
+
+def prepare_of(values: Values, moment: int) -> Prepare:
+    """How to reset to the first record whose time in --time-field is `moment` (ms) or later. Raises UsageError."""
+    field, jitter, quiet = field_of(values), jitter_of(values["jitter"]), bool(values.get("quiet"))
+
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        starts, ends = await gather(
+            list_offsets(cluster, EARLIEST, partitions), list_offsets(cluster, LATEST, partitions)
+        )
+        failed: dict[TopicPartition, KcliError] = {}
+        ranges: dict[TopicPartition, tuple[int, int]] = {}
+        for at in partitions:
+            start, end = starts[at], ends[at]
+            if isinstance(start, KcliError) or isinstance(end, KcliError):
+                failed[at] = start if isinstance(start, KcliError) else end  # type: ignore[assignment]
+            else:
+                ranges[at] = start.offset, end.offset
+        found = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
+
+        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+            answer = failed.get(at) or found[at]
+            return answer if isinstance(answer, KcliError) else _wanted(answer, field.field)
+
+        return form
+
+    return prepare
+
+
+def _wanted(first: First, field: str) -> Wanted:
+    if not first.timed:
+        return Wanted(keep=True, note=f"no record has a time in {field}")
+    if first.time is None:
+        return Wanted(commit=Committed(offset=first.offset), note="no record is that young: the end")
+    when = datetime.fromtimestamp(first.time / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Wanted(commit=Committed(offset=first.offset), note=f"{field} is {when} there")
+
+
+def rollback(values: Values) -> int:
+    """`kcli rollback GROUP -t TOPIC --time-field F --start T`."""
+    from kcli.cli.groups.options import GROUPS
+    from kcli.cli.groups.reset import reset
+
+    for name, flag in (("time_field", "--time-field NAME"), ("start", "--start TIME")):
+        if values[name] is None:
+            raise UsageError(f"rollback takes {flag}; other ways to move a group are in `kcli groups reset`")
+    moment(values["start"], "--start", 0)
+    groups = [*values["words"], *([values["group"]] if values["group"] is not None else [])]
+    time = {"words": groups, "to": f"@{values['start'].removeprefix('@')}"}
+    return reset(GROUPS["reset"].defaults() | values | time)

@@ -1,0 +1,248 @@
+"""`kcli lag` over time: --watch, assertions that have to hold for a while, record, --replay and --prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from kcli.cli.admin import format_of
+from kcli.cli.connection import Connection
+from kcli.cli.lag.rows import rows, stamp
+from kcli.cli.loop import Stop
+from kcli.cli.loop import run as run_loop
+from kcli.cli.main import complain
+from kcli.cli.render import Document, render
+from kcli.cli.shapes.shape import shape
+from kcli.errors import KcliError, UsageError
+from kcli.escape import put
+from kcli.lag.history import History
+from kcli.lag.promise import Promise
+from kcli.lag.watch import Look, Watch, pause
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+    from contextlib import AbstractContextManager
+
+    from kcli.cli.option import Values
+    from kcli.model import Cluster
+
+DONE, BROKEN, LATE = 0, 3, 4
+SECTIONS = {"group": "groups", "topic": "topics", "partition": "partitions"}
+
+
+class Plan:
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        words: list[str] = values["words"] or []
+        self.values = values
+        self.record = bool(words) and words[0] == "record"
+        self.groups = words[1:] if self.record else words
+        self.replay: str | None = values["replay"]
+        self.prometheus = address(values["prometheus"])
+        self.watch: bool = values["watch"] or self.record or self.prometheus is not None or self.replay is not None
+        self.level = "partition" if values["partitions"] else values["by"] or ("topic" if self.groups else "group")
+        self.interval = seconds(values["interval"], "--interval") or 5.0
+        self.window = seconds(values["window"], "--window") or 60.0
+        self.looks: int | None = values["count"]
+        self.hold = seconds(values["hold"], "--for") or 0.0
+        self.timeout = seconds(values["timeout"], "--timeout")
+        most = seconds(values["max_time"], "--max-time")
+        self.promise = None
+        if values["max_lag"] is not None or most is not None:
+            self.promise = Promise(values["max_lag"], most, self.hold)
+        elif self.hold or self.timeout is not None:
+            raise UsageError("--for and --timeout need something to hold: --max-lag or --max-time")
+        self.exact = most is not None or bool(values["exact"])
+        if values["exact"] and not self.watch and self.promise is None and self.looks is None:
+            self.looks = 1  # by itself it says how, not how often
+        self.format = format_of(values)
+        if self.record and self.replay:
+            raise UsageError("record reads the cluster, --replay a file; take one")
+
+    def history(self) -> History:
+        return History(window=self.window, threshold=self.values["max_lag"] or 0)
+
+
+def seconds(text: str | None, flag: str) -> float | None:
+    """A duration such as 30, 30s, 5m or 500ms, in seconds. Raises UsageError."""
+    if text is None:
+        return None
+    from kcli.consumer.offset_grammar import duration
+
+    found = int(text) * 1000 if text.isdecimal() else duration(text)
+    if found is None or found < 0:
+        raise UsageError(f"{flag} {text}: expected a duration such as 30s, 5m or 1h30m")
+    return found / 1000
+
+
+def address(text: str | None) -> tuple[str, int] | None:
+    """[HOST]:PORT or PORT; without a host only this machine is served. Raises UsageError."""
+    if text is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or not 0 <= int(port) < 65536:
+        raise UsageError(f"--prometheus {text}: expected [HOST]:PORT, such as :9308")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def run(values: Values) -> int:
+    """`kcli lag` with anything that takes more than one look."""
+    plan = Plan(values)
+    return run_loop(lambda stop: _run(plan, stop))
+
+
+async def _run(plan: Plan, stop: Stop) -> int:
+    if plan.replay is not None:
+        return await _judge(plan, stop, _replayed(plan, plan.replay))
+    from kcli.client import Client
+
+    async with Client(Connection(plan.values).client()) as client:
+        if plan.prometheus is not None:
+            from kcli.cli.lag.prometheus import serve
+
+            return await serve(plan, stop, _looks(plan, stop, client.cluster))
+        if plan.record:
+            return await _record(plan, _looks(plan, stop, client.cluster))
+        return await _judge(plan, stop, _looks(plan, stop, client.cluster))
+
+
+def watch_of(plan: Plan, cluster: Cluster) -> Watch:
+    values = plan.values
+    return Watch(
+        cluster, plan.groups, plan.history(), states=values["states"], topics=values["topics"],
+        isolation=values["isolation"] or "read_uncommitted", exact=plan.exact,
+    )  # fmt: skip
+
+
+async def _looks(plan: Plan, stop: Stop, cluster: Cluster) -> AsyncIterator[Look]:
+    """Look after look until somebody stops it. A look that fails altogether is said and tried again; the first one
+    raises."""
+    watch = watch_of(plan, cluster)
+    seen = 0
+    while not stop.asked:
+        try:
+            look = await stop.unless(watch.look())
+        except KcliError as problem:
+            if not seen:
+                raise
+            complain(str(problem))
+            look = None
+        if look is not None:
+            seen += 1
+            yield look
+        if plan.looks is not None and seen >= plan.looks:
+            return
+        await stop.unless(asyncio.sleep(pause(plan.interval)))
+
+
+async def _replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
+    """The looks of a recording, as quickly as they can be read."""
+    from kcli.lag.recording import read
+
+    history = plan.history()
+    with _opened(path) as lines:
+        for number, text in enumerate(lines, 1):
+            try:
+                time, shot = read(text)
+            except KcliError as problem:
+                raise KcliError(f"{path}:{number}: {problem}") from problem
+            shot.groups = [one for one in shot.groups if not plan.groups or one.described.group in plan.groups]
+            yield Look(
+                time=time, groups=history.add(time, shot), events=history.news, failed=shot.failed, brokers=shot.brokers
+            )
+
+
+def _opened(path: str) -> AbstractContextManager[Iterable[str]]:
+    if path == "-":
+        import contextlib
+
+        return contextlib.nullcontext(sys.stdin)
+    try:
+        return open(path, encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(f"--replay {path}: {problem.strerror}") from problem
+
+
+async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
+    """What was read to stdout, a line a look; a look that fails is said, and does not end the recording."""
+    from kcli.lag.recording import line
+
+    async for look in looks:
+        problems(plan, look)
+        put(line(look.time, look.snapshot))
+        sys.stdout.flush()
+    return DONE
+
+
+async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
+    """Show each look of a watch, or the last of an assertion; the exit code."""
+    from kcli.cli.lag.screen import Screen
+
+    screen = Screen(plan)
+    began: float | None = None
+    code = DONE
+    last: Look | None = None
+    try:
+        async for look in looks:
+            last = look
+            began = look.time if began is None else began
+            problems(plan, look)
+            if plan.watch:
+                screen.show(look)
+            if plan.promise is None:
+                code = 1 if look.failed or look.brokers else DONE
+                continue
+            kept, broken = plan.promise.kept(look), plan.promise.broken(look)
+            code = DONE if kept else BROKEN if broken else LATE
+            late = plan.timeout is not None and look.time - began >= plan.timeout
+            if kept or (broken and plan.timeout is None) or late:
+                code = LATE if late and not kept else code
+                for sentence in broken:
+                    complain(sentence)
+                break
+    finally:
+        screen.close()
+    if last is not None and not plan.watch:
+        screen.print(last)
+    if stop.asked and plan.promise is not None:
+        return 130
+    return DONE if stop.asked else code
+
+
+def problems(plan: Plan, look: Look) -> None:
+    """What could not be read, and what happened, on stderr."""
+    for about, error in look.failed.items():
+        complain(str(error) if about in str(error) else f"{about}: {error}")
+    for node, error in look.brokers.items():
+        complain(f"broker {node} did not list its groups: {error}")
+    if plan.values["quiet"] or not plan.watch:
+        return
+    for event in look.events:
+        complain(f"{stamp(event.time)} {event.group}: {event.text}")
+
+
+def document(plan: Plan, look: Look) -> Document:
+    made = Document(shape=shape(f"lag.watch.{plan.level}"))
+    made.rows[SECTIONS[plan.level]] = rows(look, plan.level)
+    for about, error in look.failed.items():
+        made.fail(error, about)
+    return made
+
+
+def text_of(plan: Plan, look: Look, *, first: bool) -> str:
+    """One look as text for a pipe: a document a line for json, rows for the others, a head only once."""
+    made = document(plan, look)
+    if plan.format == "json":
+        from json import dumps
+
+        from kcli.cli.render import whole
+
+        return dumps(whole(made), ensure_ascii=False, separators=(",", ":")) + "\n"
+    text = render(made, plan.format)
+    if plan.format in ("csv", "tsv") and not first:
+        return text.partition("\n")[2]
+    if plan.format == "table" and not first:
+        return "\n" + text
+    return text

@@ -1,0 +1,127 @@
+"""`kcli pipeline export`: topics into files."""
+
+from __future__ import annotations
+
+from kcli.cli.pipeline.command import PACKAGES, Frame
+from kcli.cli.pipeline.run import Job, Outcome, drive
+from kcli.cli.pipeline.source import Source
+from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.export import TEXT, FileForm, check
+from kcli.pipeline.jobs.folder import Folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kcli.cli.option import Values
+    from kcli.pipeline.jobs.work import Action, Stream
+    from kcli.pipeline.progress_sum import Progress
+
+DELTA = (
+    ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),
+    ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+)
+
+
+class Exporting(Job):
+    """What the line says, as a job."""
+
+    name = "export"
+    verb = "exported"
+
+    def __init__(self, frame: Frame, topics: list[str], out: str) -> None:
+        values = frame.values
+        self.frame = frame
+        self.form = FileForm(
+            form=values["to"] or "parquet",
+            compression=values["compression"] or "",
+            partition_by=tuple(one.strip() for one in (values["partition_by"] or "").split(",") if one.strip()),
+            files=values["files"] or 0,
+            jars=delta_jars(frame),
+        )
+        check(self.form)
+        if values["append"] and values["overwrite"]:
+            raise UsageError("--append and --overwrite: one of them")
+        if frame.streaming and values["overwrite"]:
+            raise UsageError(f"--{frame.mode} adds to what it wrote before; --overwrite is for --batch")
+        mode = "append" if values["append"] else "overwrite" if values["overwrite"] else "error"
+        self.folder = Folder(out, mode, direct=frame.streaming or self.form.form == "delta")
+        self.destination = out
+        self.input = Source(frame, topics)
+        self.source = self.input.label
+        if self.form.form == "delta" and self.form.jars:
+            self.conf = DELTA
+        elif self.form.form == "delta" and frame.streaming and frame.remote is not None:
+            raise UsageError(
+                f"--{frame.mode} into a Delta table goes with --master: its versions are made by the driver"
+            )
+        if frame.streaming:
+            self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
+            self.checkpoint = str(self._checkpoint)
+            self.folder.check_stream(self._checkpoint)
+        else:
+            self.folder.check()
+
+    def look(self) -> None:
+        """Ask the cluster."""
+        self.input.look()
+        if not self.frame.streaming:
+            self.spans = self.input.span
+
+    def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
+        """The work, with its columns and conditions looked up."""
+        from kcli.pipeline.jobs.export import Export
+        from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load
+
+        values, form, source = self.frame.values, self.form, self.input
+        source.schema_of(spark)
+        text, streaming = form.form in TEXT, self.frame.streaming
+        texts = [values["select"] or "", *values["sql_where"], *form.partition_by]
+        columns = columns_for(texts, everything=values["select"] is None, headers=form.form != "csv")
+        stop_file = stop_file_of(self._checkpoint) if streaming else None
+        if self.frame.connector == "jvm":
+            frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
+            frame, stop_file = as_ours(frame, columns, source.formats, text=text), None
+        else:
+            options = source.options(columns, progress=progress, text=text)
+            if stop_file is not None:
+                options["stopFile"] = str(stop_file)
+            frame = load(spark, "kcli", options, streaming=streaming)
+        frame = chosen(frame, values["sql_where"], values["select"], form.partition_by)
+        self._export = Export(frame, form)
+        if not streaming:
+            return self._export.batch(self.folder.target, self.folder.spark_mode)
+        return self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
+
+    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
+        """The folder gets its name."""
+        stood = work.look()
+        return Outcome(records=self._export.rows if stood is None else stood.rows, bytes=self.folder.settle())
+
+    def undo(self) -> None:
+        """Away with what is half written."""
+        self.folder.undo()
+
+
+def run(values: Values) -> int:
+    """Export. Returns the exit code."""
+    frame = Frame(values, "export")
+    topics, out = [*values["topics"], *(values["words"] or [])], values["out"]
+    if out is None:
+        if len(values["words"] or []) + bool(values["topics"]) < 2:
+            raise UsageError("export what, and where to? kcli pipeline export TOPIC DIR --to parquet")
+        out = topics.pop()
+    job = Exporting(frame, topics, out)
+    if frame.dry_run:
+        from kcli.cli.pipeline.plan import show
+
+        return show(frame, job.input, f"{out} ({job.form.form})")
+    frame.session(job.name)  # what is missing is said before the cluster is asked
+    job.look()
+    return drive(frame, job)
+
+
+def delta_jars(frame: Frame) -> bool:
+    """Whether --conf brings Delta's own jars: then Spark reads and writes Delta tables by them."""
+    return any("delta" in frame.conf.get(key, "") for key in (PACKAGES, "spark.jars"))
