@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 
 from kcli.admin.brokers import look_at_brokers
 from kcli.admin.cluster import describe_cluster
@@ -14,6 +13,7 @@ from kcli.admin.quorum import features as all_features
 from kcli.admin.releases import release_of
 from kcli.admin.topics import describe_topics
 from kcli.cli.admin import answer
+from kcli.cli.moments import known
 from kcli.errors import KcliError, UsageError
 from kcli.proto.messages import REQUESTS, api_name, request_type
 
@@ -128,8 +128,8 @@ def quorum(values: Values) -> int:
                 "role": "leader" if one.leader else "voter" if one.voter else "observer",
                 "end": one.end,
                 "lag": one.lag,
-                "fetched": _time(one.fetched),
-                "caught_up": _time(one.caught_up),
+                "fetched": known(one.fetched),
+                "caught_up": known(one.caught_up),
             }
             for one in found.nodes
         ]
@@ -147,10 +147,6 @@ def features(values: Values) -> int:
         ]
 
     return answer(values, "cluster.features", work)
-
-
-def _time(moment: int) -> str | None:
-    return None if moment < 0 else datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def broker_ids(words: list[str]) -> set[int]:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from asyncio import gather
-from datetime import UTC, datetime
 
 from kcli.admin.offsets import EARLIEST, LATEST, Committed, list_offsets
 from kcli.admin.reset import Wanted
 from kcli.cli.consume.payload_search import firsts
 from kcli.cli.consume.payload_time import field_of, jitter_of, moment
+from kcli.cli.moments import utc
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def _wanted(first: First, field: str) -> Wanted:
         return Wanted(keep=True, note=f"no record has a time in {field}")
     if first.time is None:
         return Wanted(commit=Committed(offset=first.offset), note="no record is that young: the end")
-    when = datetime.fromtimestamp(first.time / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    when = utc(first.time)
     return Wanted(commit=Committed(offset=first.offset), note=f"{field} is {when} there")
 
 

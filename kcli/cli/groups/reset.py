@@ -14,6 +14,7 @@ from kcli.cli.groups import plans as groups_plans
 from kcli.cli.groups import undo as groups_undo
 from kcli.cli.groups.forms import chosen, form_of, now_ms
 from kcli.cli.groups.scope import Scope
+from kcli.cli.moments import utc
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -93,9 +94,7 @@ def _checked(values: Values) -> Scope:
 
 def _say_moment(values: Values, moment: int) -> None:
     """A time without a zone means something else to everybody: say which one is meant."""
-    from datetime import UTC, datetime
-
-    say(values, f"to {datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec='milliseconds')}")
+    say(values, f"to {utc(moment)}")
 
 
 # -- the way from a plan to what became of it -------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.admin import lag as engine
 from kcli.cli.lag.command import figures, partition_row
+from kcli.cli.moments import utc
 from kcli.lag.history import GroupStanding, topics_of
 
 TYPE_CHECKING = False
@@ -28,9 +29,7 @@ def rows(look: Look, level: str) -> list[Row]:
 
 def stamp(time: float) -> str:
     """Seconds since the epoch as ISO 8601, UTC, to the millisecond."""
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc(round(time * 1000))
 
 
 def _partition(look: Look, one: Standing, when: str) -> Row:

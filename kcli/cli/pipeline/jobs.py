@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from time import monotonic, sleep, time
 
 from kcli.cli.admin import format_of, plural
 from kcli.cli.main import complain
+from kcli.cli.moments import utc
 from kcli.errors import DeadlineExceeded, UsageError
 from kcli.pipeline.jobs import registry
 
@@ -127,7 +127,7 @@ def row_of(entry: Entry) -> dict[str, Any]:
 
 
 def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return utc(round(seconds * 1000), "seconds")
 
 
 def _print(values: Values, entries: list[Entry]) -> None:

@@ -145,7 +145,7 @@ SHAPES: tuple[Shape, ...] = (
         )
         for verb, result in (
             ("renew", "would renew, renewed or failed."),
-            ("expire", "would expire, expired, absent or failed."),
+            ("expire", "would expire, expires (later), expired, absent or failed."),
         )
     ),
 )

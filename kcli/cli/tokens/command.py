@@ -7,6 +7,7 @@ import os
 from kcli.acls import principal
 from kcli.admin.tokens import DEFAULT, Token, create_token, describe_tokens, expire_token, renew_token
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
+from kcli.cli.moments import known
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -105,8 +106,10 @@ def expire(values: Values) -> int:
         if not confirm(values, document, ids[0] if len(ids) == 1 else f"expire {len(found)} tokens"):
             document.rows.clear()
             return 1
-        await _each(document, rows, found, "expired", lambda one: expire_token(cluster, one, period))
-        say(values, f"{plural(sum(row['result'] == 'expired' for row in rows), 'token')} expired")
+        word = "expires" if values["period"] else "expired"
+        await _each(document, rows, found, word, lambda one: expire_token(cluster, one, period))
+        when = f" will expire in {values['period']}" if values["period"] else " expired"
+        say(values, plural(sum(row["result"] == word for row in rows), "token") + when)
         return None
 
     return answer(values, "tokens.expire", work)
@@ -117,7 +120,7 @@ async def _each(
 ) -> None:
     for row, one in zip(rows, tokens, strict=True):
         try:
-            row["new"], row["result"] = _time(await change(one)), word
+            row["new"], row["result"] = known(await change(one), "seconds"), word
         except KcliError as error:
             row["result"], row["error"] = "failed", str(error)
             document.fail(error, one.id)
@@ -134,8 +137,8 @@ async def _find(cluster: Cluster, ids: list[str], document: Document, *, if_exis
 
 def _plan(one: Token, result: str) -> Row:
     return {
-        "token_id": one.id, "owner": one.owner, "old": _time(one.expires), "new": None, "result": result, "note": None,
-        "error": None,
+        "token_id": one.id, "owner": one.owner, "old": known(one.expires, "seconds"), "new": None, "result": result,
+        "note": None, "error": None,
     }  # fmt: skip
 
 
@@ -143,18 +146,12 @@ def _row(one: Token) -> Row:
     return {
         "token_id": one.id,
         "owner": one.owner,
-        "issued": _time(one.issued),
-        "expires": _time(one.expires),
-        "max_time": _time(one.max_time),
+        "issued": known(one.issued, "seconds"),
+        "expires": known(one.expires, "seconds"),
+        "max_time": known(one.max_time, "seconds"),
         "requester": one.requester,
         "renewers": one.renewers,
     }
-
-
-def _time(moment: int) -> str | None:
-    from datetime import UTC, datetime
-
-    return None if moment < 0 else datetime.fromtimestamp(moment / 1000, UTC).isoformat(timespec="seconds")
 
 
 def _period(text: str | None, flag: str) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime
 
 from kcli.admin.topic_stats import TopicLooks, last_writes
 from kcli.admin.topics import Topic, describe_topics
 from kcli.cli.admin import answer, missing
+from kcli.cli.moments import utc
 from kcli.consumer.offset_grammar import duration
 from kcli.errors import KcliError, UsageError
 
@@ -56,7 +56,7 @@ def _row(row: TopicRow, written: float | None, now: float) -> Row:
         "offsets": row.records,
         "size": row.size,
         "rate": None if row.rate is None else round(row.rate, 1),
-        "last_write": None if written is None else datetime.fromtimestamp(written, UTC).isoformat(timespec="seconds"),
+        "last_write": None if written is None else utc(round(written * 1000), "seconds"),
         "idle": None if written is None else max(round(now - written, 3), 0.0),
         "note": row.problem or None,
     }
