@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
-WORKERS ?= 2
+WORKERS ?= 3
 
 .PHONY: demo test test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 

@@ -47,7 +47,10 @@ TOGETHER = ("kafka", "pipeline", "tui", "interop")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         package = item.nodeid.split("/")[1] if "/" in item.nodeid else item.nodeid
-        item.add_marker(pytest.mark.xdist_group(package if package in TOGETHER else item.nodeid.split("::")[0]))
+        group = package if package in TOGETHER else item.nodeid.split("::")[0]
+        if "kafka3" in getattr(item, "fixturenames", ()):
+            group = "kafka3"  # three nodes of their own, beside those who want one
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

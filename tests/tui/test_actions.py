@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -264,7 +265,7 @@ async def test_debug_tells_memory_frames_and_what_is_kept(world: World) -> None:
     async with world.open(app=dashboard, size=(140, 30)) as pilot:
         text = await shows(pilot, "frame ")
         line = next(line for line in text.splitlines() if "mem " in line)
-        assert "MiB" in line
+        assert re.search(r"mem [\d.]+ [MG]iB", line)
         assert "queued" in line
         await pilot.press("colon", *"records orders", "enter")
         await shows(pilot, "records in ring")

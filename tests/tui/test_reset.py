@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # the undo files of this test alone
     with a_world() as made:
         yield made
 
