@@ -97,9 +97,11 @@ def _open(where: str) -> TextIO:
     if where == "-":
         return _files.get(where, sys.stderr)
     if where not in _files:
+        import atexit
         import os
 
         _files[where] = os.fdopen(os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8")
+        atexit.register(_files[where].close)
     return _files[where]
 
 
