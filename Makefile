@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
-WORKERS ?= 3
+WORKERS ?= 2
+SPARK_LONG := tests/pipeline/test_cluster.py tests/pipeline/test_guarantees.py tests/pipeline/test_on_kafka.py
 
-.PHONY: demo test test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
+.PHONY: demo test test-spark test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -26,8 +27,11 @@ $(VENV)/.made-dev: $(VENV)/.made
 demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, the same bytes out, who lags
 	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
 
-test: $(VENV)/.made-dev  ## every test, over both record cores, and against a real Apache Kafka where Java and Maven are
-	$(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup
+test: $(VENV)/.made-dev  ## every test that takes less than a minute or so, against a real Apache Kafka where Java and Maven are
+	$(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup $(addprefix --ignore ,$(SPARK_LONG))
+
+test-spark: $(VENV)/.made-dev  ## the long ones of the pipeline: clusters of Spark, kills in mid-stream, every command on a real Kafka
+	$(BIN)/python -m pytest $(SPARK_LONG)
 
 test-pure: $(VENV)/.made-dev  ## the same on the plain-Python record core, without what runs on Spark
 	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup --ignore tests/pipeline
