@@ -205,7 +205,7 @@ def test_meta_is_what_kcat_reads_and_coord_what_librdkafka_would_ask(two: Kafka)
     assert [(one["broker"], f"{one['host']}:{one['port']}") for one in mine["brokers"]] == [
         (one["id"], one["name"]) for one in sorted(kcats["brokers"], key=lambda one: one["id"])
     ]
-    # under KRaft a broker names any living broker as the controller, another one each time: it forwards what is meant for it
+    # under KRaft each answer names any living broker as the controller: it forwards what is meant for it
     known = {one["broker"] for one in mine["brokers"]}
     assert {mine["cluster"][0]["controller"], kcats["controllerid"]} <= known
     assert {
