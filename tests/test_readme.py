@@ -20,6 +20,7 @@ from pyarrow import parquet
 
 from kcli.sandbox.thread import SandboxThread
 from kcli.sandbox.tls import make_certificates
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -34,13 +35,6 @@ def command_lines() -> list[str]:
     blocks = re.findall(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     lines = [re.sub(r"\s+#\s.*$", "", line).strip() for block in blocks for line in block.splitlines()]
     return [line for line in lines if line]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Shell:

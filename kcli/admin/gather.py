@@ -12,7 +12,7 @@ from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable
     from typing import TypeVar
 
     from kcli.model import Broker, Cluster
@@ -100,18 +100,18 @@ def bad(answers: dict[K, A | KcliError]) -> dict[K, KcliError]:
 
 
 async def ask_every(
-    brokers: Sequence[tuple[int, Awaitable[Broker]]], ask: Callable[[Broker], Awaitable[A]]
+    cluster: Cluster, node_ids: Iterable[int], ask: Callable[[Broker], Awaitable[A]]
 ) -> tuple[dict[int, A], dict[int, KcliError]]:
-    """The answers of all brokers, by node id, and the errors of those that did not give one."""
+    """The answers of these brokers, by node id, and the errors of those that did not give one."""
 
-    async def one(found: Awaitable[Broker]) -> A | KcliError:
+    async def one(node_id: int) -> A | KcliError:
         try:
-            return await ask(await found)
+            return await ask(await cluster.node(node_id))
         except KcliError as error:
             return error
 
-    answers = await asyncio.gather(*(one(found) for _, found in brokers))
-    both = dict(zip((node_id for node_id, _ in brokers), answers, strict=True))
+    asked = list(node_ids)
+    both = dict(zip(asked, await asyncio.gather(*(one(node_id) for node_id in asked)), strict=True))
     return good(both), bad(both)
 
 

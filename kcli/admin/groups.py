@@ -97,8 +97,7 @@ async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliErr
             raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
         return answer
 
-    nodes = await cluster.nodes()
-    answers, failed = await ask_every([(node.id, cluster.node(node.id)) for node in nodes], ask)
+    answers, failed = await ask_every(cluster, [node.id for node in await cluster.nodes()], ask)
     found: dict[str, Listed] = {}
     for node_id, answer in answers.items():
         for row in answer.groups:

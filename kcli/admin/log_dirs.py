@@ -67,7 +67,7 @@ async def log_dirs(
         return answer
 
     wanted = set(brokers) if brokers is not None else {node.id for node in await cluster.nodes()}
-    answers, failed = await ask_every([(node_id, cluster.node(node_id)) for node_id in sorted(wanted)], ask)
+    answers, failed = await ask_every(cluster, sorted(wanted), ask)
     return [_log_dir(broker, row) for broker, answer in answers.items() for row in answer.results], failed
 
 

@@ -83,7 +83,7 @@ async def list_transactions(
         )
         return _listed(broker, answer)
 
-    answers, failed = await ask_every([(node, cluster.node(node)) for node in sorted(asked)], ask)
+    answers, failed = await ask_every(cluster, sorted(asked), ask)
     return sorted((one for some in answers.values() for one in some), key=lambda one: one.name), failed
 
 

@@ -21,14 +21,9 @@ from kcli.model import Address, Lane
 from kcli.proto.messages.heartbeat import HeartbeatResponse
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from tests.fakes.scripted import Scripted, Step
+from tests.ports import free_port
 
 from .peers import answer, beat, pair, question, settings
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 async def test_B8_a_join_that_is_held_stands_in_nobodys_way() -> None:

@@ -24,6 +24,7 @@ NAMES = ("bash", "zsh", "fish")
 LIMIT = 20.0
 ESCAPES = re.compile(rb"\x1b(?:\[[0-9;?=>]*[a-zA-Z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78])")
 BEGIN = "\x01"  # Ctrl-A: to the beginning of the line
+KILL = "\x0b"  # Ctrl-K: to the end of the line
 QUIET = 0.08
 
 
@@ -155,4 +156,6 @@ class Terminal:
         for _ in range(2):  # fish's first one closes its list only
             self.type("\x03")
             self.settle()
+        self.type(f"{BEGIN}{KILL}")  # a shell that was slow to redraw may have taken both for its list
+        self.settle()
         return text

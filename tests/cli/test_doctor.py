@@ -25,6 +25,7 @@ from tests.certificates import Authority
 from tests.cli.conftest import Shell
 from tests.cli.test_wrong_peers import hang_up, keep_silent, peer, speak_http
 from tests.fakes.speaking import MODERN, speaking
+from tests.ports import free_port
 
 Rows = list[dict[str, Any]]
 SOON = ("--timeout-ms", "400")
@@ -102,8 +103,7 @@ def test_C1_a_name_that_does_not_resolve() -> None:
 
 
 def test_C1_nothing_listens_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     code, steps, _ = examine(f"127.0.0.1:{port}")
     failed = failure(steps)
     assert (code, failed["step"], failed["fault"]) == (5, "TCP", "refused")
@@ -356,8 +356,7 @@ def test_C2_an_advertised_address_that_does_not_resolve() -> None:
 
 
 def test_C2_every_advertised_address_is_tried_and_one_that_is_dead_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     told = MetadataResponse(cluster_id="c", brokers=[MetadataResponseBroker(node_id=7, host="127.0.0.1", port=port)])
     with speaking({"Metadata": lambda _: told}) as address:
         told.brokers.append(MetadataResponseBroker(node_id=1, host="127.0.0.1", port=int(address.rpartition(":")[2])))

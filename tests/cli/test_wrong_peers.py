@@ -15,6 +15,7 @@ import pytest
 
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
+from tests.ports import free_port
 
 COMMANDS = [["topics", "list"], ["produce", "t"], ["consume", "t", "-e"]]
 NAMES = ["topics-list", "produce", "consume"]
@@ -129,8 +130,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
 def test_C1_dead_addresses_are_all_named_each_with_its_reason(words: list[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     given = f"127.0.0.1:{port},no-such-host.invalid:9092"
     code, said = complaint(Shell(given), words, "-b", given)
     assert code == 5

@@ -18,12 +18,11 @@ from kcli.model import Address, Group, TopicPartition
 from kcli.settings import parse_bootstrap
 from tests.fakes.fleet import Fleet, Told
 from tests.fakes.scripted import Step
+from tests.ports import free_port
 
 
 def dead() -> Address:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return Address("127.0.0.1", int(sock.getsockname()[1]))
+    return Address("127.0.0.1", free_port())
 
 
 def test_C1_bootstrap_addresses_in_all_their_spellings() -> None:

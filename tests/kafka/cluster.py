@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.kafka.artifacts import libs
+from tests.ports import free_ports
 
 JVM = [
     "-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:+ExitOnOutOfMemoryError",
@@ -35,18 +35,6 @@ appender.console.layout.pattern = [%d] %p %m (%c)%n
 rootLogger.level = info
 rootLogger.appenderRef.console.ref = console
 """
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago: KRaft wants the controllers' ports in the configuration."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
 
 
 class Node:

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.kafka.cluster import free_ports
+from tests.ports import free_port
 
 REALM = "KCLI.TEST"
 BINARIES = {
@@ -29,7 +29,7 @@ class Kdc:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        (self.port,) = free_ports(1)
+        self.port = free_port()
         self.config = folder / "krb5.conf"
         self.config.write_text(
             f"[libdefaults]\n default_realm = {REALM}\n dns_lookup_kdc = false\n dns_lookup_realm = false\n"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.certificates import Authority
 from tests.idp import AUDIENCE, ISSUER, Idp
-from tests.kafka.cluster import Kafka, Node, free_ports
+from tests.kafka.cluster import Kafka, Node
+from tests.ports import free_ports
 
 USERS = {"admin": "admin-secret", "alice": "alice = secret", "zoe": "pässwörd"}
 REAUTH_MS = 3000

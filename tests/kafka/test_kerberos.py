@@ -16,8 +16,9 @@ from kcli.security import Kerberos, Sasl, Security, Tls
 from kcli.settings import ClientSettings, parse_bootstrap
 from tests.certificates import Authority
 from tests.kafka import kdc as kerberos
-from tests.kafka.cluster import Kafka, free_ports
+from tests.kafka.cluster import Kafka
 from tests.kafka.conftest import require
+from tests.ports import free_ports
 from tests.programs import kcli
 
 pytestmark = pytest.mark.kafka

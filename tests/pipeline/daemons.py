@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.pipeline.gateway import spark_home
-from tests.kafka.cluster import free_ports
 from tests.pipeline.tree import descendants
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def standalone_of(folder: Path) -> Iterator[tuple[str, list[Daemon]]]:
 @contextmanager
 def connect_of(folder: Path) -> Iterator[str]:
     """The URL of a Spark Connect server in whose Python kcli is."""
-    (port,) = free_ports(1)
+    port = free_port()
     conf = {
         "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port),
         "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 import threading
 import time
@@ -17,6 +16,7 @@ from kcli.tui.app import Dashboard
 from kcli.tui.screens.topics import Topics
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, Tail
+from tests.ports import free_port
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 
@@ -50,9 +50,7 @@ def board(pilot: Pilot[int]) -> Counting:
 
 
 async def test_a_refused_connection_at_the_start_is_said_and_tried_again() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    port = free_port()
     settings = ClientSettings(bootstrap=parse_bootstrap(f"127.0.0.1:{port}")).replace(**QUICK)
     app = Counting(LiveSession(settings, interval=0.2))
     async with app.run_test(size=(120, 30), notifications=True) as pilot:
