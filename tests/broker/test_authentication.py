@@ -39,7 +39,7 @@ def bearer(token: str = "", **given: Any) -> Sasl:
 
 async def told(sandbox: Sandbox, sasl: Sasl | None, **given: Any) -> KcliError:
     """What the refusal says: soon, and without a word of the secret."""
-    async with connected(near(sandbox, sasl=sasl, **given)) as broker, asyncio.timeout(2):
+    async with connected(near(sandbox, sasl=sasl, **given)) as broker, asyncio.timeout(10):
         with pytest.raises(KcliError) as problem:
             await topics(broker)
     assert CANARY not in str(problem.value)

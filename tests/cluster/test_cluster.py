@@ -279,7 +279,7 @@ async def test_C19_unknown_and_forbidden_end_in_time(monkeypatch: pytest.MonkeyP
         begin = time.monotonic()
         with pytest.raises(BrokerError, match=r"t\[0\]: .*UNKNOWN_TOPIC_OR_PARTITION"):
             await cluster.leader(AT)
-        assert 0.04 < time.monotonic() - begin < 0.5
+        assert 0.04 < time.monotonic() - begin < 2
         fleet.errors["secret"] = codes.TOPIC_AUTHORIZATION_FAILED
         for look in (cluster.leader(TopicPartition("secret", 0)), cluster.partitions("secret")):
             with pytest.raises(BrokerError, match="TOPIC_AUTHORIZATION_FAILED"):
@@ -296,7 +296,7 @@ async def test_C19_of_many_brokers_one_may_not_know_a_topic_yet_and_a_lone_one_i
         begin = time.monotonic()
         with pytest.raises(BrokerError, match="UNKNOWN_TOPIC_OR_PARTITION"):
             await alone.cluster().partitions("typo")
-        assert time.monotonic() - begin < 0.2
+        assert time.monotonic() - begin < 1
 
 
 async def test_C20_internal_topics_are_known_as_such() -> None:
@@ -374,8 +374,8 @@ async def test_B29_a_look_up_may_be_cancelled_at_any_point() -> None:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            assert (await asyncio.wait_for(cluster.leader(AT), 2)).node_id == 2
-            assert (await asyncio.wait_for(cluster.coordinator(Group("g")), 2)).node_id == 2
+            assert (await asyncio.wait_for(cluster.leader(AT), 10)).node_id == 2
+            assert (await asyncio.wait_for(cluster.coordinator(Group("g")), 10)).node_id == 2
             await cluster.close()
     gc.collect()
     assert not trouble
@@ -424,7 +424,7 @@ async def test_C4_the_old_address_of_a_broker_is_a_lost_way_and_not_a_closed_cli
         new = await cluster.node(2)
         await cluster.refresh([])
         with pytest.raises(ConnectError, match="has moved to another address") as caught:
-            await asyncio.wait_for(asked, 1)
+            await asyncio.wait_for(asked, 10)
         assert caught.value.sent
         with pytest.raises(ConnectError, match="has moved to another address") as later:
             await old.ask(HeartbeatRequest(group_id="g"))

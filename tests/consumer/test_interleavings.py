@@ -129,7 +129,7 @@ async def test_E36_E38_A3_18_a_revocation_waits_for_what_was_handed_out_and_then
         await asyncio.sleep(0.01)
         assert not settled.done()
         assert await consumer.poll(0.01) == []
-        await asyncio.wait_for(settled, 1)
+        await asyncio.wait_for(settled, 10)
         assert link.to_commit({TPS[0]})[TPS[0]].offset == fetched.next_offset
         await link.on_lost({TPS[0]})
         assert link.to_commit({TPS[0]}) == {}

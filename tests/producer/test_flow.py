@@ -654,6 +654,6 @@ def test_A1_02_send_returns_before_the_answer() -> None:
             begin, clock = now(), time.monotonic()
             await producer.send("t", b"v")
             assert now() == begin
-            assert time.monotonic() - clock < 0.2
+            assert time.monotonic() - clock < 1
 
     play(scene())

@@ -61,11 +61,11 @@ async def test_E17_a_reader_waits_until_the_transaction_is_decided() -> None:
         producer = Producer(peer)
         await ready(producer)
         await begun(producer, 5)
-        waiting = asyncio.ensure_future(reader.fetch(0, isolation=1, wait_ms=5000))
+        waiting = asyncio.ensure_future(reader.fetch(0, isolation=1, wait_ms=60_000))
         await asyncio.sleep(0.03)
         assert not waiting.done()
         assert await producer.commit() == 0
-        assert offsets(await asyncio.wait_for(waiting, 1)) == [0, 1, 2, 3, 4]
+        assert offsets(await asyncio.wait_for(waiting, 10)) == [0, 1, 2, 3, 4]
 
 
 @PROTOCOLS

@@ -55,7 +55,7 @@ async def test_an_open_transaction_is_aborted_at_its_timeout_after_a_restart(tmp
         await ready(producer, timeout_ms=100)
         await begun(producer)
     async with Sandbox(data=tmp_path) as sandbox, Peer(sandbox) as peer:
-        row = await asyncio.wait_for(peer.fetch(0, isolation=1, wait_ms=5000), 2)
+        row = await asyncio.wait_for(peer.fetch(0, isolation=1, wait_ms=60_000), 10)
         assert row.last_stable_offset == 2
         assert await read(peer) == []
 
