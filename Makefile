@@ -8,6 +8,8 @@ FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
 WORKERS ?= 2
 SPARK_LONG := tests/pipeline/test_cluster.py tests/pipeline/test_guarantees.py tests/pipeline/test_on_kafka.py
+RECORDS := $(addprefix tests/,proto producer consumer share group serde sandbox interop cli kafka/test_main_job.py \
+	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py)
 
 .PHONY: demo test test-spark test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
@@ -33,8 +35,8 @@ test: $(VENV)/.made-dev  ## every test that takes less than a minute or so, agai
 test-spark: $(VENV)/.made-dev  ## the long ones of the pipeline: clusters of Spark, kills in mid-stream, every command on a real Kafka
 	$(BIN)/python -m pytest $(SPARK_LONG)
 
-test-pure: $(VENV)/.made-dev  ## the same on the plain-Python record core, without what runs on Spark
-	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup --ignore tests/pipeline
+test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
+	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest $(RECORDS) -n $(WORKERS) --dist loadgroup
 
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
 	$(BIN)/python -m tests.asan
