@@ -17,9 +17,10 @@ from kcli.errors import ConnectError, KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from kcli.cli.option import Values
+    from kcli.cli.shapes.shape import Row
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
 
@@ -39,6 +40,7 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
     try:
         settings = Connection(values).client()
         document.read_only = settings.profile if settings.guard == "read_only" else ""
+        document.protected = settings.profile if settings.guard == "protected" else ""
         code = asyncio.run(_connected(settings, work, document))
     except UsageError:
         raise
@@ -57,11 +59,19 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
 
 
 def _verdict(document: Document) -> int:
-    """1 where anything failed; 5 where nothing came about for want of a connection."""
+    """1 where anything failed; 2 where a guard let nothing through, 5 where nothing came about for want of a
+    connection."""
     if not document.errors:
         return 0
+    if document.exit_codes == {UsageError.exit_code} and all(row.get("error") for row in _results(document)):
+        return UsageError.exit_code
     unconnected = document.exit_codes == {ConnectError.exit_code} and not any(document.rows.values())
     return ConnectError.exit_code if unconnected else 1
+
+
+def _results(document: Document) -> Iterator[Row]:
+    """The rows that say what became of something."""
+    return (row for rows in document.rows.values() for row in rows if "result" in row)
 
 
 def format_of(values: Values) -> str:
@@ -123,14 +133,12 @@ async def fail_all(
         missing(document, about, error, known)
 
 
-def confirm(values: Values, document: Document, phrase: str) -> bool:
+def confirm(values: Values, document: Document, phrase: str, *, adds: bool = False) -> bool:
     """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
-    neither is possible: a script that forgot --execute must not look as if it had worked; and under a read-only
-    profile, before an undo file is written of what will not be done."""
-    if document.read_only and values.get("execute"):
-        name = document.read_only
-        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
+    neither is possible: a script that forgot --execute must not look as if it had worked; and under a profile that is
+    read-only, or protected unless it only `adds`, before an undo file is written of what will not be done."""
     if values.get("execute"):
+        _refuse(document, adds)
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         error = UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
@@ -138,12 +146,23 @@ def confirm(values: Values, document: Document, phrase: str) -> bool:
         write(document, format_of(values))
         raise error
     write(document, "table")
+    _refuse(document, adds)
     sys.stderr.write(f"Type {phrase!r} to do this: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip() == phrase:
         return True
     complain("nothing was done")
     return False
+
+
+def _refuse(document: Document, adds: bool) -> None:
+    if name := document.read_only:
+        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
+    if (name := document.protected) and not adds:
+        raise UsageError(
+            f"profile {name} is protected: this deletes or alters, and nothing was sent; `--confirm {name}` lets it "
+            "through"
+        )
 
 
 def plural(count: int, thing: str) -> str:

@@ -30,6 +30,7 @@ class Document(Value):
     errors: list[Row] = field(factory=list)
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
     read_only: str = ""  # the profile under which nothing may be changed
+    protected: str = ""  # the profile under which nothing may be deleted or altered
 
     def fail(self, error: KcliError, about: str = "") -> None:
         """Put an error next to the rows."""

@@ -186,3 +186,44 @@ def test_a_read_only_profile_shows_the_plan_and_leaves_no_undo_file(
     assert main([*line, "--execute"]) == 2
     assert "profile prod is read-only: this would change the cluster, and nothing was sent" in capsys.readouterr().err
     assert not (tmp_path / "state").exists()
+
+
+def test_a_protected_profile_changes_nothing_and_leaves_no_undo_file(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nprotected = true\n')
+    monkeypatch.setenv("KCLI_CONFIG", str(config))
+    monkeypatch.delenv("KCLI_BOOTSTRAP")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for line in (
+        ["configs", "set", "topic", "orders", "retention.ms=5000"],
+        ["quotas", "alter", "--user", "alice", "producer_byte_rate=1000"],
+        ["topics", "alter", "orders", "-p", "9"],
+    ):
+        line += ["--profile", "prod"]
+        assert main([*line, "--dry-run"]) == 0, line
+        capsys.readouterr()
+        assert main([*line, "--execute"]) == 2, line
+        said = capsys.readouterr().err
+        assert "profile prod is protected: this deletes or alters, and nothing was sent; `--confirm prod`" in said
+        assert "to take this back" not in said
+        assert not (tmp_path / "state").exists()
+    line = ["configs", "set", "topic", "orders", "retention.ms=5000", "--profile", "prod", "--confirm", "prod"]
+    assert main([*line, "--execute"]) == 0
+
+
+def test_a_protected_profile_lets_apply_add_topics_and_nothing_else(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config, wanted = tmp_path / "config.toml", tmp_path / "wanted.yaml"
+    config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nprotected = true\n')
+    monkeypatch.setenv("KCLI_CONFIG", str(config))
+    monkeypatch.delenv("KCLI_BOOTSTRAP")
+    line = ["apply", str(wanted), "--profile", "prod", "--execute", "--no-undo"]
+    wanted.write_text("topics: {fresh: {partitions: 2}, orders: {configs: {retention.ms: 5000}}}\n")
+    assert main(line) == 2
+    assert "profile prod is protected" in capsys.readouterr().err
+    assert main(["topics", "describe", "fresh", "--profile", "prod"]) == 1, "nothing half done"
+    wanted.write_text("topics: {fresh: {partitions: 2}}\n")
+    assert main(line) == 0

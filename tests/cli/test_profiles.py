@@ -222,7 +222,7 @@ def test_a_protected_profile_wants_its_name_before_it_deletes(kcli: Shell, guard
     assert kcli("produce", guarded, *keep, stdin=b"two\n").returncode == 0
     done = kcli("topics", "delete", guarded, "--execute", *keep)
     assert done.returncode == 2
-    assert b"profile keep is protected: DeleteTopics deletes or alters; `--confirm keep`" in done.stderr
+    assert b"profile keep is protected: this deletes or alters, and nothing was sent; `--confirm keep`" in done.stderr
     assert b"the profile in use is keep" in kcli("topics", "delete", guarded, *keep, "--confirm", "look").stderr
     assert kcli.ok("count", guarded) == b"2\n"
     assert kcli("topics", "delete", guarded, "--execute", *keep, "--confirm", "keep").returncode == 0

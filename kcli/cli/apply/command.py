@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.apply.files import read
 from kcli.cli.undo import UndoFile
-from kcli.declared.model import DONE, REMOVE, WOULD
+from kcli.declared.model import ADD, DONE, REMOVE, WOULD
 from kcli.declared.plan import Plan
 from kcli.declared.schema import ID
 from kcli.errors import KcliError
@@ -49,7 +49,8 @@ def apply(values: Values) -> int:
             return None
         going = sum(step.sign == REMOVE for step in plan.ready)
         phrase = f"apply {plural(ready, 'change')}" + (f" and delete {going}" if going else "")
-        if not confirm(values, document, phrase):
+        adds = all(step.kind == "topic" and step.sign == ADD for step in plan.ready)
+        if not confirm(values, document, phrase, adds=adds):
             document.rows.clear()
             return 1
         before = set(map(id, plan.ready))
