@@ -6,7 +6,7 @@ What was said last wins, whatever its dialect: a CA file on the command line rep
 from __future__ import annotations
 
 from kcli.config.names import AWS, KERBEROS, OAUTH, SASL, TLS
-from kcli.config.tls_words import ciphers, versions
+from kcli.config.tls_words import ciphers, paired, versions
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, Secret
 from kcli.security import MECHANISMS, Aws, Kerberos, OAuth, Sasl, Security, Tls
@@ -109,6 +109,7 @@ class Asked:
                 fields["ciphers"] = ciphers(text)
             else:
                 put(fields, TLS[key], text)
+        paired(fields)
         return Tls(**fields)
 
     def sasl(self) -> Sasl:

@@ -48,7 +48,7 @@ def written(text: str, where: str) -> Source | None:
     kind, colon, what = text[2:-1].partition(":")
     if not colon or kind not in KINDS or not what.strip():
         raise UsageError(f"{where}: ${{…}} is one of {', '.join(f'${{{one}:…}}' for one in KINDS)}")
-    return Source(kind=kind, what=_words(what) if kind == "command" else (what,))
+    return Source(kind=kind, what=words_of(what, where) if kind == "command" else (_plain(what, where),))
 
 
 def is_source(table: dict[str, Any]) -> bool:
@@ -65,21 +65,32 @@ def from_table(table: dict[str, Any], where: str, folder: str) -> Source:
     if isinstance(patience, bool) or not isinstance(patience, int | float) or patience <= 0:
         raise UsageError(f"{where}: timeout is a number of seconds")
     if kind == "command" and isinstance(what, list) and what and all(isinstance(word, str) for word in what):
-        return Source(kind=kind, what=tuple(what), patience=float(patience))
+        return Source(kind=kind, what=tuple(_plain(word, where) for word in what), patience=float(patience))
     if not isinstance(what, str) or not what.strip():
         expected = "a list of words" if kind == "command" else "a text"
         raise UsageError(f"{where}: {kind} is {expected}")
     if kind == "command":
-        return Source(kind=kind, what=_words(what), patience=float(patience))
+        return Source(kind=kind, what=words_of(what, where), patience=float(patience))
     if kind == "file":
         what = os.path.join(folder, os.path.expanduser(what))
-    return Source(kind=kind, what=(what,))
+    return Source(kind=kind, what=(_plain(what, where),))
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str, where: str) -> tuple[str, ...]:
+    """A command as a shell would take it apart. Raises UsageError, which has nothing of it."""
     from shlex import split
 
-    return tuple(split(text))
+    try:
+        return tuple(split(_plain(text, where)))
+    except ValueError:
+        raise UsageError(f"{where}: the command has a quotation mark that is not closed") from None
+
+
+def _plain(text: str, where: str) -> str:
+    """No name and no word of a command has a NUL in it for the system."""
+    if "\0" in text:
+        raise UsageError(f"{where}: there is a NUL character in it")
+    return text
 
 
 def _env(source: Source, where: str, warn: Callable[[str], None]) -> str:

@@ -1,8 +1,13 @@
-"""Java's words for TLS versions and ciphers, as OpenSSL has them."""
+"""Java's words for TLS versions and ciphers, as OpenSSL has them; and whether a certificate has its key."""
 
 from __future__ import annotations
 
 from kcli.errors import UsageError
+from kcli.secret import HIDDEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def versions(key: str, text: str, where: str) -> dict[str, str]:
@@ -33,3 +38,21 @@ def _openssl(name: str) -> str:
     exchange, _, rest = name.removeprefix("TLS_").partition("_WITH_")
     rest = rest.replace("AES_", "AES").replace("_CBC_", "_").replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305")
     return (rest if exchange == "RSA" else f"{exchange}_{rest}").replace("_", "-")
+
+
+def paired(fields: dict[str, Any]) -> None:
+    """Raises UsageError for a key without a certificate, and for a certificate written out here without its key, as far
+    as that can be told without reading a file or a secret."""
+    key = next((name for name in ("key_pem", "key") if name in fields), "")
+    if key and not {"certificate", "certificate_pem", "keystore"} & fields.keys():
+        named = "ssl.key.location" if key == "key" else "the private key (ssl.key.pem, ssl.keystore.key)"
+        raise UsageError(
+            f"{named} has no certificate beside it: name ssl.certificate.location, ssl.certificate.pem or "
+            "ssl.keystore.certificate.chain"
+        )
+    chain = fields.get("certificate_pem", HIDDEN)
+    if not key and chain != HIDDEN and "PRIVATE KEY-----" not in chain:
+        raise UsageError(
+            "the certificate (ssl.certificate.pem, ssl.keystore.certificate.chain) has no private key beside it: name "
+            "ssl.key.location, ssl.key.pem or ssl.keystore.key"
+        )

@@ -23,10 +23,10 @@ def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) 
         if key == "sasl.oauthbearer.extensions":
             fields[field] = _pairs(text, ",", f"{where}: {key}")
         elif key == "sasl.oauthbearer.token.command":
-            from shlex import split
+            from kcli.config.sources import words_of
 
             put(fields, field, text)
-            fields[field] = tuple(split(text))
+            fields[field] = words_of(text, f"{where}: {key}")
         elif key == "sasl.oauthbearer.token.endpoint.url" and text.startswith("file:"):
             put(fields, "token_file", text.removeprefix("file://").removeprefix("file:"))
         elif key == "sasl.oauthbearer.config":

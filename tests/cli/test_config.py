@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -309,6 +310,62 @@ def test_other_tools_files_become_profiles(home: Path, kind: str, capsys: pytest
         del os.environ["KCLI_CONFIG"]
     assert made is not None
     assert (made.bootstrap, dict(made.properties)) == EXPECTED[kind]
+
+
+def _imported(home: Path, kind: str, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
+    """The profiles that a file becomes, and what was said."""
+    (home / "other").write_text(text)
+    assert main(["config", "import", kind, str(home / "other"), "--reveal"]) == 0
+    shown = capsys.readouterr()
+    return tomllib.loads(shown.out)["profiles"], shown.err
+
+
+def test_a_file_that_kafkactl_has_written_itself_has_its_keys_in_small_letters(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Viper does it. Without their own spelling the key of the certificate was lost, and nobody was told."""
+    small = re.sub(r"^( *)(\w+):", lambda found: f"{found[1]}{found[2].lower()}:", KAFKACTL, flags=re.M)
+    small = small.replace("    remote:", "    Remote:").replace("current-context: default", "current-context: remote")
+    made, said = _imported(home, "kafkactl", small, capsys)
+    assert made.keys() == {"default", "Remote"}
+    usual, _ = _imported(home, "kafkactl", KAFKACTL, capsys)
+    assert made["Remote"] == usual["remote"]
+    assert made["Remote"]["ssl"]["key"] == {"location": "my-key", "password": "my-passphrase"}
+    assert "it is what kafkactl uses now: --profile Remote" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("rpk", "profiles:\n  - name: x\n    kafka_api:\n      brokers: a:9092,b:9092\n"),
+        ("kaf", "clusters:\n- name: x\n  brokers: a:9092, b:9092\n"),
+        ("kafkactl", "contexts:\n  x:\n    brokers: a:9092 b:9092\n"),
+        ("kcl", '[profiles.x]\nseed_brokers = "a:9092,b:9092"\n'),
+    ],
+)
+def test_servers_may_be_one_text(home: Path, kind: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made, _ = _imported(home, kind, text, capsys)
+    assert made == {"x": {"bootstrap": "a:9092,b:9092"}}
+
+
+@pytest.mark.parametrize(("tls", "protocol"), [("null", None), ("{}", "SSL"), ("", None)])
+def test_tls_with_nothing_in_it_is_tls_and_null_is_none(
+    home: Path, tls: str, protocol: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind, text in (
+        ("rpk", f"profiles:\n  - name: x\n    kafka_api:\n      brokers: [a:1]\n      tls: {tls}\n"),
+        ("kaf", f"clusters:\n- name: x\n  brokers: [a:1]\n  TLS: {tls}\n"),
+    ):
+        made, _ = _imported(home, kind, text, capsys)
+        assert made["x"].get("security", {}).get("protocol") == protocol, kind
+
+
+def test_check_tells_of_a_key_without_its_certificate(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home / ".config" / "kcli" / "config.toml"
+    file.write_text('[profiles.x]\nbootstrap = "a:1"\nsecurity.protocol = "SSL"\nssl.key.pem = "KEY"\n')
+    file.chmod(0o600)
+    assert main(["config", "check"]) == 1
+    assert "has no certificate beside it" in capsys.readouterr().out
 
 
 def test_a_check_of_names_that_java_switches_off_with_nothing_stays_off_and_servers_may_be_missing(

@@ -206,9 +206,50 @@ def test_secrets_are_looked_up_when_they_are_needed_and_not_before() -> None:
 
 def test_no_secret_is_in_any_text_of_the_settings() -> None:
     found = security("security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.username=me", "sasl.password=hunter2",
-                     "ssl.keystore.key=PRIVATE")  # fmt: skip
+                     "ssl.keystore.key=PRIVATE", "ssl.keystore.certificate.chain=CHAIN")  # fmt: skip
     assert "hunter2" not in repr(found)
     assert "PRIVATE" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            ["ssl.key.pem=KEY"],
+            "the private key (ssl.key.pem, ssl.keystore.key) has no certificate beside it: name ssl.",
+        ),
+        (["ssl.keystore.key=KEY"], "has no certificate beside it"),
+        (["ssl.key.pem=${env:NO_SUCH}"], "has no certificate beside it"),
+        (["ssl.key.location=/me.key"], "ssl.key.location has no certificate beside it"),
+        (["ssl.certificate.pem=CHAIN"], "has no private key beside it: name ssl.key.location, ssl.key.pem or"),
+    ],
+)
+def test_a_key_and_a_certificate_go_together_which_is_told_without_looking(given: list[str], says: str) -> None:
+    with pytest.raises(UsageError) as told:
+        read_properties(None, ["security.protocol=SSL", *given], looking=False).security()
+    assert says in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["ssl.certificate.location=/both.pem"],
+        ["ssl.certificate.pem=-----BEGIN PRIVATE KEY-----"],
+        ["ssl.certificate.pem=${env:NO_SUCH}"],
+        ["ssl.certificate.location=/me.pem", "ssl.key.pem=KEY"],
+        ["ssl.keystore.location=/store.p12", "ssl.key.password=pw"],
+    ],
+)
+def test_a_certificate_that_may_have_its_key_is_left_alone(given: list[str]) -> None:
+    found = read_properties(None, ["security.protocol=SSL", *given], looking=False)
+    assert found.security() is not None
+
+
+def test_a_command_with_an_open_quotation_mark_is_refused_in_a_sentence() -> None:
+    said = refused("security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER",
+                   'sasl.oauthbearer.token.command=print "hunter2')  # fmt: skip
+    assert "sasl.oauthbearer.token.command: the command has a quotation mark that is not closed" in said
+    assert "hunter2" not in said
 
 
 NAMES = (Path(__file__).parent / "client_properties.txt").read_text().split()

@@ -199,6 +199,15 @@ def test_a_table_that_makes_no_sense_is_refused(table: dict[str, object], says: 
         from_table(table, "x", "/")
 
 
+def test_what_no_system_takes_is_refused_in_a_sentence() -> None:
+    for table in ({"command": 'pass "show'}, {"file": "a\0b"}, {"command": ["a\0b"]}, {"command": "a\0b"}):
+        with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|there is a NUL character in it)"):
+            from_table(dict(table), "x", "/")
+    for text in ('${command:pass "show}', "${file:a\0b}", "${command:a\0b}"):
+        with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|there is a NUL character in it)"):
+            written(text, "x")
+
+
 @pytest.mark.parametrize(
     ("name", "hidden"),
     [

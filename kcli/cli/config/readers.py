@@ -31,6 +31,11 @@ class Found(Value):
         self.properties[key] = "true" if value is True else "false" if value is False else str(value)
 
 
+def _servers(value: Any) -> str:
+    """A list, or one text with commas or spaces between: both are read by most of these tools."""
+    return ",".join(value.replace(",", " ").split() if isinstance(value, str) else value or ())
+
+
 def _protocol(found: Found, tls: bool, sasl: bool) -> None:
     protocol = {(True, True): "SASL_SSL", (True, False): "SSL", (False, True): "SASL_PLAINTEXT"}.get((tls, sasl))
     if protocol:
@@ -56,9 +61,9 @@ def kaf(file: Any) -> list[Found]:
     """The clusters of ~/.kaf/config."""
     made = []
     for cluster in file.get("clusters") or []:
-        found = Found(name=str(cluster["name"]), bootstrap=",".join(cluster.get("brokers") or ()))
+        found = Found(name=str(cluster["name"]), bootstrap=_servers(cluster.get("brokers")))
         found.current = cluster["name"] == file.get("current-cluster")
-        sasl, tls = cluster.get("SASL") or cluster.get("sasl"), cluster.get("TLS") or cluster.get("tls")
+        sasl, tls = cluster.get("SASL") or cluster.get("sasl"), cluster.get("TLS", cluster.get("tls"))
         found.put("security.protocol", cluster.get("security-protocol"))
         if sasl:
             _mechanism(found, sasl.get("mechanism"), "PLAIN")
@@ -79,12 +84,12 @@ def kaf(file: Any) -> list[Found]:
 
 
 def kafkactl(file: Any) -> list[Found]:
-    """kafkactl's contexts."""
+    """kafkactl's contexts. It takes keys in any case, and writes them itself in small letters."""
     made = []
+    file = _small(file)
     for name, context in (file.get("contexts") or {}).items():
-        brokers = context.get("brokers") or ()
-        found = Found(name=name, bootstrap=",".join(brokers.split() if isinstance(brokers, str) else brokers))
-        found.current = name == file.get("current-context")
+        found = Found(name=name, bootstrap=_servers(context.get("brokers")))
+        found.current = name.lower() == str(file.get("current-context")).lower()
         tls, sasl = context.get("tls") or {}, context.get("sasl") or {}
         if sasl.get("enabled"):
             mechanism = _mechanism(found, sasl.get("mechanism"), "PLAIN")
@@ -93,18 +98,25 @@ def kafkactl(file: Any) -> list[Found]:
             if mechanism == "OAUTHBEARER":
                 found.left_out.append("sasl.tokenprovider (say sasl.oauthbearer.token.command instead)")
         if tls.get("enabled"):
-            _tls(found, tls, "ca", "cert", "certKey", "insecure")
-            found.put("ssl.key.password", tls.get("certKeyPassphrase"))
+            _tls(found, tls, "ca", "cert", "certkey", "insecure")
+            found.put("ssl.key.password", tls.get("certkeypassphrase"))
         _protocol(found, bool(tls.get("enabled")), bool(sasl.get("enabled")))
-        found.put("client.id", context.get("clientID"))
-        found.put("max.request.size", (context.get("producer") or {}).get("maxMessageBytes"))
+        found.put("client.id", context.get("clientid"))
+        found.put("max.request.size", (context.get("producer") or {}).get("maxmessagebytes"))
         acks = {"WaitForAll": "all", "WaitForLocal": "1", "NoResponse": "0"}
-        found.put("acks", acks.get(str((context.get("producer") or {}).get("requiredAcks"))))
+        found.put("acks", acks.get(str((context.get("producer") or {}).get("requiredacks"))))
         levels = {"ReadCommitted": "read_committed", "ReadUncommitted": "read_uncommitted"}
-        found.put("isolation.level", levels.get(str((context.get("consumer") or {}).get("isolationLevel"))))
-        found.left_out += [key for key in ("kubernetes", "avro", "schemaRegistry", "protobuf") if context.get(key)]
+        found.put("isolation.level", levels.get(str((context.get("consumer") or {}).get("isolationlevel"))))
+        found.left_out += [key for key in ("kubernetes", "avro", "schemaregistry", "protobuf") if context.get(key)]
         made.append(found)
     return made
+
+
+def _small(tree: Any, *, names: bool = False) -> Any:
+    """Keys in small letters, but for the names of contexts."""
+    if not isinstance(tree, dict):
+        return tree
+    return {(key if names else key.lower()): _small(one, names=key.lower() == "contexts") for key, one in tree.items()}
 
 
 def kcl(file: Any) -> list[Found]:
@@ -113,9 +125,7 @@ def kcl(file: Any) -> list[Found]:
     tables = dict(file.get("profiles") or {}) or {"": file}
     made = []
     for name, table in tables.items():
-        found = Found(
-            name=name, bootstrap=",".join(table.get("seed_brokers") or ()), current=bool(name) and name == current
-        )
+        found = Found(name=name, bootstrap=_servers(table.get("seed_brokers")), current=bool(name) and name == current)
         tls, sasl = table.get("tls"), table.get("sasl") or {}
         if sasl.get("method"):
             _mechanism(found, sasl["method"], "PLAIN")
@@ -138,17 +148,17 @@ def rpk(file: Any) -> list[Found]:
     made = []
     for profile in file.get("profiles") or []:
         api = profile.get("kafka_api") or {}
-        found = Found(name=str(profile["name"]), bootstrap=",".join(api.get("brokers") or ()))
+        found = Found(name=str(profile["name"]), bootstrap=_servers(api.get("brokers")))
         found.current = profile["name"] == file.get("current_profile")
         tls, sasl = api.get("tls"), api.get("sasl") or {}
         if sasl.get("user") or sasl.get("mechanism") or sasl.get("type"):
             _mechanism(found, sasl.get("mechanism") or sasl.get("type"), "SCRAM-SHA-256")
             found.put("sasl.username", sasl.get("user"))
             found.put("sasl.password", sasl.get("password"))
-        secured = "tls" in api and (tls or {}).get("enabled") is not False
-        if secured:
-            _tls(found, {"ca_file": (tls or {}).get("truststore_file"), **(tls or {})}, "ca_file", "cert_file",
-                 "key_file", "insecure_skip_verify")  # fmt: skip
+        secured = tls is not None and tls.get("enabled") is not False
+        if tls is not None and secured:
+            _tls(found, {"ca_file": tls.get("truststore_file"), **tls}, "ca_file", "cert_file", "key_file",
+                 "insecure_skip_verify")  # fmt: skip
         _protocol(found, secured, "sasl.mechanism" in found.properties)
         found.left_out += [key for key in ("admin_api", "schema_registry", "cloud_cluster") if profile.get(key)]
         made.append(found)
