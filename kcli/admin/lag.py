@@ -169,3 +169,27 @@ def over(totals: Iterable[Total], most: int) -> list[str]:
             unread = f"{row.no_commit} partition{'s' if row.no_commit != 1 else ''} with {row.unread} offsets to read"
             why.append(f"{row.group} committed nothing on {unread}, over {most}")
     return why
+
+
+def untold(totals: Iterable[Total], named: Iterable[str] = (), *, ends_move: bool = False) -> list[str]:
+    """Why nothing can be promised of how far these groups are behind, a sentence each: of the named ones, each has to
+    be there and to read something; of all groups, one at least. A commit past the end was made in another log, of
+    which the end says nothing, unless ends move back by themselves (`ends_move`: the last stable offset)."""
+    some = list(totals)
+    why = []
+    reading = {row.group for row in some if row.partitions}
+    there = {row.group for row in some}
+    for name in dict.fromkeys(named):
+        if name not in there:
+            why.append(f"{name} is not among the groups that were looked at, so nothing is known of its lag")
+        elif name not in reading:
+            why.append(f"{name} has committed nothing and owns nothing there, so nothing is known of its lag")
+    if not why and not reading:
+        why.append("no group was found that reads anything there: an assertion about none does not hold")
+    for row in some:
+        if row.beyond and not ends_move:
+            why.append(
+                f"{row.group} has committed {row.beyond} beyond the end: the topic was truncated or made anew, and "
+                "what is unread cannot be told; `kcli groups reset` brings it back into the log"
+            )
+    return why

@@ -32,7 +32,10 @@ SAMPLE = (
     "client_id",
     "host",
     "error",
+    "counted",
 )
+LATER = ("counted",)
+"""What recordings of before do not have."""
 
 
 def line(time: float, snapshot: Snapshot) -> str:
@@ -83,5 +86,8 @@ def _group(row: dict[str, Any]) -> GroupSnapshot:
         for one in row["members"]
     ]
     described = Described(**{name: row[name] for name in DESCRIBED}, members=members)
-    samples = [Sample(group=described.group, **{name: one[name] for name in SAMPLE}) for one in row["partitions"]]
+    samples = [
+        Sample(group=described.group, **{name: one.get(name) if name in LATER else one[name] for name in SAMPLE})
+        for one in row["partitions"]
+    ]
     return GroupSnapshot(described=described, samples=samples)

@@ -56,6 +56,21 @@ def test_named_groups_are_shown_by_topic(line: Line) -> None:
         ),
         (("billing", "--max-lag", "152"), 0, ""),
         (("billing", "-t", "orders", "--max-lag", "145"), 0, ""),
+        (
+            ("billing", "-t", "odrers", "--max-lag", "145"),
+            3,
+            "kcli: billing has committed nothing and owns nothing there, so nothing is known of its lag\n",
+        ),
+        (
+            ("idle", "--state", "Stable", "--max-lag", "0"),
+            3,
+            "kcli: idle is not among the groups that were looked at, so nothing is known of its lag\n",
+        ),
+        (
+            ("--state", "Stabel", "--max-lag", "0"),
+            3,
+            "kcli: no group was found that reads anything there: an assertion about none does not hold\n",
+        ),
     ],
 )
 def test_max_lag_is_an_assertion_with_an_exit_code_of_its_own(
@@ -82,6 +97,14 @@ def test_a_mistyped_group_names_the_nearest_and_does_not_stop_the_others(line: L
 
 def test_an_assertion_about_a_group_that_is_not_there_does_not_hold_silently(line: Line) -> None:
     assert line("lag", "nobody", "--max-lag", "5").code == 1
+
+
+def test_E68_a_group_beyond_the_end_is_not_caught_up(line: Line) -> None:
+    line.tiny.group("ahead", state="Empty", mail=[9])
+    ran = line("lag", "ahead", "--max-lag", "0")
+    assert ran.code == 3
+    assert ran.err.startswith("kcli: ahead has committed 2 beyond the end: the topic was truncated or made anew")
+    assert line("lag", "ahead", "--max-lag", "0", "--isolation", "read_committed").code == 0
 
 
 def test_C17_a_dead_broker_leaves_the_other_rows_and_exit_code_1(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:

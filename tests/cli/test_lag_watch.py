@@ -89,12 +89,62 @@ def test_assertions_end_with_their_exit_code(
         (("--prometheus", "nine"), "--prometheus nine: expected [HOST]:PORT, such as :9308"),
         (("--replay", "/no/such/file"), "--replay /no/such/file: No such file or directory"),
         (("record", "--replay", "x"), "record reads the cluster, --replay a file; take one"),
+        (("--prometheus", ":0", "--replay", "x"), "--prometheus serves what the cluster says, --replay reads a file"),
+        (("record", "--max-lag", "0"), "record only writes down what was read; --max-lag and --max-time"),
+        (("--prometheus", ":0", "--max-time", "5m"), "--prometheus only serves what was read; --max-lag"),
+        (("--watch", "--interval", "0"), "--interval 0: it must be more than 0, such as 500ms"),
+        (("--watch", "--window", "0s"), "--window 0s: it must be more than 0, such as 500ms"),
     ],
 )
 def test_bad_input_gets_one_sentence(words: tuple[str, ...], sentence: str) -> None:
     ran = run_kcli("lag", *words)
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.startswith(f"kcli: {sentence}")
+
+
+def test_a_recording_is_narrowed_as_the_cluster_would_be(tmp_path: Path) -> None:
+    file = recorded(tmp_path / "r.ndjson", seconds=20, rate=100, speed=100)
+    for words, code in (((), 0), (("-t", "other"), 3), (("--state", "Empty"), 3), (("nosuch",), 3)):
+        ran = run_kcli("lag", *words, "--replay", file, "--max-lag", "0", "-q")
+        assert (ran.code, words) == (code, words)
+    assert run_kcli("lag", "-t", "other", "--by", "partition", "--format", "ndjson", "--replay", file).out == b""
+
+
+def test_an_empty_recording_is_no_proof(tmp_path: Path) -> None:
+    file = tmp_path / "r.ndjson"
+    file.write_text("")
+    ran = run_kcli("lag", "--replay", str(file), "--max-lag", "0")
+    assert (ran.code, ran.err) == (1, f"kcli: --replay {file}: there is no look in it\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--max-time", "5m"), 1),
+        (("--max-lag", "0", "--for", "1s"), 1),
+        (("--max-lag", "0", "--timeout", "300ms", "--interval", "100ms"), 4),
+        (("--max-lag", "0", "--timeout", "300ms", "--interval", "5m"), 4),  # the last look is when the time is up
+    ],
+)
+def test_an_assertion_over_time_about_a_group_that_is_not_there_does_not_hold(
+    kcli: Shell, words: tuple[str, ...], code: int
+) -> None:
+    ran = kcli("lag", "nobody-here", *words)
+    assert (ran.returncode, b"nobody-here: this group does not exist" in ran.stderr) == (code, True), ran.stderr
+
+
+def test_an_assertion_waits_for_a_group_that_is_still_to_come(kcli: Shell, tmp_path: Path) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"a\n")
+    words = ["lag", f"late-{topic}", "--max-lag", "0", "--timeout", "60s", "--interval", "100ms", "-b", kcli.bootstrap]
+    with Background([*KCLI, *words], stdout=tmp_path / "out") as waiting:
+        told = (tmp_path / "out").with_suffix(".err")
+        deadline = time.monotonic() + 20
+        while "does not exist" not in told.read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert waiting.process.poll() is None
+        kcli.ok("consume", topic, "-g", f"late-{topic}", "-e", "-o", "beginning")
+        assert waiting.process.wait(20) == 0
 
 
 def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:

@@ -44,7 +44,10 @@ def run(values: Values) -> int:
             await add_records(cluster, measured, document, isolation)
         if max_lag is None:
             return None
-        why = engine.over([total for _, _, total in measured], max_lag)
+        totals = [total for _, _, total in measured]
+        why = engine.over(totals, max_lag)
+        if not document.errors:
+            why = engine.untold(totals, groups or (), ends_move=isolation == "read_committed") + why
         for sentence in why:
             complain(sentence)
         return 3 if why else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from math import inf
+from time import monotonic
 
 from kcli.cli.admin import format_of
 from kcli.cli.connection import Connection
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
     from contextlib import AbstractContextManager
 
+    from kcli.admin.snapshot import Snapshot
     from kcli.cli.option import Values
     from kcli.model import Cluster
 
-DONE, BROKEN, LATE = 0, 3, 4
+DONE, FAILED, BROKEN, LATE = 0, 1, 3, 4
+LEAST_PAUSE = 0.05  # seconds between two looks when the time is up
 SECTIONS = {"group": "groups", "topic": "topics", "partition": "partitions"}
 
 
@@ -43,15 +47,19 @@ class Plan:
         self.prometheus = address(values["prometheus"])
         self.watch: bool = values["watch"] or self.record or self.prometheus is not None or self.replay is not None
         self.level = "partition" if values["partitions"] else values["by"] or ("topic" if self.groups else "group")
-        self.interval = seconds(values["interval"], "--interval") or 5.0
-        self.window = seconds(values["window"], "--window") or 60.0
+        self.interval = _above_zero(values["interval"], "--interval", 5.0)
+        self.window = _above_zero(values["window"], "--window", 60.0)
         self.looks: int | None = values["count"]
         self.hold = seconds(values["hold"], "--for") or 0.0
         self.timeout = seconds(values["timeout"], "--timeout")
         most = seconds(values["max_time"], "--max-time")
         self.promise = None
         if values["max_lag"] is not None or most is not None:
-            self.promise = Promise(values["max_lag"], most, self.hold)
+            if self.record or self.prometheus is not None:
+                what = "record only writes down" if self.record else "--prometheus only serves"
+                raise UsageError(f"{what} what was read; --max-lag and --max-time are judged without it")
+            ends_move = values["isolation"] == "read_committed"
+            self.promise = Promise(values["max_lag"], most, self.hold, groups=self.groups, ends_move=ends_move)
         elif self.hold or self.timeout is not None:
             raise UsageError("--for and --timeout need something to hold: --max-lag or --max-time")
         self.exact = most is not None or bool(values["exact"])
@@ -60,6 +68,8 @@ class Plan:
         self.format = format_of(values)
         if self.record and self.replay:
             raise UsageError("record reads the cluster, --replay a file; take one")
+        if self.prometheus is not None and self.replay:
+            raise UsageError("--prometheus serves what the cluster says, --replay reads a file; take one")
 
     def history(self) -> History:
         return History(window=self.window, threshold=self.values["max_lag"] or 0)
@@ -75,6 +85,14 @@ def seconds(text: str | None, flag: str) -> float | None:
     if found is None or found < 0:
         raise UsageError(f"{flag} {text}: expected a duration such as 30s, 5m or 1h30m")
     return found / 1000
+
+
+def _above_zero(text: str | None, flag: str, default: float) -> float:
+    """A duration that something is divided by, or that passes between two looks. Raises UsageError."""
+    found = seconds(text, flag)
+    if found == 0:
+        raise UsageError(f"{flag} {text}: it must be more than 0, such as 500ms")
+    return default if found is None else found
 
 
 def address(text: str | None) -> tuple[str, int] | None:
@@ -118,23 +136,30 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
 
 async def _looks(plan: Plan, stop: Stop, cluster: Cluster) -> AsyncIterator[Look]:
     """Look after look until somebody stops it. A look that fails altogether is said and tried again; the first one
-    raises."""
+    raises, and so does every one that an assertion without a --timeout rests on. With one, the last look is when that
+    is over."""
     watch = watch_of(plan, cluster)
     seen = 0
+    until: float | None = None
     while not stop.asked:
         try:
             look = await stop.unless(watch.look())
         except KcliError as problem:
-            if not seen:
+            if not seen or (plan.promise is not None and plan.timeout is None):
                 raise
             complain(str(problem))
             look = None
         if look is not None:
             seen += 1
+            if until is None and plan.timeout is not None:
+                until = monotonic() + plan.timeout
             yield look
         if plan.looks is not None and seen >= plan.looks:
             return
-        await stop.unless(asyncio.sleep(pause(plan.interval)))
+        left = inf if until is None else until - monotonic()
+        if look is None and left <= 0:
+            return  # the time is up, and nothing is known
+        await stop.unless(asyncio.sleep(min(pause(plan.interval), max(left, LEAST_PAUSE))))
 
 
 async def _replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
@@ -148,10 +173,26 @@ async def _replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
                 time, shot = read(text)
             except KcliError as problem:
                 raise KcliError(f"{path}:{number}: {problem}") from problem
-            shot.groups = [one for one in shot.groups if not plan.groups or one.described.group in plan.groups]
+            _narrow(plan, shot)
             yield Look(
                 time=time, groups=history.add(time, shot), events=history.news, failed=shot.failed, brokers=shot.brokers
             )
+
+
+def _narrow(plan: Plan, shot: Snapshot) -> None:
+    """Of a recorded look only what the line asks for, as if the cluster were asked for it."""
+    states = {state.lower() for state in plan.values["states"] or ()}
+    topics = set(plan.values["topics"] or ())
+    shot.groups = [
+        one
+        for one in shot.groups
+        if (not plan.groups or one.described.group in plan.groups)
+        and (not states or one.described.state.lower() in states)
+    ]
+    for one in shot.groups:
+        one.samples = [sample for sample in one.samples if not topics or sample.topic in topics]
+    if plan.groups:
+        shot.failed = {name: error for name, error in shot.failed.items() if name in plan.groups}
 
 
 def _opened(path: str) -> AbstractContextManager[Iterable[str]]:
@@ -192,23 +233,33 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
             if plan.watch:
                 screen.show(look)
             if plan.promise is None:
-                code = 1 if look.failed or look.brokers else DONE
+                code = FAILED if unread(look) else DONE
                 continue
-            kept, broken = plan.promise.kept(look), plan.promise.broken(look)
-            code = DONE if kept else BROKEN if broken else LATE
+            kept, why = plan.promise.kept(look), plan.promise.broken(look)
+            code = DONE if kept else BROKEN if why else FAILED if unread(look) else LATE
             late = plan.timeout is not None and look.time - began >= plan.timeout
-            if kept or (broken and plan.timeout is None) or late:
+            if kept or (code != LATE and plan.timeout is None) or late:
                 code = LATE if late and not kept else code
-                for sentence in broken:
+                for sentence in (*plan.promise.unread(look), *why):
                     complain(sentence)
                 break
+        else:
+            if plan.promise is not None and plan.timeout is not None and plan.looks is None and not stop.asked:
+                code = LATE  # the looks ended without an answer
     finally:
         screen.close()
+    if last is None and plan.replay is not None and not stop.asked:
+        raise KcliError(f"--replay {plan.replay}: there is no look in it")
     if last is not None and not plan.watch:
         screen.print(last)
     if stop.asked and plan.promise is not None:
         return 130
     return DONE if stop.asked else code
+
+
+def unread(look: Look) -> bool:
+    """Whether something of what was asked for could not be read."""
+    return bool(look.failed or look.brokers or any(group.total.unknown for group in look.groups))
 
 
 def problems(plan: Plan, look: Look) -> None:
