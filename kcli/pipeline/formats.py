@@ -79,14 +79,15 @@ def each(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any]) -> pa
     for cell in cells.to_pylist():
         try:
             found = None if cell is None else read(cell)
-        except (ValueError, RecursionError):
+        except (ValueError, TypeError, RecursionError):  # msgpack: a map whose key is a list or a map
             found = None
         rows.append(fitting(found, kind) if isinstance(found, dict) else None)
     return pa.array(rows, kind)
 
 
 def fitting(value: Any, kind: pa.DataType) -> Any:
-    """The value as Arrow takes it for `kind`, null where it is of another type, through structs, lists and maps."""
+    """The value as Arrow takes it for `kind`, null where it is of another type, through structs, lists and maps. Raises
+    nothing: a record that fits badly must not end a task."""
     if value is None:
         return None
     if pa.types.is_struct(kind):
@@ -96,17 +97,28 @@ def fitting(value: Any, kind: pa.DataType) -> Any:
     if pa.types.is_list(kind):
         return [fitting(one, kind.value_type) for one in value] if isinstance(value, list) else None
     if pa.types.is_map(kind):
-        return [(k, fitting(one, kind.item_type)) for k, one in value.items()] if isinstance(value, dict) else None
+        return _map(value, kind) if isinstance(value, dict) else None
+    try:
+        return _cell(value, kind)
+    except (ValueError, TypeError, OverflowError, NotImplementedError):  # Arrow's own are kinds of these
+        return None
+
+
+def _map(value: dict[Any, Any], kind: pa.DataType) -> Any:
+    """The entries whose keys fit: Arrow knows no null there."""
+    entries = ((fitting(key, kind.key_type), fitting(one, kind.item_type)) for key, one in value.items())
+    return [(key, one) for key, one in entries if key is not None]
+
+
+def _cell(value: Any, kind: pa.DataType) -> Any:
     if pa.types.is_string(kind) and not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if not isinstance(value, bytes) else None
-    if pa.types.is_temporal(kind) and isinstance(value, str):
-        try:
-            return pa.scalar(value).cast(kind).as_py()
-        except pa.ArrowInvalid:
+        if isinstance(value, bytes):
             return None
+        value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, str):
+        value = value.encode("utf-8", "replace").decode()  # half a surrogate pair, which JSON can say, is ? as in Java
+        if pa.types.is_temporal(kind):
+            return pa.scalar(value).cast(kind).as_py()
     if isinstance(value, bool) != pa.types.is_boolean(kind):
         return None
-    try:
-        return pa.scalar(value, kind).as_py()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return None
+    return pa.scalar(value, kind).as_py()

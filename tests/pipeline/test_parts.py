@@ -25,7 +25,7 @@ pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
 import pyarrow as pa
 
 from kcli.pipeline.arrow import micros, text
-from kcli.pipeline.formats import converter, from_json
+from kcli.pipeline.formats import converter, fitting, from_json
 from kcli.pipeline.progress import Listener, Reporter
 from kcli.pipeline.ranges import NOTHING, ranges_of
 from kcli.pipeline.rows import lines_of, spans_of
@@ -101,6 +101,35 @@ def test_msgpack_becomes_typed_columns_or_says_what_to_install():
     else:
         read = converter("msgpack", kind)
         assert read(pa.array([packb({"id": 3, "more": 1}), b"\xc1"], pa.binary())).to_pylist() == [{"id": 3}, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "read"),
+    [
+        (pa.string(), "\ud800 half a pair", "? half a pair"),
+        (pa.string(), {"\ud800": 1}, '{"?":1}'),
+        (pa.string(), {"a": b"bytes inside"}, None),
+        (pa.string(), {b"k": 1}, None),
+        (pa.timestamp("us", "UTC"), float("nan"), None),
+        (pa.timestamp("us", "UTC"), "\ud800", None),
+        (pa.duration("us"), "x", None),
+        (pa.map_(pa.string(), pa.int32()), {1: 2, "a": 3}, [("1", 2), ("a", 3)]),
+        (pa.map_(pa.int32(), pa.string()), {"a": "b", 7: "c"}, [(7, "c")]),
+    ],
+)
+def test_a_cell_that_fits_badly_becomes_null_and_ends_no_task(kind, value, read):
+    assert pa.array([fitting(value, kind)], kind).to_pylist() == [read]
+
+
+def test_a_record_that_cannot_be_read_is_null_among_the_others():
+    kind = pa.struct([("a", pa.string())])
+    cells = [b'{"a":"\\ud800"}', b'{"a":1}', b"[1]", b"{"]
+    assert from_json(pa.array(cells, pa.binary()), kind).to_pylist() == [{"a": "?"}, {"a": "1"}, None, None]
+    msgpack = pytest.importorskip("msgpack")
+    read = converter("msgpack", kind)
+    keyed_by_a_list = b"\x81\x90\x01"
+    cells = [keyed_by_a_list, msgpack.packb({"a": "x"})]
+    assert read(pa.array(cells, pa.binary())).to_pylist() == [None, {"a": "x"}]
 
 
 def test_datagrams_tell_how_far_a_task_is():
