@@ -80,10 +80,13 @@ def format_of(values: Values) -> str:
 
 
 def words_of(values: Values, what: str) -> list[str]:
-    """The command's arguments without repetitions. Raises UsageError where there are none."""
+    """The command's arguments without repetitions. Raises UsageError where there are none, or an empty one, as of a
+    variable that is not set: only a group may be called that."""
     words = list(dict.fromkeys(values.get("words") or ()))
     if not words:
         raise UsageError(f"name at least one {what}")
+    if "" in words and not what.startswith("GROUP"):
+        raise UsageError(f"'' names no {what}")
     return words
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.cli.main import main
+from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 
 if TYPE_CHECKING:
@@ -102,9 +103,68 @@ def test_figures_of_topics(sandbox: SandboxThread, capsys: pytest.CaptureFixture
     assert [r["topic"] for r in unused] == ["empty"]
 
 
+def test_what_is_beyond_the_end_is_said(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = rows(capsys, "topics", "trim", "orders:0", "--before", "4711", "--dry-run")
+    assert (row["new"], row["note"]) == (100, "clamped: 4711 is past the log's end")
+    (row,) = rows(capsys, "topics", "trim", "orders:0", "--before", "100", "--dry-run")
+    assert (row["new"], row["note"]) == (100, None)
+
+
+def test_a_time_that_cannot_be_looked_up_deletes_nothing(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kcli.cli.topics import trim
+
+    async def untold(cluster: object, spec: int, partitions: list[Any]) -> dict[Any, KcliError]:
+        return {at: KcliError("the leader does not say") for at in partitions}
+
+    monkeypatch.setattr(trim, "list_offsets", untold)
+    (row,) = rows(capsys, "topics", "trim", "orders:1", "--before", "@-1h", "--execute", code=1)
+    assert (row["result"], row["error"]) == ("failed", "the leader does not say")
+    assert [r["start"] for r in rows(capsys, "offsets", "orders")] == [0, 0]
+
+
+def test_configs_that_cannot_be_read_are_not_changed(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kcli.cli.topics import alter
+
+    async def untold(cluster: object, resources: list[Any]) -> dict[Any, KcliError]:
+        return {at: KcliError("the broker does not say") for at in resources}
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(alter, "describe_configs", untold)
+    line = ("topics", "alter", "orders", "--config", "retention.ms=5", "--execute")
+    (row,) = rows(capsys, *line, code=1)
+    assert (row["result"], row["error"]) == ("failed", "the broker does not say")
+    assert not (tmp_path / "state").exists(), "an undo file of what nobody knows"
+
+
+def test_a_default_can_be_set_and_taken_back(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    pinned = ("topics", "alter", "orders", "--config", "retention.ms=604800000", "--execute")
+    assert [rows(capsys, *pinned)[0]["result"] for _ in range(2)] == ["done", "unchanged"]
+    free = ("topics", "alter", "orders", "--delete-config", "retention.ms", "--execute")
+    assert [rows(capsys, *free)[0]["result"] for _ in range(2)] == ["done", "unchanged"]
+
+
+def test_a_topic_that_is_not_there_stops_the_others_and_that_is_said(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["topics", "alter", "orders", "nosuch", "-p", "4", "--execute"]) == 1
+    said = capsys.readouterr().err
+    assert "nosuch: this topic does not exist" in said
+    assert "nothing was changed" in said
+    assert main(["topics", "alter", "orders", "nosuch", "-p", "4", "--dry-run"]) == 1
+    assert "nothing was changed" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["alter", "", "-p", "4"], "'' names no TOPIC"),
+        (["describe", "orders", ""], "'' names no TOPIC"),
+        (["trim", "", "--before", "end"], "'' names no TOPIC"),
         (["alter", "orders"], "what shall change?"),
         (["alter", "orders", "--config", "retention.ms"], "expected KEY=VALUE"),
         (["alter", "orders", "--config", "a=1", "--delete-config", "a"], "named twice"),

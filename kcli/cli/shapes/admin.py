@@ -50,6 +50,7 @@ SHAPES: tuple[Shape, ...] = (
                     column("new", "integer", "Log start offset after.", null=True),
                     column("offsets", "integer", "How many offsets are deleted.", null=True),
                     column("result", "string", "would trim, trimmed, unchanged or failed."),
+                    NOTE.replace(sparse=True),
                     ERROR,
                 ),
             ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs
+from kcli.admin.config_resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, own
+from kcli.admin.gather import bad
 from kcli.admin.partitions import grow_topics
 from kcli.admin.topics import Topic, describe_topics
-from kcli.cli.admin import answer, confirm, excluding, missing, plural, words_of
+from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.configs import undo as configs_undo
 from kcli.errors import KcliError, UsageError
 
@@ -41,8 +42,12 @@ def alter(values: Values) -> int:
         rows = document.rows["changes"] = _plan(there, count, changes, before)
         refused = {**await grow_topics(cluster, growing, dry_run=True)}
         checked = await alter_configs(cluster, changes, dry_run=True) if changes else {}
+        checked |= bad(before)  # what is not known cannot be taken back
         _settle(rows, refused, checked, document, done="")
-        if document.errors or values["dry_run"] or not any(row["result"] == "would change" for row in rows):
+        open_rows = sum(row["result"] == "would change" for row in rows)
+        if document.errors and open_rows and not values["dry_run"]:
+            say(values, "nothing was changed: not all of the plan can be")
+        if document.errors or values["dry_run"] or not open_rows:
             return None
         names = sorted(there)
         if not confirm(values, document, names[0] if len(names) == 1 else f"alter {plural(len(names), 'topic')}"):
@@ -86,8 +91,10 @@ def _plan(
         for one in changes.get(at, []):
             old = known.get(one.name)
             was = old.value if old is not None else None
-            new = one.value if one.how == SET else old.inherited if old is not None and old.set_here else was
-            rows.append(_row(name, one.name, was, new, "unchanged" if was == new else "would change"))
+            mine = old is not None and own(at, old)
+            new = one.value if one.how == SET else old.inherited if old is not None and mine else was
+            same = mine and was == new if one.how == SET else not mine  # to set what is inherited keeps it so
+            rows.append(_row(name, one.name, was, new, "unchanged" if same else "would change"))
     return rows
 
 
@@ -125,5 +132,5 @@ def _undo(changes: dict[Resource, list[Operation]], before: Configs) -> list[tup
         known = _known(before.get(at))
         for one in operations:
             was = known.get(one.name)
-            found.append((at, one.name, was.value if was is not None and was.set_here else None))
+            found.append((at, one.name, was.value if was is not None and own(at, was) else None))
     return found

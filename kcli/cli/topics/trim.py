@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.gather import good
 from kcli.admin.offsets import LogOffset, list_offsets
 from kcli.admin.reset_plan import standings
 from kcli.admin.trimming import delete_records
@@ -34,9 +33,9 @@ def trim(values: Values) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         parts = sorted(await scope.partitions(cluster, ()))
         ends = await standings(cluster, parts)
-        times = {}
+        times: dict[TopicPartition, LogOffset | KcliError] = {}
         if where.kind == "time":
-            times = good(await list_offsets(cluster, where.value, parts))
+            times = await list_offsets(cluster, where.value, parts)
         rows = document.rows["partitions"] = [_row(at, ends[at], where, times.get(at), document) for at in parts]
         ready = {at: row for at, row in zip(parts, rows, strict=True) if row["result"] == "would trim"}
         gone = sum(row["offsets"] for row in ready.values())
@@ -73,12 +72,15 @@ def _where(values: Values) -> Bound:
 
 
 def _row(
-    at: TopicPartition, ends: tuple[int, int] | KcliError, where: Bound, written: LogOffset | None, document: Document
-) -> Row:
-    row: Row = {"topic": at.topic, "partition": at.partition, "old": None, "new": None, "offsets": None}
+    at: TopicPartition, ends: tuple[int, int] | KcliError, where: Bound, written: LogOffset | KcliError | None,
+    document: Document,
+) -> Row:  # fmt: skip
+    """What is to be deleted of a partition: nothing where it cannot be told how far its log or that time goes."""
+    row: Row = {"topic": at.topic, "partition": at.partition, "old": None, "new": None, "offsets": None, "note": None}
     if isinstance(ends, KcliError):
-        document.fail(ends, f"{at.topic} [{at.partition}]")
-        return {**row, "result": "failed", "error": str(ends)}
+        return _untold(row, at, ends, document)
+    if isinstance(written, KcliError):
+        return _untold(row, at, written, document)
     start, end = ends
     wanted = {
         "earliest": start,
@@ -89,7 +91,13 @@ def _row(
         "time": written.offset if written is not None and written.offset >= 0 else end,
     }[where.kind]
     new = min(max(wanted, start), end)
+    beyond = f"clamped: {wanted} is past the log's end" if wanted > end else None
     return {
-        **row, "old": start, "new": new, "offsets": new - start,
+        **row, "old": start, "new": new, "offsets": new - start, "note": beyond,
         "result": "would trim" if new > start else "unchanged", "error": None,
     }  # fmt: skip
+
+
+def _untold(row: Row, at: TopicPartition, problem: KcliError, document: Document) -> Row:
+    document.fail(problem, f"{at.topic} [{at.partition}]")
+    return {**row, "result": "failed", "error": str(problem)}
