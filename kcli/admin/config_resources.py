@@ -73,8 +73,13 @@ class Config(Value):
 
     @property
     def set_here(self) -> bool:
-        """Whether somebody set it; a default is nobody's."""
+        """Whether somebody set it, on the resource itself or on what it inherits from; a default is nobody's."""
         return self.source in SET_HERE
+
+
+def own(at: Resource, one: Config) -> bool:
+    """Was it set on this resource itself? A topic's and a broker's may be that of the brokers."""
+    return one.source == ("all brokers" if at == ("broker", "") else at.kind)
 
 
 class Operation(Value):

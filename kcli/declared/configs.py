@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import Resource, describe_configs, list_resources
+from kcli.admin.config_resources import Resource, describe_configs, list_resources, own
 from kcli.declared import settings
 from kcli.declared.model import Settings
 from kcli.errors import KcliError, UnsupportedVersion
@@ -64,7 +64,7 @@ async def own_configs(
         if isinstance(configs, KcliError):
             failed[at] = configs
             continue
-        mine = [one for one in configs if settings.own(at, one) and not settings.PASSING.fullmatch(one.name)]
+        mine = [one for one in configs if own(at, one) and not settings.PASSING.fullmatch(one.name)]
         values[at] = {one.name: one.value or "" for one in mine if not one.secret}
         if any(one.secret for one in mine):
             hidden[at] = [one.name for one in mine if one.secret]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, alter_configs, describe_configs
+from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, alter_configs, describe_configs, own
 from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Setting, Settings, Step
 from kcli.declared.secrets import HIDDEN, Secrets
 from kcli.declared.units import same
@@ -35,11 +35,6 @@ class Changes(Value):
     operations: dict[str, Setting | None] = field(factory=dict)
     before: dict[str, Any] = field(factory=dict)
     inherit: list[str] = field(factory=list)
-
-
-def own(at: Resource, one: Config) -> bool:
-    """Was it set on this resource itself?"""
-    return one.source == ("all brokers" if at == ("broker", "") else at.kind)
 
 
 async def look(

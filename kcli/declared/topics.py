@@ -5,7 +5,7 @@ Fewer partitions, and another number of replicas, are no matter of a declaration
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import Resource
+from kcli.admin.config_resources import Resource, own
 from kcli.admin.gather import good
 from kcli.admin.offsets import EARLIEST, LATEST, TopicMissing, list_offsets
 from kcli.admin.partitions import grow_topics
@@ -103,7 +103,7 @@ async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared)
         records = sum(ends[at].offset - starts[at].offset for at in here if at in ends and at in starts)
         at = Resource("topic", one.topic)
         configs = known[at]
-        mine = {} if isinstance(configs, KcliError) else {k: c.value for k, c in configs.items() if settings.own(at, c)}
+        mine = {} if isinstance(configs, KcliError) else {k: c.value for k, c in configs.items() if own(at, c)}
         shape = {"partitions": len(one.partitions), "replication": one.replication_factor}
         steps.append(Step(
             kind="topic", name=one.topic, sign=REMOVE, order=DELETE, place=declared.absent_topics.get(one.topic, ""),

@@ -227,3 +227,44 @@ def test_a_protected_profile_lets_apply_add_topics_and_nothing_else(
     assert main(["topics", "describe", "fresh", "--profile", "prod"]) == 1, "nothing half done"
     wanted.write_text("topics: {fresh: {partitions: 2}}\n")
     assert main(line) == 0
+
+
+def test_what_a_broker_inherits_from_all_brokers_is_not_its_own(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows(capsys, "configs", "set", "broker", "default", "log.cleaner.threads=2", "--execute")
+    assert rows(capsys, "configs", "get", "broker", "1") == []
+    assert rows(capsys, "configs", "diff", "broker", "1") == []
+    (row,) = rows(capsys, "configs", "delete", "broker", "1", "log.cleaner.threads", "--dry-run")
+    assert (row["old"], row["new"]) == ("2", "2")
+    undo = tmp_path / "undo.json"
+    line = ("configs", "set", "broker", "1", "log.cleaner.threads=3", "--execute", "--undo-file", str(undo))
+    assert rows(capsys, *line)[0]["result"] == "done"
+    assert [row["value"] for row in json.loads(undo.read_text())["configs"]] == [None]
+    rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo")
+    (row,) = rows(capsys, "configs", "get", "broker", "1", "log.cleaner.threads")
+    assert (row["value"], row["source"]) == ("2", "all brokers")
+
+
+@pytest.mark.parametrize("value", ["5", '["x"]', "{}"])
+def test_an_undo_file_with_a_value_that_is_no_text_is_refused(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path, value: str
+) -> None:
+    undo = tmp_path / "undo.json"
+    row = f'{{"kind": "topic", "name": "orders", "config": "retention.ms", "value": {value}}}'
+    undo.write_text(f'{{"schema": "kcli.configs.undo/1", "configs": [{row}]}}')
+    assert main(["configs", "restore", str(undo), "--dry-run"]) == 2
+    assert "retention.ms: a name and a value are strings" in capsys.readouterr().err
+
+
+def test_a_config_is_set_once_in_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["configs", "set", "topic", "orders", "retention.ms=5", "retention.ms=6", "--dry-run"]) == 2
+    assert "retention.ms: named twice" in capsys.readouterr().err
+
+
+def test_a_secret_that_no_broker_has_yet_is_not_shown(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ("configs", "set", "broker", "default", "ssl.keystore.password=hush", "--dry-run")
+    (row,) = rows(capsys, *line, code=1)
+    assert row["new"] == "***"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.config_resources import Config, Resource
+from kcli.admin.config_resources import Config, Resource, own
 from kcli.config.sources import Source
 from kcli.declared.model import Declared, Setting, Settings, Step, Topic
-from kcli.declared.settings import compare, kept, own
+from kcli.declared.settings import compare, kept
 from kcli.declared.topics import MOST_PARTITIONS, MOST_TOPICS, _pieces
 
 BROKER, EVERY, TOPIC = Resource("broker", "1"), Resource("broker", ""), Resource("topic", "t")

@@ -15,12 +15,14 @@ from kcli.admin.config_resources import (
     alter_configs,
     describe_configs,
     list_resources,
+    own,
     resource,
 )
 from kcli.admin.topics import describe_topics
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.configs import undo as configs_undo
 from kcli.errors import KcliError, UsageError
+from kcli.secret import secretive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def list_all(values: Values) -> int:
             if isinstance(configs, KcliError):
                 document.fail(configs, about(at))
             else:
-                count = sum(one.set_here for one in configs)
+                count = sum(own(at, one) for one in configs)
                 rows.append({"kind": at.kind, "name": at.name or DEFAULT, "configs": count})
 
     return answer(values, "configs.list", work)
@@ -73,7 +75,7 @@ def get(values: Values) -> int:
         if isinstance(configs, KcliError):
             document.fail(configs, about(at))
             return
-        shown = [one for one in configs if names or values["all"] or one.set_here]
+        shown = [one for one in configs if names or values["all"] or own(at, one)]
         document.rows["configs"] = [_row(at, one) for one in shown]
         known = {one.name for one in configs}
         for name in names:
@@ -114,7 +116,7 @@ def diff(values: Values) -> int:
             return None
         mine = _known(found[at])
         if other is None:
-            pairs = {name: (one.value, one.inherited) for name, one in mine.items() if one.set_here}
+            pairs = {name: (one.value, one.inherited) for name, one in mine.items() if own(at, one)}
         else:
             theirs = _known(found[other])
             both = {name: (mine.get(name), theirs.get(name)) for name in sorted(mine.keys() | theirs.keys())}
@@ -169,6 +171,9 @@ def _assigned(values: Values, how: int) -> int:
         if not equals or not name:
             raise UsageError(f"{pair}: expected KEY=VALUE")
         operations.append(Operation(name=name.strip(), how=how, value=value))
+    twice = {one.name for one in operations if sum(other.name == one.name for other in operations) > 1}
+    if twice:
+        raise UsageError(f"{', '.join(sorted(twice))}: named twice")
     verb = {SET: "set", APPEND: "append", SUBTRACT: "subtract"}[how]
     return _change(values, f"configs.{verb}", {at: operations})
 
@@ -191,17 +196,14 @@ def _change(values: Values, name: str, plan: Plan) -> int:
             if problem is not None:
                 document.fail(problem, about(at))
         ready = {at: ops for at, ops in plan.items() if checked[at] is None and not isinstance(before[at], KcliError)}
+        if not plan:
+            say(values, "there is nothing to change")
         if values["dry_run"] or not ready:
             return None
         if not confirm(values, document, next(iter(ready)).name or DEFAULT):
             document.rows.clear()
             return 1
-        await configs_undo.keep(values, cluster, [
-            (at, one.name, was.value if was is not None and was.set_here else None)
-            for at, operations in ready.items()
-            for one in operations
-            if (was := _known(before[at], secrets=True).get(one.name)) is None or not was.secret
-        ])  # fmt: skip
+        await configs_undo.keep(values, cluster, _before(values, ready, before))
         done = await alter_configs(cluster, ready)
         for row in rows:
             at = Resource(row["kind"], "" if row["name"] == DEFAULT else row["name"])
@@ -217,6 +219,24 @@ def _change(values: Values, name: str, plan: Plan) -> int:
     return answer(values, name, work)
 
 
+def _before(
+    values: Values, plan: Plan, before: dict[Resource, list[Config] | KcliError]
+) -> list[tuple[Resource, str, str | None]]:
+    """What was set on the resources themselves, None for what they inherit; without secrets, which nobody can read."""
+    found: list[tuple[Resource, str, str | None]] = []
+    for at, operations in plan.items():
+        known = _known(before[at], secrets=True)
+        for one in operations:
+            was = known.get(one.name)
+            if was is None or not own(at, was):
+                found.append((at, one.name, None))
+            elif was.secret:
+                say(values, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
+            else:
+                found.append((at, one.name, was.value))
+    return found
+
+
 def _planned(at: Resource, one: Operation, old: Config | None, problem: KcliError | None) -> Row:
     """A row of the plan: what is, and what will be as far as that can be said."""
     was = old.value if old is not None else None
@@ -224,16 +244,17 @@ def _planned(at: Resource, one: Operation, old: Config | None, problem: KcliErro
     given = (one.value or "").split(",")
     new = {
         SET: one.value,
-        DELETE: old.inherited if old is not None and old.set_here else was,
+        DELETE: old.inherited if old is not None and own(at, old) else was,
         APPEND: ",".join([*parts, *(part for part in given if part not in parts)]),
         SUBTRACT: ",".join(part for part in parts if part not in given),
     }[one.how]
+    secret = old.secret if old is not None else secretive(one.name)
     return {
         "kind": at.kind,
         "name": at.name or DEFAULT,
         "config": one.name,
-        "old": "***" if old is not None and old.secret else was,
-        "new": "***" if old is not None and old.secret and one.how == SET else new,
+        "old": "***" if old is not None and secret else was,
+        "new": "***" if secret and one.how == SET else new,
         "result": "would change" if problem is None else "failed",
         "error": None if problem is None else str(problem),
     }

@@ -40,9 +40,11 @@ def read(path: str) -> dict[Resource, list[Operation]]:
             raise UsageError(f"{path}: not an undo file of configs but {whole['schema']}")
         found: dict[Resource, list[Operation]] = {}
         for row in whole["configs"]:
-            how = DELETE if row["value"] is None else SET
-            at = resource(row["kind"], row["name"])
-            found.setdefault(at, []).append(Operation(name=row["config"], how=how, value=row["value"]))
+            kind, called, name, value = row["kind"], row["name"], row["config"], row["value"]
+            if not all(isinstance(one, str) for one in (kind, called, name, "" if value is None else value)):
+                raise ValueError(f"{name}: a name and a value are strings")
+            how = DELETE if value is None else SET
+            found.setdefault(resource(kind, called), []).append(Operation(name=name, how=how, value=value))
         return found
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
