@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import ClassVar
 
 import pytest
 
@@ -193,6 +194,33 @@ def test_finalize_waits_for_no_one_and_is_refused_while_somebody_writes(tmp_path
     with Registered(Entry(name="lake", destination=str(out))), pytest.raises(UsageError, match="writes to"):
         finalize.finalize(out)
     assert (out / "part-new").exists()
+
+
+def test_a_job_is_known_from_every_folder_by_its_files_and_its_checkpoint(tmp_path, monkeypatch):
+    from kcli.cli.pipeline.run import Job, registration
+
+    class Frame:
+        values: ClassVar = {"name": None}
+        mode = "continuous"
+
+    job = Job()
+    job.destination = job.writes_to = "out"
+    job.checkpoint = "kept/checkpoint"
+    written(tmp_path / "a" / "out", {"0": ["part-a"]}, ["part-a", "part-new"])
+    (tmp_path / "a" / "kept" / "checkpoint").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "kept")
+    monkeypatch.chdir(tmp_path / "a")
+    with registration(Frame(), job, tmp_path / "log"):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(UsageError, match="writes to"):
+            finalize.finalize(tmp_path / "a" / "out")
+        assert (tmp_path / "a" / "out" / "part-new").exists()
+        assert registry.live("link/checkpoint") is not None
+        assert registry.live("kept/checkpoint") is None, "another folder of that name"
+        monkeypatch.chdir(tmp_path / "a")
+        job.checkpoint = "./kept/checkpoint"
+        with pytest.raises(UsageError, match="runs already"):
+            registration(Frame(), job, tmp_path / "log")
 
 
 def test_finalize_takes_what_a_killed_export_left_beside_the_folder(tmp_path):

@@ -75,7 +75,7 @@ def _sunk(found: Checkpoint) -> bool:
 
     if found.batch == found.committed:
         return False
-    known = next((one for one in registry.entries() if one.checkpoint == str(found.path)), None)
+    known = next((one for one in registry.entries() if registry.same(one.checkpoint, str(found.path))), None)
     if known is None:
         raise UsageError(
             f"batch {found.batch} was begun and is not whole, and no run here had this checkpoint that could "

@@ -48,6 +48,7 @@ class Exporting(Job):
         mode = "append" if values["append"] else "overwrite" if values["overwrite"] else "error"
         self.folder = Folder(out, mode, direct=frame.streaming or self.form.form == "delta")
         self.destination = out
+        self.writes_to = self.folder.place
         self.input = Source(frame, topics)
         self.source = self.input.label
         if self.form.form == "delta" and self.form.jars:

@@ -28,6 +28,8 @@ class Output:
 
     prints = False
     label = ""
+    writes_to = ""
+    """The folder of files, where there is one."""
     kind = "print"  # a word for the name of the pipeline
 
     def __init__(self, frame: Frame) -> None:
@@ -176,6 +178,7 @@ class IntoFiles(Output):
         mode = "append" if values["append"] else "overwrite" if values["overwrite"] else "error"
         self.folder = Folder(out, mode, direct=frame.streaming)
         self.label = out
+        self.writes_to = self.folder.place
         self._rows = -1
 
     def check(self, source: str, statements: Sequence[str]) -> None:

@@ -48,6 +48,8 @@ class Job:
     verb = ""
     source = ""
     destination = ""
+    writes_to = ""
+    """The folder of files that is written, where there is one."""
     spans: Mapping[TopicPartition, tuple[int, int]] | None = None
     packages: tuple[str, ...] = ()
     conf: tuple[tuple[str, str], ...] = ()
@@ -161,9 +163,10 @@ def _keep(problem: Exception, log: Path) -> None:
 
 def registration(frame: Frame, job: Job, log: Path) -> Registered:
     """The job in the list of this machine's. Raises UsageError where another run has its checkpoint."""
-    from kcli.pipeline.jobs.registry import Entry, Registered, live
+    from kcli.pipeline.jobs.registry import Entry, Registered, absolute, live
 
-    other = live(job.checkpoint)
+    checkpoint = absolute(job.checkpoint)  # others look from other folders
+    other = live(checkpoint)
     if other is not None:
         raise UsageError(
             f"{other.name} runs already, in process {other.pid}, and has the checkpoint {job.checkpoint}: "
@@ -172,8 +175,8 @@ def registration(frame: Frame, job: Job, log: Path) -> Registered:
     name = frame.values["name"] or pipeline_of(job.checkpoint) or f"{job.name}-{job.source}"
     return Registered(
         Entry(
-            name=name, command=job.name, mode=frame.mode, source=job.source, destination=job.destination,
-            checkpoint=job.checkpoint, log=str(log),
+            name=name, command=job.name, mode=frame.mode, source=job.source,
+            destination=absolute(job.writes_to) or job.destination, checkpoint=checkpoint, log=str(log),
         )
     )  # fmt: skip
 

@@ -51,6 +51,7 @@ class Querying(Job):
             )
         self.output: Output = output_of(frame, steps)
         self.destination = self.output.label
+        self.writes_to = self.output.writes_to
         self.prints = self.output.prints
 
     def look(self, *, measure: bool = False) -> None:

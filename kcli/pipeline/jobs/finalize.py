@@ -8,7 +8,6 @@ What the log does not name goes; what it names and is not there is told. Never w
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -17,6 +16,7 @@ from urllib.parse import unquote
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
 from kcli.pipeline.jobs.processes import born
+from kcli.pipeline.jobs.registry import same
 from kcli.values import Value, field
 
 LOG = "_spark_metadata"
@@ -51,7 +51,7 @@ def look(path: Path) -> Leavings:
         raise UsageError(
             f"{path} has no {LOG}: no pipeline with --once or --continuous wrote it, so there is nothing to finalize"
         )
-    busy = next((one for one in registry.entries() if one.alive and _same(one.destination, path)), None)
+    busy = next((one for one in registry.entries() if one.alive and same(one.destination, str(path))), None)
     if busy is not None:
         raise UsageError(f"{busy.name} writes to {path} now: kcli pipeline drain {busy.id}, then finalize")
     if (path / LOG).is_dir():
@@ -128,7 +128,3 @@ def _parts(path: Path) -> list[Path]:
         if one.is_dir() and pid.isdigit() and not born(int(pid)):
             found.append(one)
     return found
-
-
-def _same(destination: str, path: Path) -> bool:
-    return bool(destination) and "://" not in destination and os.path.realpath(destination) == os.path.realpath(path)

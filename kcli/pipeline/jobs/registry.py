@@ -85,7 +85,19 @@ def _read(path: Path) -> Entry | None:
 
 def live(checkpoint: str) -> Entry | None:
     """The running job that has this checkpoint."""
-    return next((one for one in entries() if one.alive and checkpoint and one.checkpoint == checkpoint), None)
+    return next((one for one in entries() if one.alive and same(one.checkpoint, checkpoint)), None)
+
+
+def absolute(place: str) -> str:
+    """A path as it is meant from every folder; a URI, and what is no path at all (""), stays as it is."""
+    return os.path.abspath(place) if place and "://" not in place else place
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two names are of one folder of this machine, or the same URI."""
+    if not one or not other or "://" in one or "://" in other:
+        return bool(one) and one == other
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def ask(entry: Entry, wish: str) -> None:
