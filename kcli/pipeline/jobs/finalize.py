@@ -44,7 +44,7 @@ def look(path: Path) -> Leavings:
     while a pipeline writes there."""
     path = path.absolute()
     found = Leavings()
-    parts = _parts(path)
+    parts = _parts(path.resolve())
     if not path.is_dir() and not parts:
         raise UsageError(f"{path}: there is no such folder")
     if not (path / LOG).is_dir() and not parts:

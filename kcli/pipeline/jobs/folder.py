@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kcli.errors import UsageError
 
-MARKS = ("_SUCCESS", "_delta_log", "_spark_metadata")
+LOG, DELTA = "_spark_metadata", "_delta_log"
+MARKS = ("_SUCCESS", DELTA, LOG)
 """What Spark leaves in a folder that it wrote."""
 
 
@@ -22,7 +23,8 @@ class Folder:
         self.place = place.removeprefix("file://") if place.startswith("file:///") else place
         self.mode = mode
         self.local = "://" not in self.place and not self.place.startswith("hdfs:")
-        self._path = Path(self.place)
+        # what a link leads to is written and renamed, never the link
+        self._path = Path(os.path.realpath(self.place) if os.path.islink(self.place) else self.place)
         beside = self._path.absolute().parent / f".{self._path.absolute().name}.part-{os.getpid()}"
         self._part = beside if self.local and mode != "append" and not direct else None
 
@@ -42,27 +44,37 @@ class Folder:
         """Raise UsageError for a place that is no place for this."""
         if not self.local:
             return
+        there = self._listed()
+        if LOG in there and self.mode == "append":
+            raise UsageError(
+                f"{self._path} was written with --once or --continuous, and Spark reads there only what their log "
+                f"{LOG} names: add to it so too, or name a folder of its own"
+            )
+        if not there or self.mode == "append":
+            return
+        if self.mode == "error":
+            raise UsageError(f"{self._path} is not empty: --append adds to it, --overwrite replaces it")
+        if not any(mark in there for mark in MARKS):
+            raise UsageError(f"--overwrite: {self._path} has {there[0]} in it and is no export; remove it yourself")
+
+    def _listed(self) -> list[str]:
+        """What is there, sorted. Raises UsageError where no folder can be written."""
         path = self._path
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; an export is a folder of files")
         above = next(one for one in path.absolute().parents if one.exists())
         if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
             raise UsageError(f"{path}: nothing can be written in {above}")
-        there = sorted(os.listdir(path)) if path.exists() else []
-        if not there or self.mode == "append":
-            return
-        if self.mode == "error":
-            raise UsageError(f"{path} is not empty: --append adds to it, --overwrite replaces it")
-        if not any(mark in there for mark in MARKS):
-            raise UsageError(f"--overwrite: {path} has {there[0]} in it and is no export; remove it yourself")
+        if self._part is not None and os.path.ismount(path):
+            raise UsageError(f"{path} is where a disk is mounted, and cannot be renamed: name a folder in it")
+        return sorted(os.listdir(path)) if path.exists() else []
 
     def check_stream(self, checkpoint: Path | str) -> None:
         """Raise UsageError unless folder and checkpoint are of one pipeline: both new, or both there."""
         if not self.local or isinstance(checkpoint, str):
             return
         self.mode = "append"
-        self.check()
-        there = os.listdir(self._path) if self._path.is_dir() else []
+        there = self._listed()
         known = (checkpoint / "offsets").is_dir() and any((checkpoint / "offsets").iterdir())
         if there and not known:
             raise UsageError(
@@ -74,12 +86,31 @@ class Folder:
                 f"{checkpoint} says that records were written to {self._path}, and nothing is there any more: another "
                 "--name or --checkpoint begins anew"
             )
+        if known and DELTA not in there:
+            self._one_pipeline(checkpoint)
+
+    def _one_pipeline(self, checkpoint: Path) -> None:
+        """Raise UsageError where the numbers of the batches say that the folder is another pipeline's: Spark leaves out
+        a batch whose number is in the folder's log."""
+        written, begun = last(self._path / LOG), last(checkpoint / "offsets")
+        if written > begun:
+            raise UsageError(
+                f"{self._path} has the batches of a pipeline up to {written}, and {checkpoint} begins with "
+                f"{begun + 1}: they are not of one pipeline, and what it read would be left out; name an empty folder, "
+                "or the --checkpoint that wrote this one"
+            )
+        if written < 0 <= last(checkpoint / "commits"):
+            raise UsageError(
+                f"{checkpoint} says that records were written to {self._path}, which has no log of them ({LOG}): it "
+                "was replaced since; name an empty folder and another --name or --checkpoint"
+            )
 
     def settle(self) -> int:
         """Put what was written where it belongs. Returns its bytes, -1 where nobody can say."""
         if self._part is not None:
             old = self._part.with_suffix(".old")
             if self._path.exists():
+                shutil.rmtree(old, ignore_errors=True)  # of a run that was killed while it took that away
                 self._path.rename(old)
             self._part.rename(self._path)
             shutil.rmtree(old, ignore_errors=True)
@@ -89,6 +120,12 @@ class Folder:
         """Leave nothing behind."""
         if self._part is not None:
             shutil.rmtree(self._part, ignore_errors=True)
+
+
+def last(folder: Path) -> int:
+    """The number of the last batch that a folder of Spark's (its log, offsets, commits) has; -1 for none."""
+    names = os.listdir(folder) if folder.is_dir() else []
+    return max((int(one) for name in names if (one := name.removesuffix(".compact")).isdigit()), default=-1)
 
 
 def uri_of(path: Path) -> str:

@@ -1,0 +1,102 @@
+"""The folder of an export: what may be written where, and that nothing of another pipeline's is mixed up with it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from kcli.errors import UsageError
+from kcli.pipeline.jobs import finalize
+from kcli.pipeline.jobs.folder import Folder
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """A folder and a checkpoint: `lake(log, offsets, commits)` have so many batches."""
+
+    def make(log, offsets, commits):
+        for place, numbers in (("out/_spark_metadata", log), ("c/offsets", offsets), ("c/commits", commits)):
+            (tmp_path / place).mkdir(parents=True)
+            for number in numbers:
+                (tmp_path / place / str(number)).write_text("v1")
+        (tmp_path / "out" / "part-1.parquet").write_text("x")
+        return Folder(str(tmp_path / "out"), "error", direct=True), tmp_path / "c"
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("log", "offsets", "commits"),
+    [
+        ([0, 1], [0, 1], [0, 1]),
+        ([0, "9.compact", 10], [9, 10], [9]),  # killed when the files were there, and the checkpoint did not say so
+        ([0], [0, 1], [0]),
+        ([], [0], []),  # killed in the first batch
+    ],
+)
+def test_a_stream_goes_on_in_the_folder_that_it_wrote(lake, log, offsets, commits):
+    folder, checkpoint = lake(log, offsets, commits)
+    folder.check_stream(checkpoint)
+    assert folder.mode == "append"
+
+
+def test_a_checkpoint_of_another_pipeline_is_refused_as_its_batches_would_be_left_out(lake):
+    folder, checkpoint = lake(["9.compact", 10], [0, 1], [0, 1])
+    with pytest.raises(UsageError, match=r"batches of a pipeline up to 10, and .* begins with 2"):
+        folder.check_stream(checkpoint)
+
+
+def test_a_stream_does_not_go_on_in_a_folder_that_was_replaced(lake):
+    folder, checkpoint = lake([], [0, 1], [0, 1])
+    with pytest.raises(UsageError, match="it was replaced since"):
+        folder.check_stream(checkpoint)
+
+
+def test_a_batch_is_not_added_to_what_a_stream_wrote_where_no_spark_would_read_it(lake, tmp_path):
+    lake([0], [0], [0])
+    with pytest.raises(UsageError, match="reads there only what their log"):
+        Folder(str(tmp_path / "out"), "append").check()
+    Folder(str(tmp_path / "out"), "overwrite").check()
+
+
+def export(place, mode, text):
+    folder = Folder(str(place), mode)
+    folder.check()
+    part = folder.target.removeprefix("file://")
+    os.mkdir(part)
+    for name in ("part-1", "_SUCCESS"):
+        with open(os.path.join(part, name), "w") as out:
+            out.write(text)
+    folder.settle()
+
+
+def test_what_a_killed_run_had_not_yet_taken_away_is_in_nobodys_way(tmp_path):
+    export(tmp_path / "out", "error", "first")
+    (tmp_path / ".out.old").mkdir()
+    (tmp_path / ".out.old" / "part-0").write_text("of the run before")
+    export(tmp_path / "out", "overwrite", "second")
+    assert (tmp_path / "out" / "part-1").read_text() == "second"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "out")
+    (tmp_path / "disk" / "out").mkdir()
+    export(tmp_path / "link", "error", "first")
+    export(tmp_path / "link", "overwrite", "second")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "disk" / "out" / "part-1").read_text() == "second"
+    (tmp_path / "disk" / ".out.part-1x").mkdir()  # no process has this number
+    assert finalize._parts((tmp_path / "link").resolve()) == []
+    (tmp_path / "disk" / ".out.part-999999999").mkdir()
+    assert [one.name for one in finalize.look(tmp_path / "link").orphans] == [".out.part-999999999"]
+
+
+def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == str(tmp_path))
+    with pytest.raises(UsageError, match="is mounted, and cannot be renamed: name a folder in it"):
+        Folder(str(tmp_path), "error").check()
+    Folder(str(tmp_path / "in"), "error").check()
+    Folder(str(tmp_path), "append").check()
