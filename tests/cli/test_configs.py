@@ -241,6 +241,8 @@ def test_what_a_broker_inherits_from_all_brokers_is_not_its_own(
     line = ("configs", "set", "broker", "1", "log.cleaner.threads=3", "--execute", "--undo-file", str(undo))
     assert rows(capsys, *line)[0]["result"] == "done"
     assert [row["value"] for row in json.loads(undo.read_text())["configs"]] == [None]
+    (row,) = rows(capsys, "configs", "delete", "broker", "1", "log.cleaner.threads", "--dry-run")
+    assert (row["old"], row["new"]) == ("3", "2")
     rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo")
     (row,) = rows(capsys, "configs", "get", "broker", "1", "log.cleaner.threads")
     assert (row["value"], row["source"]) == ("2", "all brokers")

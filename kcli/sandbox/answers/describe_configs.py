@@ -50,16 +50,19 @@ def _one(call: Call, request: DescribeConfigsRequest, asked: DescribeConfigsReso
     wanted = asked.configuration_keys
     result.configs = [row for row in rows if wanted is None or row.name in wanted]
     for row in result.configs:
-        row.synonyms = _synonyms(row) if request.include_synonyms else []
+        row.synonyms = _synonyms(call, row) if request.include_synonyms else []
         row.documentation = None
     return result
 
 
-def _synonyms(row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym]:
+def _synonyms(call: Call, row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym]:
     """The value, and what would hold without it."""
     chain = [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
     if row.config_source == DYNAMIC_TOPIC:
         chain.append(DescribeConfigsSynonym(name=row.name, value=TOPIC_CONFIGS[row.name][1], source=DEFAULT))
+    of_all = call.sandbox.broker_configs.by_broker.get(ALL, {}).get(row.name)
+    if row.config_source == DYNAMIC_BROKER and of_all:
+        chain.append(DescribeConfigsSynonym(name=row.name, value=of_all, source=DYNAMIC_ALL_BROKERS))
     if row.config_source in (DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS):
         chain.append(DescribeConfigsSynonym(name=row.name, value=DYNAMIC_CONFIGS[row.name][1], source=DEFAULT))
     return chain
