@@ -76,16 +76,20 @@ class Log:
         """Where each log ends; with read_committed its last stable offset. Raises as `earliest`."""
         return self._offsets(dict.fromkeys(ats, LATEST))
 
+    def high_watermarks(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where each log ends, also behind open transactions. Raises as `earliest`."""
+        return self._offsets(dict.fromkeys(ats, LATEST), "read_uncommitted")
+
     def at_times(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """The first offset at or after each time (ms), None where there is none."""
         found = self._offsets(times)
         return {at: offset if offset >= 0 else None for at, offset in found.items()}
 
-    def _offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    def _offsets(self, wanted: Mapping[TopicPartition, int], isolation: str | None = None) -> dict[TopicPartition, int]:
         found: dict[TopicPartition, int] = {}
         if not wanted:
             return found
-        answers = self.kafka.run(lambda client: list_offsets(client.cluster, wanted, self.isolation))
+        answers = self.kafka.run(lambda client: list_offsets(client.cluster, wanted, isolation or self.isolation))
         for at, answer in answers.items():
             if isinstance(answer, KcliError):
                 raise answer

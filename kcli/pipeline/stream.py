@@ -22,8 +22,7 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from kcli.errors import KcliError
-from kcli.pipeline import identity
-from kcli.pipeline.fetching import DataLoss
+from kcli.pipeline import changes, identity
 from kcli.pipeline.limits import by_bytes, by_rows
 from kcli.pipeline.log import Log
 from kcli.pipeline.places import from_offsets, to_json
@@ -100,6 +99,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         ends = self._known_ends()
         self._same(start)
         starts = known | self._new_partitions(known, ends)
+        given = dict(options.starting.each)  # who wants to begin behind the end, waits
+        changes.cut(self.log, {at: offset for at, offset in known.items() if given.get(at) != offset}, ends)
         ends = {at: max(ends.get(at, from_), from_) for at, from_ in starts.items()}
         if isinstance(limit, ReadAllAvailable):
             return self._told(ends)
@@ -157,23 +158,15 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _new_partitions(self, known: Offsets, ends: Offsets) -> Offsets:
         """Partitions since the query began: read from where their logs start."""
-        gone = [at for at in known if at not in ends]
-        if gone and self._target is None:
-            at = gone[0]
-            raise KcliError(
-                f"{at.topic}[{at.partition}] was read by this query and is not there any more: its topic was deleted "
-                "or made anew, or the options name other topics; a new query needs a new checkpoint"
-            )
-        new = [at for at in ends if at not in known]
-        firsts = self.log.earliest(new)
-        lost = [at for at, first in firsts.items() if first > 0]
-        if lost and known:
-            at = lost[0]
-            text = f"the new partition {at.topic}[{at.partition}] starts at {firsts[at]}: records before it are gone"
-            if self.options.fail_on_data_loss:
-                raise DataLoss(f"{text}; failOnDataLoss=false reads what is left")
-            print(f"kcli: {text} (failOnDataLoss=false)", file=sys.stderr)
-        return firsts
+        missing = [at for at in known if at not in ends]
+        if missing and self._target is not None:  # it may have come since the target was fixed
+            there = self.log.partitions(self.options)
+            missing = [at for at in missing if at not in there]
+        changes.gone(missing)
+        return self._firsts(known, [at for at in ends if at not in known])
+
+    def _firsts(self, known: Offsets, new: list[TopicPartition]) -> Offsets:
+        return changes.came(self.log, new, later=bool(known), fail=self.options.fail_on_data_loss)
 
     # -- what -------------------------------------------------------------------------------------------------------
 
@@ -182,7 +175,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._same(end)
         starts, ends = from_offsets(start), from_offsets(end)
         new = [at for at in ends if at not in starts]
-        starts |= self.log.earliest(new) if new else {}
+        starts |= self._firsts(starts, new) if new else {}
         options = self.options
         return ranges_of(starts, ends, least=options.min_partitions, most=options.max_records)
 

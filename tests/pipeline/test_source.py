@@ -143,12 +143,16 @@ def test_read_committed_leaves_out_what_was_aborted(spark, topics):
     assert read(spark, topics.bootstrap, topic).count() == 15
 
 
-def delete_before(topics, topic, offset):
+def delete_before(topics, topic, offset, partition=0):
     request = DeleteRecordsRequest(
-        topics=[DeleteRecordsTopic(name=topic, partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)])],
+        topics=[
+            DeleteRecordsTopic(
+                name=topic, partitions=[DeleteRecordsPartition(partition_index=partition, offset=offset)]
+            )
+        ],
         timeout_ms=5000,
     )
-    topics.run(lambda client: ask_leader(client.cluster, TopicPartition(topic, 0), request))
+    topics.run(lambda client: ask_leader(client.cluster, TopicPartition(topic, partition), request))
 
 
 def test_data_loss_is_records_below_the_start_of_the_log_and_nothing_else(spark, topics):

@@ -1,0 +1,150 @@
+"""What happens to topics under a query is told before records are passed over. The reader is asked, without Spark."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
+
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from kcli.errors import KcliError
+from kcli.pipeline import changes
+from kcli.pipeline.connection import sealed_of
+from kcli.pipeline.fetching import DataLoss, LogChanged
+from kcli.pipeline.options import read_options
+from kcli.pipeline.stream import StreamReader
+from tests.pipeline.test_source import delete_before
+from tests.pipeline.test_stream import delete
+from tests.pipeline.topics import Topics
+
+SCHEMA = StructType([StructField("value", BinaryType())])
+
+
+@pytest.fixture
+def here(sandbox, request):
+    return Topics(sandbox.bootstrap, request.node.name)
+
+
+@pytest.fixture
+def reader(here, monkeypatch):
+    monkeypatch.setattr(changes, "PATIENCE", 0.3)
+    made = []
+
+    def make(**options):
+        given = {"startingoffsets": "earliest", **options}
+        connection = {"kafka.bootstrap.servers": here.bootstrap, "kafka.metadata.max.age.ms": "10"}
+        made.append(StreamReader(read_options(given, streaming=True), sealed_of(connection), SCHEMA))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.log.close()
+
+
+def ahead(reader, start):
+    reader._looked = -changes.PATIENCE  # what it knows is of before
+    return reader.latestOffset(start, ReadAllAvailable())
+
+
+def test_a_log_that_lost_its_end_is_told_before_what_comes_then_is_passed_over(here, sandbox, reader):
+    topic = here.make(1)
+    here.values(topic, 20)
+    query = reader(subscribe=topic)
+    begun = ahead(query, query.initialOffset())
+    assert begun[topic] == {"0": 20}
+    sandbox.faults.truncate(topic, 0, 12)
+    here.values(topic, 3)
+    with pytest.raises(LogChanged, match=r"ends at \d+, and this query was at 20: .* --reset-to end goes on"):
+        ahead(query, begun)
+    with pytest.raises(LogChanged):
+        ahead(reader(subscribe=topic), begun)  # a later start
+    here.values(topic, 20)
+    assert ahead(query, begun)[topic]["0"] >= 20, "what nobody can see any more is not said"
+
+
+def test_who_begins_behind_the_end_waits_there(here, reader):
+    topic = here.make(1)
+    here.values(topic, 5)
+    query = reader(subscribe=topic, startingoffsets=f'{{"{topic}":{{"0":9}}}}')
+    assert ahead(query, query.initialOffset())[topic] == {"0": 9}
+
+
+def test_an_end_that_waits_for_a_transaction_is_no_lost_end(here, reader):
+    topic = here.make(1)
+    here.values(topic, 5)
+
+    async def look(client):
+        from kcli.settings import ProducerSettings
+
+        async with client.producer(ProducerSettings(transactional_id="t-changes")) as producer:
+            await producer.begin()
+            await producer.send_records(topic, [(0, None, None, b"open", ())])
+            await producer.flush()
+            query = reader(subscribe=topic)  # a checkpoint of read_uncommitted, gone on with by read_committed
+            query.sealed = query.sealed.replace(consumer=query.sealed.consumer.replace(isolation="read_committed"))
+            begun = await asyncio.to_thread(query.initialOffset)
+            found = await asyncio.to_thread(ahead, query, {**begun, topic: {"0": 6}})
+            await producer.abort()
+            return found
+
+    assert here.run(look)[topic] == {"0": 6}
+
+
+def test_a_topic_that_is_gone_is_told_by_a_run_to_what_is_there_now_too(here, reader):
+    kept, lost = here.make(1), here.make(1)
+    for topic in (kept, lost):
+        here.values(topic, 5)
+    pattern = {"subscribepattern": f"{kept}|{lost}"}
+    query = reader(**pattern)
+    begun = ahead(query, query.initialOffset())
+    here.run(lambda client: delete(client, lost))
+    later = reader(**pattern)
+    later.prepareForTriggerAvailableNow()
+    with pytest.raises(KcliError, match="was read by this query and is not there any more"):
+        ahead(later, begun)
+
+
+def test_a_partition_that_came_after_the_target_was_fixed_is_not_gone(here, reader):
+    topic = here.make(1)
+    query = reader(subscribe=topic)
+    query.prepareForTriggerAvailableNow()
+    more(here, topic)
+    begun = query.initialOffset()
+    assert begun[topic] == {"0": 0, "1": 0}
+    assert ahead(query, begun)[topic] == {"0": 0, "1": 0}
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_records_that_a_new_partition_lost_before_its_batch_was_done_are_told(here, reader, capfd, lenient):
+    topic = here.make(1)
+    here.values(topic, 5)
+    query = reader(subscribe=topic, failondataloss=str(not lenient).lower())
+    start = ahead(query, query.initialOffset())
+    more(here, topic)
+    here.values(topic, 8, partition=1)
+    end = ahead(query, start)
+    assert end[topic] == {"0": 5, "1": 8}
+    delete_before(here, topic, 3, partition=1)
+    if lenient:
+        assert [(one.partition, one.start, one.end) for one in query.partitions(start, end)] == [(1, 3, 8)]
+        assert "starts at 3: records before it are gone" in capfd.readouterr().err
+    else:
+        with pytest.raises(DataLoss, match="starts at 3: records before it are gone"):
+            query.partitions(start, end)
+
+
+def more(topics, topic):
+    """A second partition."""
+
+    async def add(client):
+        from kcli.proto.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+
+        broker = await client.cluster.controller()
+        wanted = CreatePartitionsTopic(name=topic, count=2, assignments=None)
+        await broker.ask(CreatePartitionsRequest(topics=[wanted], timeout_ms=5000))
+
+    topics.run(add)
