@@ -25,6 +25,11 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning
 """States in which a member's assignment is not known yet, so that nothing may be said about who owns a partition."""
 
 
+STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
+"""The states that groups of any type may be in (Kafka's GroupState)."""
+TYPES = ("classic", "consumer", "share", "streams")
+
+
 class Listed(Value):
     """A group as its coordinator lists it. `type` is classic, consumer, share or streams; None from brokers before
     4.0 that do not say; `state` None from brokers before 2.6."""

@@ -90,6 +90,18 @@ def words_of(values: Values, what: str) -> list[str]:
     return words
 
 
+def some_of(words: Iterable[str], known: tuple[str, ...], flag: str) -> set[str]:
+    """Those of the `known` words that a line names, whatever their case, in small letters. Raises UsageError for one
+    that there is not: it would find nothing, which looks as if nothing were there."""
+    folded = {one.lower() for one in known}
+    found = {word.lower() for word in words}
+    for word in sorted(found - folded):
+        from kcli.nearest import did_you_mean
+
+        raise UsageError(f"{flag} {word}: it is {', '.join(known)}{did_you_mean(word, known)}")
+    return found
+
+
 async def _connected(settings: ClientSettings, work: Work, document: Document) -> int | None:
     from kcli.client import Client
 

@@ -73,6 +73,9 @@ class Connection:
 
     def __init__(self, values: Values, *, looking: bool = True) -> None:
         self.bootstrap: str | None = values.get("bootstrap")
+        for flag, given in (("--bootstrap-server", self.bootstrap), ("--profile", values.get("profile"))):
+            if given == "":  # a variable that is not set shall not become another cluster
+                raise UsageError(f"{flag} is empty: which cluster?")
         self.quiet: bool = bool(values.get("quiet"))
         self.verbose: bool = bool(values.get("verbose"))
         self._named = bool(values.get("profile"))

@@ -88,6 +88,15 @@ def test_E43_a_group_in_use_is_refused_and_the_empty_one_is_deleted(line: Line) 
     assert line("groups", "delete", "gone", "--if-exists", "--execute").code == 0
 
 
+def test_a_state_or_a_type_that_there_is_not_finds_no_groups_and_says_so(line: Line) -> None:
+    ran = line("groups", "list", "--state", "stabel")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--state stabel: it is Stable, Empty" in ran.err
+    assert "did you mean Stable?" in ran.err
+    assert "--type clasic: it is classic, consumer" in line("groups", "list", "--type", "clasic").err
+    assert line("groups", "list", "--state", "EMPTY", "--type", "Classic").code == 0
+
+
 def test_execute_and_dry_run_exclude_each_other(line: Line) -> None:
     assert line("groups", "delete", "idle", "--dry-run", "--execute").code == 2
 

@@ -67,7 +67,7 @@ def test_named_groups_are_shown_by_topic(line: Line) -> None:
             "kcli: idle is not among the groups that were looked at, so nothing is known of its lag\n",
         ),
         (
-            ("--state", "Stabel", "--max-lag", "0"),
+            ("--state", "Dead", "--max-lag", "0"),
             3,
             "kcli: no group was found that reads anything there: an assertion about none does not hold\n",
         ),
@@ -140,7 +140,12 @@ def test_states_choose_groups(line: Line) -> None:
 
 
 def test_a_mistake_is_one_sentence_and_exit_code_2(line: Line) -> None:
-    for words in (("lag", "--by", "color"), ("lag", "--max-lag", "-1"), ("lag", "--nope")):
+    for words in (
+        ("lag", "--by", "color"),
+        ("lag", "--max-lag", "-1"),
+        ("lag", "--nope"),
+        ("lag", "--state", "stabel", "--max-lag", "9"),
+    ):
         ran = line(*words)
         assert ran.code == 2
         assert ran.err.count("\n") == 1

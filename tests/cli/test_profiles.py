@@ -226,3 +226,10 @@ def test_a_protected_profile_wants_its_name_before_it_deletes(kcli: Shell, guard
     assert b"the profile in use is keep" in kcli("topics", "delete", guarded, *keep, "--confirm", "look").stderr
     assert kcli.ok("count", guarded) == b"2\n"
     assert kcli("topics", "delete", guarded, "--execute", *keep, "--confirm", "keep").returncode == 0
+
+
+@pytest.mark.parametrize("flag", ["--bootstrap-server", "--profile"])
+def test_an_empty_name_is_no_other_cluster(kcli: Shell, flag: str) -> None:
+    done = kcli("topics", "list", flag, "")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert f"{flag} is empty: which cluster?".encode() in done.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
 from kcli.admin.groups import (
+    STATES,
+    TYPES,
     Described,
     GroupMissing,
     Member,
@@ -14,7 +16,7 @@ from kcli.admin.groups import (
     who,
 )
 from kcli.admin.snapshot import take
-from kcli.cli.admin import answer, fail_all, plural, say, unlisted, words_of
+from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted, words_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -30,12 +32,13 @@ if TYPE_CHECKING:
 
 def list_all(values: Values) -> int:
     """`kcli groups list`."""
+    wanted_types = some_of(values["types"], TYPES, "--type")
+    wanted_states = some_of(values["states"], STATES, "--state")
 
     async def work(cluster: Cluster, document: Document) -> None:
         listed, failed = await list_groups(cluster)
         if failed:
             await unlisted(cluster, document, failed)
-        wanted_types, wanted_states = ({word.lower() for word in some} for some in (values["types"], values["states"]))
         document.rows["groups"] = [
             {
                 "group": row.group,

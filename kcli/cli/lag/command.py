@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kcli.admin import lag as engine
-from kcli.admin.groups import GroupMissing, group_names
+from kcli.admin.groups import STATES, GroupMissing, group_names
 from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
-from kcli.cli.admin import answer, fail_all, unlisted
+from kcli.cli.admin import answer, fail_all, some_of, unlisted
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
 
@@ -23,6 +23,7 @@ OVER_TIME = ("watch", "max_time", "hold", "timeout", "exact", "prometheus", "rep
 
 def run(values: Values) -> int:
     """`kcli lag [GROUP...]`: one snapshot here, anything over time in `lag_watch`."""
+    some_of(values["states"], STATES, "--state")
     if values["words"][:1] == ["record"] or any(values[name] not in (None, False) for name in OVER_TIME):
         from kcli.cli.lag.watch import run as run_over_time
 
