@@ -94,11 +94,13 @@ async def _there(cluster: Cluster, topic: str) -> bool:
 
 def begin(
     target: Log, name: str, starts: Offsets, ends: Offsets, *, targets: Mapping[str, str] | None = None,
-    resumed: bool = False,
+    resumed: bool | None = False,
 ) -> Offsets:  # fmt: skip
     """Where a copy starts to read: at `starts`, and where a position is kept, there. `ends` are the ends of the
     source's logs, `targets` the target's topic of each of the source's (missing: the same name), `resumed` whether
-    there is a checkpoint. Positions that are not kept yet are written. Raises Expired."""
+    there is a checkpoint (None: nobody here can see). Positions that are not kept yet are written, but not for one that
+    goes on: where it goes on in a partition without a position its checkpoint says, and rows before a position are left
+    out. Raises Expired."""
     targets = targets or {}
 
     async def ask(client: Client) -> Offsets:
@@ -119,7 +121,7 @@ def begin(
         new = {
             one.key: Committed(offset=starts[at], metadata=written_by(at.topic, BEGUN))
             for at, one in kept.items()
-            if at not in known
+            if at not in known and not (resumed or (resumed is None and known))
         }
         for outcome in (await write_commits(coordinators, group_of(name), new)).values() if new else ():
             if isinstance(outcome, KcliError):

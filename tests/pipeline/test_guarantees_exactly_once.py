@@ -130,6 +130,23 @@ def test_positions_are_where_a_new_start_begins_and_what_is_gone_is_told(topics)
             begin(log, "far", {third: 0}, {third: 9}, targets={"third": target})
 
 
+@pytest.mark.parametrize("resumed", [True, None])
+def test_one_that_goes_on_writes_no_position_from_which_rows_would_be_left_out(topics, resumed):
+    """`-o end`, and killed before a new partition had a position: its rows are before the end, in the checkpoint."""
+    topic, target = topics.make(2), topics.make(2)
+    name = f"goes-on-{resumed}"
+    zero, one = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    with Log(sealed_of({"kafka.bootstrap.servers": topics.bootstrap})) as log:
+        begin(log, name, {zero: 5}, {zero: 5}, targets={topic: target}, resumed=None)
+        assert kept(topics, name) == {zero: 5}
+        starts, ends = {zero: 9, one: 50}, {zero: 9, one: 50}
+        found = begin(log, name, starts, ends, targets={topic: target}, resumed=resumed)
+        assert found == {zero: 5, one: 50}
+        assert kept(topics, name) == {zero: 5}
+        begin(log, name, starts, ends, targets={topic: target})
+        assert kept(topics, name) == {zero: 5, one: 50}, "a new one begins there"
+
+
 def test_a_checkpoint_refuses_a_topic_that_was_made_anew_and_another_cluster(spark, topics, sandbox, request, tmp_path):
     from tests.pipeline.test_stream import available, stream
     from tests.pipeline.topics import Topics

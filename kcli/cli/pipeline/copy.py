@@ -139,7 +139,8 @@ class Copying(Job):
         starts = {at: start for at, (start, _) in span.items()}
         with Log(sealed_of(lower[0])) as here, Log(sealed_of(lower[1])) as there:
             ends = here.latest(span)
-            resumed = bool(self.checkpoint) and os.path.isdir(os.path.join(self.checkpoint, "offsets"))
+            resumed: bool | None = bool(self.checkpoint) and os.path.isdir(os.path.join(self.checkpoint, "offsets"))
+            resumed = None if "://" in self.checkpoint else resumed
             found = begin(there, self.pipeline, starts, ends, targets={self.source: self.destination}, resumed=resumed)
         if not self.frame.streaming:
             found = {at: min(offset, span[at][1]) for at, offset in found.items()}
