@@ -220,7 +220,7 @@ class Run:
             self.seen = summed.take(live.poll(), monotonic())
             self.stood = work.look()
             self._tell(self.seen, self.stood)
-            cut = work.cancelled or (self.signals.asked and self.frame.mode != "continuous")
+            cut = work.cancelled or (self.signals.asked and self.frame.mode == "once")
             if work.cancelled and not self.frame.streaming:
                 self.watch.close()
                 return self._interrupted(Outcome())
@@ -241,6 +241,8 @@ class Run:
                 answered = self.signals.asked
                 self._say(answered)
                 work.drain() if answered == 1 else work.stop()
+            elif work.cancelled and not self.frame.streaming:
+                work.stop()  # while Spark plans it has no task yet that could be cancelled
             seen, look = summed.take(live.poll(), monotonic()), work.look()
             self.watch.at(seen, look, work.tasks())
             self._tell(seen, look)
@@ -272,6 +274,8 @@ class Run:
         return INTERRUPTED
 
     def _done(self, outcome: Outcome) -> int:
+        if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
+            say("it was done before it could be cancelled")
         self.registered.end("done")
         self._report(outcome, "done")
         watched = (os.isatty(2) and not self.job.prints) or self.frame.connection.verbose

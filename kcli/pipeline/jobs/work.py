@@ -104,10 +104,13 @@ class Action:
             self._spark.sparkContext.cancelJobGroup(self._group)
 
     def result(self) -> Any:
-        """What `work` returned, after its end. Raises what it raised, unless it was cancelled."""
+        """What `work` returned, after its end. Raises what it raised, unless it was cancelled. One that came to its end
+        all the same was not cancelled."""
         self._thread.join()
         if self._error is not None and not self.cancelled:
             raise self._error
+        if self._error is None:
+            self.cancelled = False
         return self._outcome
 
 

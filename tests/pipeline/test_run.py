@@ -1,0 +1,122 @@
+"""What a run says of its end: cancelled in time, too late, or not at all. Without Spark."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from kcli.cli.loop import INTERRUPTED
+from kcli.cli.pipeline.run import Job, Outcome, Run, Signals
+from kcli.pipeline.jobs.work import Action
+
+
+class Remote:
+    """A session as far as an action needs one: cancelled work raises, once it has tasks."""
+
+    def __init__(self):
+        self.interrupted = threading.Event()
+        self.asked = 0
+        self.has_tasks = True
+
+    def addTag(self, tag):
+        pass
+
+    def interruptTag(self, tag):
+        self.asked += 1
+        if self.has_tasks:
+            self.interrupted.set()
+
+
+class Kept(Job):
+    name = verb = source = destination = "x"
+    spans: dict = {}  # noqa: RUF012
+    finished = undone = False
+
+    def finish(self, work, seen):
+        self.finished = True
+        return Outcome(records=3)
+
+    def undo(self):
+        self.undone = True
+
+
+class Silent:
+    asked = staticmethod(lambda: 0)
+    state = ""
+
+    def tell(self, **figures):
+        pass
+
+    def end(self, state, error=""):
+        self.state = state
+
+    def at(self, *told, **more):
+        pass
+
+    def close(self):
+        pass
+
+    def poll(self):
+        return []
+
+
+def ran(action, signals):
+    frame = SimpleNamespace(
+        quiet=False, streaming=False, mode="batch", values={}, format=None, connection=SimpleNamespace(verbose=False)
+    )
+    job, registered = Kept(), Silent()
+    code = Run(frame, job, Silent(), signals, registered).through(action, Silent())
+    return code, registered.state, job
+
+
+def test_a_batch_that_is_cancelled_is_interrupted_and_undone(capfd):
+    spark, signals = Remote(), Signals()
+    signals.asked = 1
+
+    def work():
+        assert spark.interrupted.wait(20)
+        raise RuntimeError("cancelled")
+
+    code, state, job = ran(Action(spark, work), signals)
+    assert (code, state, job.finished, job.undone) == (INTERRUPTED, "interrupted", False, True)
+    assert "interrupted: nothing was kept" in capfd.readouterr().err
+
+
+def test_a_wish_that_finds_no_task_yet_is_said_again_until_there_is_one():
+    spark, signals = Remote(), Signals()
+    signals.asked, spark.has_tasks = 1, False
+    planned = threading.Event()
+
+    def work():
+        assert planned.wait(20)
+        spark.has_tasks = True
+        assert spark.interrupted.wait(20)
+        raise RuntimeError("cancelled")
+
+    def plan():
+        spark.asked += 1
+        if spark.asked > 2:
+            planned.set()
+        if spark.has_tasks:
+            spark.interrupted.set()
+
+    spark.interruptTag = lambda tag: plan()
+    code, _, job = ran(Action(spark, work), signals)
+    assert (code, job.undone) == (INTERRUPTED, True)
+
+
+@pytest.mark.parametrize("when", ["in its last moment", "after it"])
+def test_a_batch_that_was_done_all_the_same_is_done_and_kept(capfd, when):
+    spark, signals = Remote(), Signals()
+    if when == "in its last moment":
+        signals.asked = 1
+        action = Action(spark, lambda: spark.interrupted.wait(20))
+    else:
+        action = Action(spark, lambda: setattr(signals, "asked", 1))
+    code, state, job = ran(action, signals)
+    assert (code, state, job.finished, job.undone) == (0, "done", True, False)
+    said = capfd.readouterr().err
+    assert "it was done before it could be cancelled" in said
+    assert "nothing was kept" not in said
