@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.acls import CLUSTER, KINDS, PERMISSIONS, Acl, AclFilter
+from kcli.acls import CLUSTER, KINDS, PERMISSIONS, POSSIBLE, Acl, AclFilter
 from kcli.admin.acls import create_acls, delete_acls, describe_acls
 from kcli.declared.model import ADD, REMOVE, Item, Step
 from kcli.errors import UsageError
@@ -79,6 +79,11 @@ def expanded(of: dict[str, Any]) -> list[Acl]:
     for principal in map(str, _some(of["principal"])):
         if ":" not in principal:
             raise UsageError(f"{principal}: a principal is TYPE:NAME, such as User:{principal}")
+    wanted = [one for permission in PERMISSIONS for one in _some(of.get(permission, []))]
+    for kind in dict(resources):
+        for operation in wanted:
+            if operation != "all" and operation not in POSSIBLE[kind]:
+                raise UsageError(f"{operation} is nothing for a {kind}: all, {', '.join(POSSIBLE[kind])}")
     return [
         Acl(kind, name, "literal" if kind == "cluster" else of.get("pattern", "literal"), str(principal), str(host),
             operation, permission)

@@ -78,10 +78,10 @@ class _File:
         lines: dict[str, int] = getattr(of, "lines", {})
         return f"{self._path}:{lines.get(key, 1) if key is not None else min(lines.values(), default=1)}"
 
-    def _once(self, known: Any, key: Any, of: Map, name: str) -> None:
+    def _once(self, known: Any, key: Any, of: Map, name: str, said: str | None = None) -> None:
         if key in known:
             before = known[key].place
-            raise UsageError(f"{self._place(of, name)}: {name} is declared already, at {before}")
+            raise UsageError(f"{self._place(of, name)}: {said or name} is declared already, at {before}")
 
     def _guarded(self, of: Map, key: str | None, make: Any, *words: Any) -> Any:
         """What `make` makes; its UsageError gets the line."""
@@ -155,7 +155,7 @@ class _File:
         names = {kind: None if of[kind] == DEFAULT else str(of[kind]) for kind in ("user", "client-id", "ip")
                  if kind in of}  # fmt: skip
         at = self._guarded(of, None, entity, names)
-        self._once(self._into.quotas, at, of, next(iter(names)))
+        self._once(self._into.quotas, at, of, next(iter(names)), f"a quota of {at}")
         settings = Settings(place=self._place(of))
         for name in of.get("inherit", ()):
             self._guarded(of, "inherit", value_of, str(name), "0")

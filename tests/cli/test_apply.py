@@ -168,6 +168,9 @@ def test_nothing_is_removed_unless_pruned_and_pruning_stays_within_the_scope(
 def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli) -> None:
     grown = kcli.apply("topics: {there: {partitions: 5}}", "--execute")
     assert grown.plan == [("~", "there", "partitions", "2", "5", "changed")]
+    assert "there is no way back to fewer" in grown.err
+    assert "to take this back" not in grown.err
+    assert not Path("state/kcli/undo").exists()
     refused = kcli.apply("topics: {there: {partitions: 3, replication: 2}, new: {}}", "--execute")
     assert refused.code == 1
     assert {row["result"] for row in refused.rows if row["name"] == "there"} == {"refused"}
@@ -177,6 +180,34 @@ def test_partitions_grow_and_never_shrink_and_replicas_are_not_moved(kcli: Kcli)
     assert kcli("topics", "describe", "new", "-J").code == 1
     rest = kcli.apply("topics: {there: {partitions: 3}, new: {}}", "--execute", "--keep-going")
     assert (rest.code, [row["result"] for row in rest.rows]) == (1, ["created", "refused"])
+
+
+def test_what_does_not_come_back_is_said(kcli: Kcli) -> None:
+    ran = kcli.apply("absent: {topics: [there]}", "--prune", "--execute")
+    assert "no undo file brings back the records of 1 topic" in ran.err
+    assert "to take this back" in ran.err
+
+
+def test_a_plan_of_which_nothing_can_be_done_counts_no_changes(kcli: Kcli) -> None:
+    ran = kcli.apply("topics: {there: {partitions: 1}}", "--dry-run")
+    assert ran.code == 1
+    assert "--execute" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "quotas: [{user: a, producer_byte_rate: 5}, {user: a, consumer_byte_rate: 6}]",
+            "a quota of user a is declared",
+        ),
+        ('acls: [{principal: "User:a", allow: [cluster-action], topic: x}]', "cluster-action is nothing for a topic"),
+    ],
+)
+def test_what_no_broker_would_take_is_told_before(kcli: Kcli, text: str, says: str) -> None:
+    ran = kcli.apply(text, "--dry-run")
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
 
 
 def test_the_brokers_check_the_plan_before_anything_is_changed(kcli: Kcli) -> None:

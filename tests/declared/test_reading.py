@@ -55,7 +55,7 @@ acls:
 - principal: User:alice
   allow: [read, describe]
   topic: [orders, mail]
-- {principal: User:bob, host: 10.0.0.1, deny: write, group: app-, pattern: prefixed}
+- {principal: User:bob, host: 10.0.0.1, deny: delete, group: app-, pattern: prefixed}
 - {principal: User:ops, allow: alter, cluster: true}
 absent:
   topics: [old]
@@ -90,7 +90,7 @@ topic = ["orders", "mail"]
 [[acls]]
 principal = "User:bob"
 host = "10.0.0.1"
-deny = "write"
+deny = "delete"
 group = "app-"
 pattern = "prefixed"
 [[acls]]
@@ -139,7 +139,7 @@ def test_a_file_is_read_with_units_lists_defaults_and_places_of_secrets() -> Non
     quota = found.quotas[entity({"user": "alice", "client-id": None})]
     assert float(str(quota.values["producer_byte_rate"].value)) == 10 * 1024**2
     assert Acl("topic", "mail", "literal", "User:alice", "*", "describe", "allow") in found.acls
-    assert Acl("group", "app-", "prefixed", "User:bob", "10.0.0.1", "write", "deny") in found.acls
+    assert Acl("group", "app-", "prefixed", "User:bob", "10.0.0.1", "delete", "deny") in found.acls
     assert Acl("cluster", "kafka-cluster", "literal", "User:ops", "*", "alter", "allow") in found.acls
     assert len(found.acls) == 6
     assert found.absent_topics == {"old": "f.yaml:35"}
@@ -178,7 +178,7 @@ def test_YAML_TOML_and_JSON_say_the_same(tmp_path: Path) -> None:
         ("User:bob", "bob", "f.yaml:32: bob: a principal is TYPE:NAME, such as User:bob"),
         ("  topic: [orders, mail]\n", "", "f.yaml:29: an ACL is about a topic, group,"),
         ("cluster: true", "cluster: kafka", "f.yaml:33: acls 3: cluster: expected true or false, not kafka"),
-        ("deny: write, ", "", "f.yaml:32: say what is allowed or denied"),
+        ("deny: delete, ", "", "f.yaml:32: say what is allowed or denied"),
         ("topics: [old]", "topics: [orders]", "f.yaml:35: orders shall be absent and is declared, at f.yaml:8"),
         ("inherit: [segment.ms]", "inherit: [retention.ms]", "f.yaml:11: retention.ms has a value here and shall in"),
         ("  broker:", "  topic:", "f.yaml:15: configs: there is no key topic"),

@@ -8,6 +8,7 @@ from kcli.cli.undo import UndoFile
 from kcli.declared.model import ADD, DONE, REMOVE, WOULD
 from kcli.declared.plan import Plan
 from kcli.declared.schema import ID
+from kcli.declared.topics import GROW
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ def apply(values: Values) -> int:
         if document.errors and ready and not values["keep_going"] and not values["dry_run"]:
             say(values, f"nothing was changed; --keep-going does the other {plural(ready, 'change')}")
             return 1
-        if values["dry_run"]:
+        if values["dry_run"] and ready:
             say(values, f"{plural(ready, 'change')} to make; --execute does it")
         if values["dry_run"] or not ready:
             return None
@@ -56,7 +57,9 @@ def apply(values: Values) -> int:
         before = set(map(id, plan.ready))
         back = plan.undo()
         command = "kcli apply {} --prune" if "absent" in back else "kcli apply {}"
-        await undo.keep(cluster, "apply", {"schema": ID, **back}, command)
+        if back:
+            await undo.keep(cluster, "apply", {"schema": ID, **back}, command)
+        _say_lost(values, plan.ready)
         await plan.carry_out()
         document.rows["changes"] = _rows(plan.steps)
         for step in plan.steps:
@@ -85,6 +88,16 @@ def diff(values: Values) -> int:
         return 1 if lost else DIFFERS if plan.steps else None
 
     return answer(values, "diff", work)
+
+
+def _say_lost(values: Values, steps: list[Step]) -> None:
+    """What no undo file brings back."""
+    gone = sum(step.kind == "topic" and step.sign == REMOVE for step in steps)
+    grown = sum(step.kind == "topic" and step.order == GROW for step in steps)
+    if gone:
+        say(values, f"no undo file brings back the records of {plural(gone, 'topic')}")
+    if grown:
+        say(values, f"{plural(grown, 'topic')} will keep the new partitions: there is no way back to fewer")
 
 
 async def _settled(values: Values, plan: Plan) -> None:
