@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -120,3 +123,23 @@ def test_a_batch_that_was_done_all_the_same_is_done_and_kept(capfd, when):
     said = capfd.readouterr().err
     assert "it was done before it could be cancelled" in said
     assert "nothing was kept" not in said
+
+
+def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
+    code = """if True:
+        from kcli.cli.pipeline.progress import Watch
+        from kcli.pipeline.progress_sum import Progress
+        watch = Watch("export", lines=True)
+        for _ in range(3):
+            watch._told = -9.0
+            watch.at(Progress(), None, (0, 0))
+        watch.at(Progress(), None, (0, 0), last=True)
+        print("the outcome")
+    """
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, timeout=60)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")

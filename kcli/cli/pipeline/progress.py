@@ -49,7 +49,11 @@ class Watch:
         """The figures now. `tasks` (done, all) are told where no task reports by itself."""
         if self._lines and (last or monotonic() - self._told >= EVERY):
             self._told = monotonic()
-            lines(progress, look, "ended" if last else "running")
+            try:
+                lines(progress, look, "ended" if last else "running")
+            except BrokenPipeError:  # who wanted to know how far it is has left; the work goes on
+                self._lines = False
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if self._shown:
             self._draw(progress, look, tasks)
 

@@ -136,6 +136,8 @@ def drive(frame: Frame, job: Job) -> int:
             if "unresolved dependency: " in str(problem):
                 raise _unresolved(str(problem)) from problem
             raise
+        except BrokenPipeError:  # stdout's reader: the outcome could not be printed
+            raise
         except Exception as problem:
             _keep(problem, session.log)
             raise told(problem, session.log) from problem
