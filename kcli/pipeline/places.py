@@ -38,7 +38,11 @@ def places_of(text: str, option: str) -> Places:
 
 def timestamps_of(text: str, option: str) -> tuple[tuple[TopicPartition, int], ...]:
     """JSON of times in ms per partition. Raises UsageError."""
-    return tuple(from_json(text, option).items())
+    times = from_json(text, option)
+    bad = next((at for at, time in times.items() if time < 0), None)
+    if bad is not None:
+        raise UsageError(f"option {option}: {times[bad]} is no time of {bad.topic}[{bad.partition}] (ms since 1970)")
+    return tuple(times.items())
 
 
 def from_json(text: str, option: str) -> dict[TopicPartition, int]:

@@ -45,7 +45,9 @@ class PushingReader(BatchReader):
                 self.wanted.append(one)
                 continue
             if isinstance(one, (EqualTo, *UPWARDS)) and one.attribute == ("timestamp",):
-                self.times.append(int(one.value.timestamp() * 1000))
+                time = int(one.value.timestamp() * 1000)
+                if time > 0:  # a broker takes -1 and -2 for the end and the start, and -1 is a record without a time
+                    self.times.append(time)
             yield one
 
     def partitions(self) -> Sequence[Range]:

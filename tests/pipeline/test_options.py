@@ -70,6 +70,7 @@ def test_the_columns_follow_the_options():
         ({**SOME, "startingOffsets": '{"orders":{"0":-3}}'}, True, "-3 is no offset of orders[0]"),
         ({**SOME, "startingOffsets": '{"orders":{"0":true}}'}, True, "expected earliest, latest, or JSON"),
         ({**SOME, "startingOffsetsByTimestampStrategy": "x"}, True, "is error or latest"),
+        ({**SOME, "startingOffsetsByTimestamp": '{"orders":{"0":-1}}'}, False, "-1 is no time of orders[0]"),
         ({**SOME, "valueFormat": "avro"}, False, "Spark's from_avro makes columns of them"),
         ({**SOME, "keyFormat": "xml"}, False, "option keyFormat xml: there are binary, string, json, msgpack"),
         ({**SOME, "progressAddr": "here"}, False, "option progressAddr is HOST:PORT, not here"),
@@ -155,3 +156,22 @@ def test_where_rows_go_is_an_option_or_the_path():
     assert write_options({"topic": "t"}).topic == "t"
     assert write_options({"path": "t", "checkpointLocation": "/x"}).topic == "t"
     assert write_options({"keepTimestamp": "true"}).keep_timestamp
+
+
+def test_a_filter_on_times_before_1970_is_no_place_in_the_log():
+    """A broker takes the times -1 and -2 for the end and the start."""
+    pytest.importorskip("pyspark")
+    from datetime import UTC, datetime, timedelta
+
+    from pyspark.sql.datasource import GreaterThanOrEqual
+    from pyspark.sql.types import BinaryType, StructField, StructType
+
+    from kcli.pipeline.pushdown import PushingReader
+
+    schema = StructType([StructField("value", BinaryType())])
+    sealed = sealed_of({"kafka.bootstrap.servers": "h:1"})
+    reader = PushingReader(read_options(SOME, streaming=False), sealed, schema)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    wanted = [GreaterThanOrEqual(("timestamp",), epoch + timedelta(milliseconds=n)) for n in (-1, 0, 5)]
+    assert list(reader.pushFilters(wanted)) == wanted, "Spark looks again"
+    assert reader.times == [5]
