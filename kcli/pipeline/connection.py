@@ -46,8 +46,9 @@ class Sealed(Frozen):
         return _opened, (pickle.dumps(_plain(self)),)
 
 
-def sealed_of(options: Mapping[str, str]) -> Sealed:
-    """The settings that the options of a read or write say; their names are in lower case. Raises UsageError."""
+def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = None) -> Sealed:
+    """The settings that the options of a read or write say; their names are in lower case. `say` gets what is worth a
+    word: a property that means nothing here, a check that is off. Raises UsageError."""
     from kcli.config.profiles import chosen
     from kcli.config.properties import Properties
 
@@ -73,6 +74,9 @@ def sealed_of(options: Mapping[str, str]) -> Sealed:
     except ValueError as problem:
         raise UsageError(f"option kafka.bootstrap.servers {properties.bootstrap}: {problem}") from problem
     client = ClientSettings(bootstrap=servers, security=properties.security()).replace(**properties.client)
+    if say is not None:
+        for sentence in (*properties.warnings, *properties.notes):
+            say(sentence)
     if profile is not None and profile.guard:
         client = client.replace(guard=profile.guard, profile=profile.name)
     mapped = [item for item in options.get("brokermap", "").split(",") if item]

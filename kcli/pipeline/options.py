@@ -39,6 +39,8 @@ KNOWN = (
     "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
     "stopFile", "checkpointLocation", "keepTimestamp", "brokerMap", "exactlyOnce",
 )  # fmt: skip
+PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
+"""Of Spark's source, and without a meaning here: nobody needs a group to read, and the client tries again by itself."""
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")
 
 

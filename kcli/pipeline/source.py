@@ -5,6 +5,8 @@ Only options are looked at here; whoever reads or writes imports what it needs.
 
 from __future__ import annotations
 
+import sys
+
 from pyspark.sql.datasource import DataSource
 
 TYPE_CHECKING = False
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
     from pyspark.sql.types import StructType
 
+    from kcli.pipeline.connection import Sealed
     from kcli.pipeline.write import BatchWriter, StreamWriter
 
 
@@ -35,10 +38,9 @@ class KcliDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """spark.read. Raises UsageError."""
-        from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import read_options
 
-        options, sealed = read_options(self.options, streaming=False), sealed_of(self.options)
+        options, sealed = read_options(self.options, streaming=False), self._sealed()
         if options.pushdown:
             from kcli.pipeline.pushdown import PushingReader
 
@@ -49,16 +51,14 @@ class KcliDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """spark.readStream. Raises UsageError."""
-        from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import read_options
         from kcli.pipeline.stream import StreamReader
 
-        return StreamReader(read_options(self.options, streaming=True), sealed_of(self.options), schema)
+        return StreamReader(read_options(self.options, streaming=True), self._sealed(), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
         """df.write, mode append. Raises UsageError."""
         from kcli.errors import UsageError
-        from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import write_options
         from kcli.pipeline.write import BatchWriter
 
@@ -68,12 +68,11 @@ class KcliDataSource(DataSource):
         if options.exactly_once:
             from kcli.pipeline.exactly_once import BatchExactlyOnce
 
-            return BatchExactlyOnce(options, sealed_of(self.options), schema)
-        return BatchWriter(options, sealed_of(self.options), schema)
+            return BatchExactlyOnce(options, self._sealed(), schema)
+        return BatchWriter(options, self._sealed(), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
         """df.writeStream. Raises UsageError."""
-        from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.options import write_options
         from kcli.pipeline.write import StreamWriter
 
@@ -81,5 +80,18 @@ class KcliDataSource(DataSource):
         if options.exactly_once:
             from kcli.pipeline.exactly_once import StreamExactlyOnce
 
-            return StreamExactlyOnce(options, sealed_of(self.options), schema)
-        return StreamWriter(options, sealed_of(self.options), schema)
+            return StreamExactlyOnce(options, self._sealed(), schema)
+        return StreamWriter(options, self._sealed(), schema)
+
+    def _sealed(self) -> Sealed:
+        """The settings; what an option does not do here is told in the log. Raises UsageError."""
+        from kcli.pipeline.connection import sealed_of
+        from kcli.pipeline.options import PASSED_OVER
+
+        said = [
+            f"option {name} means nothing to kcli and is passed over" for name in PASSED_OVER if name in self.options
+        ]
+        sealed = sealed_of(self.options, said.append)
+        for sentence in said:
+            print(f"kcli: {sentence}", file=sys.stderr)
+        return sealed

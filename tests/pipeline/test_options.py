@@ -175,3 +175,21 @@ def test_a_filter_on_times_before_1970_is_no_place_in_the_log():
     wanted = [GreaterThanOrEqual(("timestamp",), epoch + timedelta(milliseconds=n)) for n in (-1, 0, 5)]
     assert list(reader.pushFilters(wanted)) == wanted, "Spark looks again"
     assert reader.times == [5]
+
+
+def test_options_of_sparks_source_that_do_nothing_here_are_told(capfd):
+    pytest.importorskip("pyspark")
+    from pyspark.sql.datasource import CaseInsensitiveDict
+    from pyspark.sql.types import BinaryType, StructField, StructType
+
+    from kcli.pipeline.source import KcliDataSource
+
+    given = {
+        **SOME, "kafka.bootstrap.servers": "h:1", "groupIdPrefix": "g", "fetchOffset.numRetries": "3",
+        "kafka.partitioner.class": "org.example.Own", "kafka.client.id": "mine",
+    }  # fmt: skip
+    KcliDataSource(CaseInsensitiveDict(given)).reader(StructType([StructField("value", BinaryType())]))
+    said = capfd.readouterr().err
+    for name in ("groupIdPrefix", "fetchOffset.numRetries", "partitioner.class"):
+        assert f"{name} means nothing to kcli and is passed over" in said
+    assert "client.id" not in said
