@@ -44,7 +44,7 @@ def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
             whole = loads(source.read())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: no JSON ({error})") from None
     try:
         if whole.get("version", 1) != 1:

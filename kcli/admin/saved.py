@@ -13,7 +13,7 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 SCHEMA = "kcli.groups.export/1"
@@ -67,13 +67,14 @@ def _read_json(text: str, name: str) -> Saved:
 
     try:
         whole = loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: no offsets can be read from it, it is no JSON: {error}") from None
     if whole.get("schema") != SCHEMA or not isinstance(whole.get("offsets"), list):
         raise UsageError(f"{name}: expected offsets as `kcli groups export -J` or an undo file has them ({SCHEMA})")
     saved = Saved(plain=False)
-    for one in whole.get("taken") or []:
-        saved.cluster_id = one.get("cluster_id")
+    taken = whole.get("taken")
+    for one in taken if isinstance(taken, list) else []:
+        saved.cluster_id = one.get("cluster_id") if isinstance(one, dict) else None
     for number, one in enumerate(whole["offsets"], 1):
         where = f"{name}: offsets[{number - 1}]"
         try:
@@ -101,7 +102,7 @@ def _read_csv(text: str, name: str) -> Saved:
 
     saved = Saved()
     width = 0
-    for number, words in enumerate(csv.reader(StringIO(text)), 1):
+    for number, words in enumerate(_lines(csv.reader(StringIO(text)), name), 1):
         cells = [word.strip() for word in words]
         if not any(cells) or (number == 1 and cells[-3:] == ["topic", "partition", "offset"]):
             continue
@@ -115,6 +116,16 @@ def _read_csv(text: str, name: str) -> Saved:
             raise UsageError(f"{where}: expected {_expected(width)}; partition and offset are whole numbers")
         _put(saved, group, TopicPartition(topic, int(partition)), Committed(offset=int(offset)), where)
     return _checked(saved, name)
+
+
+def _lines(lines: Iterator[list[str]], name: str) -> Iterator[list[str]]:
+    """Raises UsageError for what the reader of CSV gives up at: a cell without end."""
+    import csv
+
+    try:
+        yield from lines
+    except csv.Error as error:
+        raise UsageError(f"{name}: no offsets can be read from it, it is no CSV: {error}") from None
 
 
 def _expected(width: int) -> str:

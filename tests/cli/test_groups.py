@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kcli.errors import KcliError
 from tests.admin.tiny import member
 from tests.cli.admin_fixture import Line, line
 
@@ -112,6 +113,24 @@ def test_what_a_deleted_group_had_committed_is_in_an_undo_file(
     assert (kept["group"], kept["topic"], kept["offset"]) == ("idle", "mail", 7)
     line.tiny.group("again", state="Empty", mail=[7])
     assert line("groups", "delete", "again", "--execute", "--no-undo").err == ""
+
+
+def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
+    line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from kcli.cli.groups import delete
+
+    async def untold(coordinators: object, groups: object) -> dict[str, KcliError]:
+        return {"idle": KcliError("the coordinator does not say")}
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(delete, "committed_offsets", untold)
+    ran = line("groups", "delete", "idle", "--execute")
+    assert ran.code == 1
+    assert "could not be brought back (the coordinator does not say); --no-undo deletes it all the same" in ran.err
+    assert "idle" in line.tiny.groups
+    assert line("groups", "delete", "idle", "--execute", "--no-undo").code == 0
+    assert "idle" not in line.tiny.groups
 
 
 @pytest.mark.parametrize(("type", "says"), [("share", "a share group has no committed"), ("streams", "is Stable")])

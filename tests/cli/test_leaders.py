@@ -9,6 +9,7 @@ import pytest
 
 from kcli import codes
 from kcli.cli.main import main
+from kcli.errors import ConnectError
 from kcli.sandbox.thread import SandboxThread
 
 if TYPE_CHECKING:
@@ -71,6 +72,20 @@ def test_between_plan_and_election_somebody_else_elected(
     sandbox.faults.error("ElectLeaders", codes.ELECTION_NOT_NEEDED, topic="orders", partition=1)
     (row,) = rows(capsys, "elect", "orders:1", "--execute")
     assert row["result"] == "not needed"
+
+
+def test_what_was_elected_is_said_though_nobody_can_be_asked_afterwards(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kcli.cli.leaders import command
+
+    async def unreachable(cluster: object, names: object) -> dict[str, object]:
+        raise ConnectError("nobody answers")
+
+    preferred, _ = displaced(sandbox, "orders", 1)
+    monkeypatch.setattr(command, "describe_topics", unreachable)
+    (row,) = rows(capsys, "elect", "orders:1", "--execute")
+    assert (row["new"], row["result"]) == (preferred, "elected")
 
 
 def test_C17_one_that_fails_does_not_hide_the_others(

@@ -48,5 +48,5 @@ def read(path: str) -> dict[Resource, list[Operation]]:
         return found
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{path}: not an undo file of configs ({error})") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import good
+from kcli.admin.gather import bad, good
 from kcli.admin.groups import GroupInUse, GroupMissing, delete_groups, find_groups, group_names, who
 from kcli.admin.offsets import committed_offsets
 from kcli.cli.admin import answer, confirm, excluding, missing, words_of
@@ -29,7 +29,7 @@ def delete(values: Values) -> int:
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
-        rows, commits = await _plan(cluster, coordinators, groups, if_exists, document)
+        rows, commits = await _plan(cluster, coordinators, groups, values, document)
         document.rows["groups"] = rows
         ready = [row["group"] for row in rows if row["result"] == "would delete"]
         if values["dry_run"] or not ready:
@@ -55,7 +55,7 @@ def delete(values: Values) -> int:
 
 
 async def _plan(
-    cluster: Cluster, coordinators: Coordinators, groups: list[str], if_exists: bool, document: Document
+    cluster: Cluster, coordinators: Coordinators, groups: list[str], values: Values, document: Document
 ) -> tuple[list[Row], dict[str, Commits]]:
     """A row per group: whether it can go, and what goes with it; and what each has committed."""
     found, _ = await find_groups(coordinators, groups)
@@ -66,7 +66,7 @@ async def _plan(
         row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
         row["error"] = None
         rows.append(row)
-        if isinstance(group, GroupMissing) and if_exists:
+        if isinstance(group, GroupMissing) and values["if_exists"]:
             row["result"] = "absent"
         elif isinstance(group, KcliError):
             _failed(row, group, document)
@@ -78,7 +78,22 @@ async def _plan(
             row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
             if group.members:
                 _failed(row, GroupInUse(name, [who(member) for member in group.members]), document)
+            elif not values["no_undo"] and group.type != "share":
+                problem = _unread(name, offsets)
+                if problem is not None:
+                    _failed(row, problem, document)
     return rows, good(commits)
+
+
+def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None:
+    """What to say where not all is known that a group committed: an undo file would not undo."""
+    problem = next(iter(bad(commits).values()), None) if isinstance(commits, dict) else commits
+    if problem is None:
+        return None
+    return KcliError(
+        f"{group}: what it committed cannot be read, so that it could not be brought back ({problem}); --no-undo "
+        "deletes it all the same"
+    )
 
 
 def _failed(row: Row, error: KcliError, document: Document) -> None:

@@ -127,11 +127,14 @@ def _planned(one: Partition, needed: bool, unclean: bool) -> Row:
 
 
 async def _heard(cluster: Cluster, elected: Found) -> dict[TopicPartition, int]:
-    """The leaders that a broker tells by now; it may hear of them a little later than the controller."""
+    """The leaders that a broker tells by now, if one does; it may hear of them a little later than the controller."""
     loop = asyncio.get_running_loop()
     give_up, leaders = loop.time() + PATIENCE, {}
     while elected:
-        topics = (await describe_topics(cluster, {at.topic for at in elected})).values()
+        try:
+            topics = (await describe_topics(cluster, {at.topic for at in elected})).values()
+        except KcliError:  # they are elected all the same: the plan says who
+            break
         leaders = {
             at: one.leader
             for topic in topics

@@ -44,5 +44,5 @@ def read(path: str) -> dict[Entity, dict[str, float | None]]:
         return found
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path}: not an undo file of quotas ({error})") from None
