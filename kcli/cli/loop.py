@@ -60,11 +60,13 @@ class Stop:
         if not self._event.done():
             self._event.set_result(None)
 
-    async def unless(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """The result of `work`; None when we were asked to stop first, after `work` was cancelled and has ended."""
+    async def unless(self, work: Coroutine[Any, Any, T], left: asyncio.Future[None] | None = None) -> T | None:
+        """The result of `work`; None when we were asked to stop first, or `left` came first (nobody wants the result
+        any more), after `work` was cancelled and has ended."""
         task = asyncio.ensure_future(work)
+        ends = (task, self._event) if left is None else (task, self._event, left)
         try:
-            await asyncio.wait((task, self._event), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
         finally:

@@ -246,6 +246,25 @@ def test_a_slow_pipe_is_sent_as_it_comes(kcli: Shell) -> None:
     assert end(consumer) == (0, b"")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("consume",), ("consume", "--order", "time"), ("tail",), ("consume", "-g", "left"), ("consume", "--share-group")],
+)
+def test_D46_head_ends_a_run_that_nothing_comes_to_any_more(kcli: Shell, words: tuple[str, ...]) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=b"a\nb\n")
+    more = [f"s-{topic}", "--from-beginning"] if words[-1] == "--share-group" else []
+    process = kcli.start(*words, *more, topic, "-q")
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"a\n"
+        process.stdout.close()
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_a_reader_that_leaves_is_a_quiet_stop(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=lines(50_000))

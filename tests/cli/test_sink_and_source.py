@@ -163,6 +163,20 @@ async def test_a_reader_that_left_closes_the_sink_quietly() -> None:
         sink.close()
 
 
+async def test_a_reader_that_leaves_while_nothing_comes_ends_the_wait() -> None:
+    with pipe() as (reader, writer):
+        stop = Stop()
+        sink = Sink(writer, stop)
+        sink.buffer += b"x"
+        assert await sink.flush()
+        asyncio.get_running_loop().call_later(0.01, os.close, reader)
+        assert await asyncio.wait_for(stop.unless(asyncio.Event().wait(), sink.left), 10) is None
+        assert not sink.open
+        assert not stop.asked
+        assert await stop.unless(asyncio.sleep(0, "what is left to do")) == "what is left to do"
+        sink.close()
+
+
 async def test_R7_a_stuck_reader_does_not_hold_up_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcli.cli.consume.sink.GRACE", 0.02)
     with pipe() as (_, writer):

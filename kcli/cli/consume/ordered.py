@@ -59,7 +59,7 @@ class OrderedReading(Reading):
         progress = Progress("consume", self.total if self.plan.bounded else None, hidden=hidden)
         try:
             while self.left != 0 and self.sink.open and not stop.asked:
-                got = await stop.unless(self.consumer.poll(self._patience(), ROOM))
+                got = await stop.unless(self.consumer.poll(self._patience(), ROOM), self.sink.left)
                 if got is None:
                     break
                 for fetched in got:

@@ -65,7 +65,7 @@ class Reading:
         progress = Progress("consume", self.total if self.plan.bounded else None, hidden=hidden)
         try:
             while self.left != 0 and self.sink.open and not stop.asked and not self.finished:
-                got = await stop.unless(self.consumer.poll(self._patience()))
+                got = await stop.unless(self.consumer.poll(self._patience()), self.sink.left)
                 if not got:
                     if got is None or self.finished:
                         break

@@ -48,7 +48,7 @@ class ShareReading:
         try:
             while self.left != 0 and self.sink.open and not stop.asked:
                 most = min(self.left, 2000) if self.left > 0 else None
-                got = await stop.unless(consumer.poll(self._patience(), most))
+                got = await stop.unless(consumer.poll(self._patience(), most), self.sink.left)
                 if got is None or (not got and self._at_end()):
                     break
                 if got:

@@ -35,6 +35,8 @@ class Sink:
         self.open = True
         self.buffer = bytearray()
         """What is not written yet: fill it, then `await flush()`."""
+        self.left: asyncio.Future[None] | None = None
+        """Done once the reader of a pipe is gone; None where that is learned only by writing."""
         self._own = -1
         mode = os.fstat(fd).st_mode
         self._at_once = stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not self.terminal)  # files, /dev/null
@@ -50,6 +52,21 @@ class Sink:
                 self._own = os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             except OSError:
                 self._own = -1  # no /proc: the thread way
+            else:
+                if stop is not None:
+                    self._watch(asyncio.get_running_loop())
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A pipe whose reader is gone is readable for who writes: `consume | head -1` ends although nothing comes."""
+        left = self.left = loop.create_future()
+
+        def gone() -> None:
+            loop.remove_reader(self._own)
+            self.open = False
+            if not left.done():
+                left.set_result(None)
+
+        loop.add_reader(self._own, gone)
 
     async def flush(self) -> bool:
         """Write the whole buffer and empty it. False when the reader left."""
@@ -107,6 +124,8 @@ class Sink:
         if self._socket is not None:
             self._socket.close()
         elif self._own >= 0:
+            if self.left is not None:
+                self.left.get_loop().remove_reader(self._own)
             os.close(self._own)
         self._own = -1
 

@@ -142,7 +142,7 @@ async def _follow(
         consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
         while sink.open and not stop.asked:
             patience = WINDOW if merge.waiting else arrivals.wait
-            got = await stop.unless(consumer.poll(patience)) or ()
+            got = await stop.unless(consumer.poll(patience), sink.left) or ()
             for one in got:
                 _take(plan, one, merge)
             for at, batch in merge.late(monotonic() - WINDOW):
