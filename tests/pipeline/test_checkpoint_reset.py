@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+import pyarrow as pa
 import pytest
 
 from kcli.cli.main import main
@@ -58,7 +59,7 @@ def test_the_last_whole_batch_says_where_the_next_one_begins_and_how_that_is_und
     assert checkpoints.read(folder).offsets == {TopicPartition(topic, 0): 50, TopicPartition(topic, 1): 60}
 
 
-@pytest.mark.parametrize("sunk", [False, True])
+@pytest.mark.parametrize("sunk", ["", "1", "1.compact"])
 def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tmp_path, capsys, sunk):
     folder, topic = lake
     batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
@@ -67,13 +68,38 @@ def test_a_batch_that_was_begun_is_forgotten_unless_its_files_are_there(lake, tm
     with Registered(Entry(name="lake", checkpoint=str(folder), destination=str(tmp_path / "out"))) as job:
         job.end("failed")
     if sunk:
-        (tmp_path / "out" / "_spark_metadata" / "1").mkdir(parents=True)
+        (tmp_path / "out" / "_spark_metadata" / sunk).mkdir(parents=True)
     assert reset(folder, "+5", "--execute") == 0
     found = checkpoints.read(folder)
-    assert (found.batch, found.committed, found.planned) == (int(sunk), int(sunk), {})
+    assert (found.batch, found.committed, found.planned) == (bool(sunk), bool(sunk), {})
     assert set(found.offsets.values()) == {5}
     assert not (folder / "offsets" / ".1.crc").exists()
-    assert sorted(os.listdir(folder / "commits")) == ["0", "1"][: 1 + sunk]
+    assert sorted(os.listdir(folder / "commits")) == ["0", "1"][: 1 + bool(sunk)]
+
+
+@pytest.mark.parametrize("query", ["the query", "another"])
+def test_a_batch_that_a_delta_table_has_is_whole(lake, tmp_path, query):
+    deltalake = pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
+    folder, topic = lake
+    batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
+    (folder / "metadata").write_text(json.dumps({"id": "the query"}))
+    deltalake.write_deltalake(
+        tmp_path / "out", pa.table({"n": [1]}),
+        commit_properties=deltalake.CommitProperties(app_transactions=[deltalake.Transaction(query, 1)]),
+    )  # fmt: skip
+    with Registered(Entry(name="lake", checkpoint=str(folder), destination=str(tmp_path / "out"))) as job:
+        job.end("failed")
+    assert reset(folder, "+5", "--execute") == 0
+    assert checkpoints.read(folder).committed == (query == "the query")
+
+
+def test_a_batch_is_not_forgotten_where_nobody_sees_whether_its_files_are_there(lake, capsys):
+    folder, topic = lake
+    batch_of(folder, 1, {topic: {"0": 70, "1": 80}}, whole=False, cluster=None)
+    with Registered(Entry(name="lake", checkpoint=str(folder), destination="s3://bucket/out")) as job:
+        job.end("failed")
+    assert reset(folder, "+5", "--execute") == 2
+    assert "nobody here sees whether s3://bucket/out has its files" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,15 @@ class Table:
         return AddAction(place, seen.st_size, values, int(seen.st_mtime * 1000), True, _stats(self.path / place))
 
 
+def written(path: Path, query: str) -> int:
+    """The last batch of a query that is in the table, -1 for none. Raises UsageError where the package is missing."""
+    check()
+    from deltalake import DeltaTable
+
+    last: int | None = DeltaTable(path).transaction_version(query)
+    return -1 if last is None else last
+
+
 def load(spark: Any, path: Path) -> DataFrame:
     """The rows of a table as it is now. Raises UsageError for a table that is more than its files."""
     from functools import reduce

@@ -61,8 +61,20 @@ def rewrite(found: Checkpoint, offsets: Mapping[TopicPartition, int], *, sunk: b
 
 
 def sunk(found: Checkpoint, destination: str) -> bool:
-    """Whether the files in the folder that is written to are of the batch that is not whole, too."""
-    return (Path(destination) / "_spark_metadata" / str(found.batch)).exists()
+    """Whether the files in the folder that is written to are of the batch that is not whole, too. Raises UsageError
+    for a folder that cannot be looked into from here."""
+    if "://" in destination:
+        raise UsageError(
+            f"batch {found.batch} was begun and is not whole, and nobody here sees whether {destination} has its "
+            "files: let the pipeline end the batch first, then reset it"
+        )
+    folder = Path(destination)
+    if (folder / "_delta_log").is_dir():
+        from kcli.pipeline.jobs import delta
+
+        return delta.written(folder, found.query) >= found.batch
+    log = folder / "_spark_metadata"  # every tenth batch is in a file with those before it
+    return any((log / f"{found.batch}{suffix}").exists() for suffix in ("", ".compact"))
 
 
 def _lines(file: Path) -> list[str]:
