@@ -65,10 +65,9 @@ class Silent:
         return []
 
 
-def ran(action, signals):
-    frame = SimpleNamespace(
-        quiet=False, streaming=False, mode="batch", values={}, format=None, connection=SimpleNamespace(verbose=False)
-    )
+def ran(action, signals, **more):
+    usual = {"quiet": False, "streaming": False, "mode": "batch", "values": {}, "format": None}
+    frame = SimpleNamespace(**{**usual, "connection": SimpleNamespace(verbose=False), **more})
     job, registered = Kept(), Silent()
     code = Run(frame, job, Silent(), signals, registered).through(action, Silent())
     return code, registered.state, job
@@ -123,6 +122,20 @@ def test_a_batch_that_was_done_all_the_same_is_done_and_kept(capfd, when):
     said = capfd.readouterr().err
     assert "it was done before it could be cancelled" in said
     assert "nothing was kept" not in said
+
+
+def test_a_group_that_cannot_be_written_at_the_end_is_told_and_the_work_is_done(capfd, monkeypatch):
+    from kcli.cli.pipeline import stream
+    from kcli.errors import KcliError
+
+    def refused(frame, ends):
+        raise KcliError("it has members")
+
+    monkeypatch.setattr(stream, "show_group", refused)
+    action = Action(Remote(), lambda: {"any": 1})
+    code, state, job = ran(action, Signals(), streaming=True, mode="once", values={"commit_group": "g"})
+    assert (code, state, job.undone) == (0, "done", False)
+    assert "--commit-group g: it has members" in capfd.readouterr().err
 
 
 def test_who_reads_the_progress_and_leaves_does_not_end_the_work():

@@ -216,9 +216,7 @@ class Run:
             self._until_the_end(work, live, summed)
             ends = work.result()
             if self.frame.streaming and self.frame.values.get("commit_group") and ends:
-                from kcli.cli.pipeline.stream import show_group
-
-                show_group(self.frame, ends)
+                self._show_group(ends)
             self.seen = summed.take(live.poll(), monotonic())
             self.stood = work.look()
             self._tell(self.seen, self.stood)
@@ -249,6 +247,15 @@ class Run:
             self.watch.at(seen, look, work.tasks())
             self._tell(seen, look)
             sleep(POLL)
+
+    def _show_group(self, ends: Mapping[TopicPartition, int]) -> None:
+        """As in mid-stream a failure is only told: the work is done, and the checkpoint knows it."""
+        from kcli.cli.pipeline.stream import show_group
+
+        try:
+            show_group(self.frame, ends)
+        except KcliError as problem:
+            say(f"--commit-group {self.frame.values['commit_group']}: {problem}")
 
     def _tell(self, seen: Progress, look: Look | None) -> None:
         """Those who look at the list."""
