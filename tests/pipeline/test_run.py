@@ -13,6 +13,7 @@ import pytest
 from kcli.cli.loop import INTERRUPTED
 from kcli.cli.pipeline.run import Job, Outcome, Run, Signals
 from kcli.pipeline.jobs.work import Action
+from tests.pipeline.topics import Topics
 
 
 class Remote:
@@ -136,6 +137,54 @@ def test_a_group_that_cannot_be_written_at_the_end_is_told_and_the_work_is_done(
     code, state, job = ran(action, Signals(), streaming=True, mode="once", values={"commit_group": "g"})
     assert (code, state, job.undone) == (0, "done", False)
     assert "--commit-group g: it has members" in capfd.readouterr().err
+
+
+@pytest.fixture
+def jobs(monkeypatch, tmp_path):
+    """The job that a line makes, and that is not run."""
+    from kcli.cli.main import main
+    from kcli.cli.pipeline import copy, importing
+    from kcli.cli.pipeline.command import Frame
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Frame, "session", lambda *args, **more: None)
+    made = []
+    for command in (copy, importing):
+        monkeypatch.setattr(command, "drive", lambda frame, job: made.append(job) or 0)
+
+    def job(*words):
+        assert main(["pipeline", *words]) == 0
+        return made[-1]
+
+    return job
+
+
+def test_a_copy_is_the_same_pipeline_whichever_server_of_its_cluster_is_asked(jobs, topics, sandbox, request):
+    """Its name is that of its checkpoint, and of the group that says what was copied already."""
+    source, target = topics.make(1), topics.make(1)
+    port = topics.bootstrap.rpartition(":")[2]
+    one = jobs("copy", source, target, "--exactly-once", "--once", "-b", f"127.0.0.1:{port}")
+    same = jobs("copy", source, target, "--exactly-once", "--once", "-b", f"127.0.0.1:1,localhost:{port}")
+    assert (one.pipeline, one.checkpoint) == (same.pipeline, same.checkpoint)
+    elsewhere = Topics(sandbox.bootstrap, request.node.name)
+    assert elsewhere.make(1) == source
+    assert elsewhere.make(1) == target
+    other = jobs("copy", source, target, "--once", "-b", topics.bootstrap, "--to-bootstrap", sandbox.bootstrap)
+    assert other.pipeline != one.pipeline
+    assert jobs("copy", source, target, "--once", "--name", "mine", "-b", topics.bootstrap).pipeline == "mine"
+
+
+def test_files_that_one_cluster_has_are_new_to_another(jobs, topics, sandbox, request, tmp_path):
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox" / "a.json").write_text("{}")
+    topic = topics.make(1)
+    assert Topics(sandbox.bootstrap, request.node.name).make(1) == topic
+    line = ("import", "inbox", topic, "--once", "-b")
+    here = jobs(*line, topics.bootstrap)
+    assert jobs(*line, topics.bootstrap.replace("127.0.0.1", "localhost")).checkpoint == here.checkpoint
+    assert jobs(*line, sandbox.bootstrap).checkpoint != here.checkpoint
 
 
 def test_who_reads_the_progress_and_leaves_does_not_end_the_work():

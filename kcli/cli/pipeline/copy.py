@@ -46,13 +46,9 @@ class Copying(Job):
         self.exactly_once = bool(values["exactly_once"])
         if self.exactly_once:
             self._check_exactly_once()
-        self.pipeline = values["name"] or name_of("copy", source, f"{self._where()}/{destination}", "topic")
+        self.pipeline: str = values["name"] or ""
         if frame.streaming:
-            self._checkpoint = frame.checkpoint(self.pipeline)
-            self.checkpoint = str(self._checkpoint)
-
-    def _where(self) -> str:
-        return "cluster://" + self.target.connection.servers()[1]
+            frame.checkpoint(self.pipeline or "copy")  # what is wrong with it is said before anybody is asked
 
     def _check_exactly_once(self) -> None:
         values = self.frame.values
@@ -66,6 +62,11 @@ class Copying(Job):
         """Ask both clusters."""
         self.input.look()
         asyncio.run(self._look())
+        where = f"{self.target.cluster}/{self.destination}"
+        self.pipeline = self.pipeline or name_of("copy", self.source, where, "topic")
+        if self.frame.streaming:
+            self._checkpoint = self.frame.checkpoint(self.pipeline)
+            self.checkpoint = str(self._checkpoint)
         if not self.frame.streaming:
             self.spans = self.input.span
 

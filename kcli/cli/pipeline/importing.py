@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from kcli.cli.pipeline.command import Frame, conf_of
 from kcli.cli.pipeline.run import Job, Outcome, drive
 from kcli.cli.pipeline.sink import Target
@@ -43,7 +45,15 @@ class Importing(Job):
         if frame.streaming:
             if len(places) > 1:
                 raise UsageError(f"--{frame.mode} takes one folder, and what comes into it")
-            self._checkpoint = frame.checkpoint(name_of("import", topic, places[0], self.form))
+            frame.checkpoint("import")  # what is wrong with it is said before anybody is asked
+
+    def look(self) -> None:
+        """Ask the cluster: files that are new to its topic may be old to another's."""
+        self.target.check()
+        if self.frame.streaming:
+            place = self.places[0] if "://" in self.places[0] else os.path.abspath(self.places[0])
+            name = name_of("import", self.destination, f"{self.target.cluster}/{place}", self.form)
+            self._checkpoint = self.frame.checkpoint(name)
             self.checkpoint = str(self._checkpoint)
 
     def _delta(self) -> None:
@@ -116,7 +126,7 @@ def run(values: Values) -> int:
     if frame.dry_run:
         return _plan(frame, job)
     frame.session(job.name)
-    job.target.check()
+    job.look()
     return drive(frame, job)
 
 

@@ -34,6 +34,7 @@ class Target:
         )
         self._compression = text.codec(values["compression"]) if values["compression"] is not None else None
         self.count = 0
+        self._cluster: str | None = None
 
     def check(self) -> None:
         """The topic is there. Raises KcliError with the nearest name where it is not."""
@@ -46,8 +47,16 @@ class Target:
         asyncio.run(ask())
 
     async def look(self, client: Client) -> None:
-        """How many partitions it has."""
+        """How many partitions it has, and in which cluster it is."""
+        from kcli.cli.copy.command import cluster_id
+
         self.count = len(await partitions(client.cluster, self.topic))
+        self._cluster = await cluster_id(client.cluster)
+
+    @property
+    def cluster(self) -> str:
+        """Which cluster it is in, after `look`, whichever of its servers were asked: for the name of a pipeline."""
+        return f"cluster://{self._cluster or self.connection.servers()[1]}"
 
     def options(self, *, progress: str, timestamps: bool) -> dict[str, str]:
         """Of kcli's sink."""
