@@ -44,6 +44,10 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
         code = asyncio.run(_connected(settings, work, document))
     except UsageError:
         raise
+    except KeyboardInterrupt:
+        if document.begun:
+            complain("interrupted: what was sent already may have been done; look before you do it again")
+        raise
     except KcliError as error:
         document.fail(error)
         code = error.exit_code
@@ -154,6 +158,7 @@ def confirm(values: Values, document: Document, phrase: str, *, adds: bool = Fal
     read-only, or protected unless it only `adds`, before an undo file is written of what will not be done."""
     if values.get("execute"):
         _refuse(document, adds)
+        document.begun = True
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         error = UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
@@ -165,6 +170,7 @@ def confirm(values: Values, document: Document, phrase: str, *, adds: bool = Fal
     sys.stderr.write(f"Type {phrase!r} to do this: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip() == phrase:
+        document.begun = True
         return True
     complain("nothing was done")
     return False

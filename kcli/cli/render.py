@@ -31,6 +31,7 @@ class Document(Value):
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
     read_only: str = ""  # the profile under which nothing may be changed
     protected: str = ""  # the profile under which nothing may be deleted or altered
+    begun: bool = False  # whether it was confirmed, so that something may have been changed
 
     def fail(self, error: KcliError, about: str = "") -> None:
         """Put an error next to the rows."""

@@ -97,6 +97,10 @@ def _env(source: Source, where: str, warn: Callable[[str], None]) -> str:
     name = source.what[0]
     if name not in os.environ:
         raise UsageError(f"{where}: there is no environment variable {name}")
+    try:
+        os.environ[name].encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{where}: {name}: is not UTF-8 text") from None
     return os.environ[name]
 
 

@@ -100,7 +100,8 @@ async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared)
     steps = []
     for one in topics:
         here = [TopicPartition(one.topic, p.partition) for p in one.partitions]
-        records = sum(ends[at].offset - starts[at].offset for at in here if at in ends and at in starts)
+        told = [ends[at].offset - starts[at].offset for at in here if at in ends and at in starts]
+        records = f"{sum(told)}{'' if len(told) == len(here) else ' or more'}"
         at = Resource("topic", one.topic)
         configs = known[at]
         mine = {} if isinstance(configs, KcliError) else {k: c.value for k, c in configs.items() if own(at, c)}
@@ -108,8 +109,9 @@ async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared)
         steps.append(Step(
             kind="topic", name=one.topic, sign=REMOVE, order=DELETE, place=declared.absent_topics.get(one.topic, ""),
             items=[Item(sign=REMOVE, what="partitions", old=str(len(here))),
-                   Item(sign=REMOVE, what="records", old=str(records))],
+                   Item(sign=REMOVE, what="records", old=records)],
             undo={"topics": {one.topic: {**shape, "configs": mine}}},
+            problem=configs if isinstance(configs, KcliError) else None,  # what is not known cannot be taken back
         ))  # fmt: skip
     return steps
 

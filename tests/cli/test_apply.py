@@ -11,6 +11,7 @@ import pytest
 
 from kcli import codes
 from kcli.cli.main import main
+from kcli.errors import KcliError
 from kcli.cli.undo import UndoFile
 from kcli.declared.plan import Plan
 from kcli.declared.schema import SCHEMA
@@ -186,6 +187,19 @@ def test_what_does_not_come_back_is_said(kcli: Kcli) -> None:
     ran = kcli.apply("absent: {topics: [there]}", "--prune", "--execute")
     assert "no undo file brings back the records of 1 topic" in ran.err
     assert "to take this back" in ran.err
+
+
+def test_a_topic_whose_configs_cannot_be_read_is_not_deleted(kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kcli.declared import settings
+
+    async def untold(cluster: object, wanted: Any, *, whole: bool) -> dict[Any, KcliError]:
+        return {at: KcliError("the broker does not say") for at in wanted}
+
+    monkeypatch.setattr(settings, "look", untold)
+    ran = kcli.apply("absent: {topics: [there]}", "--prune", "--execute")
+    assert (ran.code, {row["result"] for row in ran.rows}) == (1, {"failed"})
+    assert kcli("topics", "describe", "there").code == 0
+    assert not Path("state/kcli/undo").exists()
 
 
 def test_a_plan_of_which_nothing_can_be_done_counts_no_changes(kcli: Kcli) -> None:

@@ -16,6 +16,7 @@ import pytest
 from kcli import codes
 from kcli.cli import admin
 from kcli.cli.main import main
+from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.programs import KCLI, Background
 
@@ -506,3 +507,22 @@ def test_a_protected_profile_refuses_with_the_code_of_usage_and_writes_no_undo_f
         assert "profile prod is protected: this deletes or alters, and nothing was sent" in ran.err
         assert not shell.undo_files
     assert shell(*RESET, "-t", "orders", "--to-latest", "--profile", "prod", "--confirm", "prod", "--execute").code == 0
+
+
+def test_a_group_whose_offsets_are_not_all_known_is_not_cloned(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kcli.cli.groups import plans
+
+    look = plans.targets
+
+    async def partly(coordinators: Any, groups: Any) -> dict[str, Any]:
+        found = await look(coordinators, groups)
+        for one in found.values():
+            one.commits = {at: KcliError("this commit cannot be read") if n == 0 else commit
+                           for n, (at, commit) in enumerate(one.commits.items())}  # fmt: skip
+        return found
+
+    monkeypatch.setattr(plans, "targets", partly)
+    ran = shell("groups", "clone", "billing", "fresh", "--execute")
+    assert (ran.code, ran.out) == (1, "")
+    assert "this commit cannot be read" in ran.err
+    assert shell.committed("fresh") == {}

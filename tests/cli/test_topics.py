@@ -87,6 +87,27 @@ def test_delete_wants_execute(line: Line) -> None:
     assert "orders" not in line.tiny.topic_partitions
 
 
+def test_of_a_topic_that_is_not_known_whole_no_number_of_records_is_said(line: Line) -> None:
+    line.tiny.once["ListOffsets"] = [29]  # TOPIC_AUTHORIZATION_FAILED, of one partition
+    (row,) = line("topics", "delete", "orders", "--dry-run", "-J").json["topics"]
+    assert (row["result"], row["offsets"]) == ("would delete", None)
+
+
+def test_who_interrupts_what_was_begun_is_told_that_it_may_be_done(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kcli.cli.topics import command
+
+    async def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "delete_topics", interrupted)
+    ran = line("topics", "delete", "orders", "--execute")
+    assert ran.code == 130
+    assert "interrupted: what was sent already may have been done" in ran.err
+    monkeypatch.setattr(command, "list_offsets", interrupted)
+    ran = line("topics", "delete", "orders", "--execute")
+    assert (ran.code, ran.err) == (130, "")
+
+
 def test_delete_refuses_kafkas_own_topics(line: Line) -> None:
     ran = line("topics", "delete", "__consumer_offsets", "--execute")
     assert ran.code == 1

@@ -47,6 +47,8 @@ def test_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused(written("${env:NO_SUCH}", "x")) == "here: there is no environment variable NO_SUCH"
     monkeypatch.setenv("MY_PASSWORD", "")
     assert refused(written("${env:MY_PASSWORD}", "x")) == "here: {env: MY_PASSWORD} is empty"
+    monkeypatch.setenv("MY_PASSWORD", "a\udcffb")  # as Python reads the byte 0xff of a variable
+    assert refused(written("${env:MY_PASSWORD}", "x")) == "here: MY_PASSWORD: is not UTF-8 text"
 
 
 def test_from_a_file_without_its_last_line_end(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.admin import reset_forms
 from kcli.admin.cluster import describe_cluster
+from kcli.admin.gather import bad
 from kcli.admin.groups import GroupMissing, group_names
 from kcli.admin.reset_plan import GroupLive, Target, plan, targets
 from kcli.cli.admin import missing, say
@@ -61,6 +62,9 @@ async def from_group(
         return []
     if found.refusal is not None and not isinstance(found.refusal, GroupLive):
         raise found.refusal  # a group at work may be copied from
+    for at, problem in bad(found.commits).items():
+        if scope.has(at):
+            raise problem  # a part of a group's offsets is no clone
     commits: Commits = {at: one for at, one in found.committed.items() if scope.has(at)}
     if not commits:
         raise KcliError(f"{source}: the group has committed no offsets{' there' if scope.topics else ''}")

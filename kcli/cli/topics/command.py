@@ -153,11 +153,13 @@ async def _plan(cluster: Cluster, topics: list[str], if_exists: bool, internal: 
     starts, ends = await asyncio.gather(
         list_offsets(cluster, EARLIEST, parts, patience=1.0), list_offsets(cluster, LATEST, parts, patience=1.0)
     )
-    spans: dict[str, int] = {}
+    spans: dict[str, int | None] = {}
     for at in parts:
-        start, end = starts[at], ends[at]
-        if isinstance(start, LogOffset) and isinstance(end, LogOffset):
-            spans[at.topic] = spans.get(at.topic, 0) + end.offset - start.offset
+        start, end, known = starts[at], ends[at], spans.get(at.topic, 0)
+        if known is None or not isinstance(start, LogOffset) or not isinstance(end, LogOffset):
+            spans[at.topic] = None  # a part of it would be less than what goes
+        else:
+            spans[at.topic] = known + end.offset - start.offset
     rows: list[Row] = []
     for name in dict.fromkeys(topics):
         topic = found.get(name) or TopicMissing(name)
