@@ -54,6 +54,12 @@ class Strict(HTMLParser):
         self.tags.append((tag, dict(attributes)))
 
 
+def test_least_and_most_are_numbers_that_json_can_say():
+    rows = look([b'{"n":NaN,"m":3}', b'{"n":1e999,"m":-1e999}', b'{"n":null,"m":1%s}' % (b"0" * 400)]).rows()
+    assert [(row["field"], row["min"], row["max"]) for row in rows] == [("m", 3, 10**400), ("n", None, None)]
+    json.dumps(rows, allow_nan=False)
+
+
 def made(name=EVIL):
     partition = {
         "partition": 0, "start": 0, "end": 2, "records": 2, "share": 1.0, "gaps": 0, "bytes": 9, "null_keys": 0,

@@ -60,7 +60,7 @@ class Field(Value):
                 size = len(value)
             else:
                 size = -1
-                if not isinstance(value, bool):
+                if not isinstance(value, bool) and value - value == 0:  # no NaN, no Infinity: JSON could not say them
                     self.least = value if self.least is None else min(self.least, value)
                     self.most = value if self.most is None else max(self.most, value)
         if size >= 0:
