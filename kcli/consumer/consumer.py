@@ -154,6 +154,12 @@ class Consumer:
             cursor.seek(Bound("offset", to) if isinstance(to, int) else to)
         self._reader.changed()
 
+    def doubt(self, at: TopicPartition) -> None:
+        """Look whether the position is inside the log, and obey the reset policy where it is not (E20, E21): who stops
+        at an end that is behind the position would never ask. Raises UsageError if not owned."""
+        self._cursor(at).reset(Bound("outside"))
+        self._reader.changed()
+
     def pause(self, *what: TopicPartition | str) -> None:
         """Hand out nothing of these; what is buffered stays, what is under way is not disturbed (E28, E30). A name is
         a topic: all its partitions, also those that are assigned later, whatever is said of single ones. Raises

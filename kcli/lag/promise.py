@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kcli.admin.lag import Sample
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import Look
 
@@ -47,9 +48,7 @@ class Promise:
     def unread(self, look: Look) -> list[str]:
         """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
         samples = [one.lag.sample for group in look.groups for one in group.partitions]
-        return list(dict.fromkeys(f"{one.group}: {one.topic} [{one.partition}]: {one.error}" if one.error else
-                                  f"{one.group}: {one.topic} [{one.partition}]: its end is not known"
-                                  for one in samples if one.error or one.end is None))  # fmt: skip
+        return list(dict.fromkeys(f"{one.group}: {_trouble(one)}" for one in samples if one.error or one.end is None))
 
     def kept(self, look: Look) -> bool:
         """Whether it has held for long enough, this look included; a look at which it is broken, or at which
@@ -72,3 +71,9 @@ def _late(group: GroupStanding, most: float) -> str | None:
     if group.total.unread or any(one.time_lag is None or one.time_lag_least for one in behind):
         return f"{name}: how old its first unread record is cannot be told"
     return None
+
+
+def _trouble(sample: Sample) -> str:
+    """What is wrong with a partition, and with which."""
+    place, error = f"{sample.topic} [{sample.partition}]", sample.error or "its end is not known"
+    return error if error.startswith(place) else f"{place}: {error}"

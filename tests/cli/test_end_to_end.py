@@ -442,3 +442,28 @@ def test_D12_one_partition_keeps_the_order_of_the_input_with_and_without_keys(
     topic = kcli.topic()
     kcli.ok("produce", topic, *words, stdin=stdin)
     assert kcli.ok("consume", topic, "-e") == b"0\n1\n2\n3\n4\n"
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_E21_a_group_whose_commit_is_past_the_log_reads_what_is_there(kcli: Shell, isolation: str) -> None:
+    topic = kcli.topic()
+    group = ("consume", topic, "-g", f"past-{topic}", "-e", "--isolation", isolation)
+    kcli.ok("produce", topic, stdin=lines(100))
+    assert kcli.ok(*group, "-q").count(b"\n") == 100
+    kcli("faults", "truncate", f"topic={topic}", "partition=0", "offset=0")
+    kcli.ok("produce", topic, stdin=b"a\nb\n")
+    done = kcli(*group)
+    assert (done.returncode, done.stdout) == (0, b"a\nb\n")
+    assert b"offset 100 is out of range, the log holds 0 to 2; reading on at 0 (earliest)" in done.stderr
+    assert kcli.ok(*group) == b""
+    assert kcli.ok("lag", f"past-{topic}", "--max-lag", "0", "--format", "csv").count(b"\n") == 2
+
+
+def test_E21_without_a_reset_policy_a_commit_past_the_log_is_an_error(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli.ok("produce", topic, stdin=lines(10))
+    kcli.ok("consume", topic, "-g", f"none-{topic}", "-e")
+    kcli("faults", "truncate", f"topic={topic}", "partition=0", "offset=0")
+    done = kcli("consume", topic, "-g", f"none-{topic}", "-e", "-X", "auto.offset.reset=none")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"offset 10 is out of range, the log holds 0 to 0" in done.stderr

@@ -67,9 +67,9 @@ def test_nothing_is_promised_of_groups_that_nobody_could_read() -> None:
         assert not promise.kept(failed)
         assert not promise.kept(unlisted)
     half = look({0: 10}, 10)
-    half.groups[0].samples[0].error = "orders [0]: no leader"
+    half.groups[0].samples[0].error = "t [0]: no leader"
     seen = Look(time=1.0, groups=History().add(1.0, half))
-    assert Promise(10, None).unread(seen) == ["g: t [0]: orders [0]: no leader"]
+    assert Promise(10, None).unread(seen) == ["g: t [0]: no leader"]
     assert not Promise(10, None).kept(seen)
 
 

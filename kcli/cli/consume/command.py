@@ -156,7 +156,7 @@ async def _begin(plan: Plan, client: Client, reading: Reading) -> None:
         return
     logs = await plan.log_ends(client.cluster, places) if end is LATEST else {}
     span = await plan.span(client.cluster, places, start, end or LATEST)
-    _explain(logs, {at: stop for at, (_, stop) in span.items()})
+    _explain(plan, logs, {at: stop for at, (_, stop) in span.items()})
     reading.consumer.assign({at: Bound("offset", first) for at, (first, _) in span.items()})
     reading.expect(span)
     if end is not None:
@@ -171,10 +171,11 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
     async def assigned(partitions: set[TopicPartition]) -> None:
         await commits.lost(partitions)  # what we knew of them before is not where the group stands now
         if plan.to_end and partitions:
-            logs = await plan.log_ends(client.cluster, partitions)
+            logs = await plan.log_ends(client.cluster, partitions, told=False)
             ends = await plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
-            _explain(logs, ends)
+            _explain(plan, logs, ends)
             reading.consumer.stop_at(ends)
+            reading.tops.update(logs if plan.settings.isolation == "read_committed" else ends)
         reading.joined = True
 
     for topic in plan.topics:
@@ -196,9 +197,9 @@ async def _look_for_any(plan: Plan, client: Client, pattern: TopicPattern) -> No
         raise pattern.no_match()
 
 
-def _explain(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
+def _explain(plan: Plan, logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> None:
     sentence = held_back(logs, ends)
-    if sentence is not None:
+    if sentence is not None and not plan.connection.quiet:
         from kcli.cli.main import complain
 
         complain(sentence)

@@ -43,6 +43,7 @@ class Reading:
         self.passed = 0  # records that the filters looked at
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self.joined = False
+        self.tops: dict[TopicPartition, int] = {}  # where the logs of what a group gave us ended then
         self._arrivals: Arrivals | None = None
         self._heard_at = monotonic()
 
@@ -106,7 +107,22 @@ class Reading:
             return self.consumer.finished
         if not self.plan.to_end or (not self.joined and not self._left_out):
             return False
-        return not self.consumer.assignment or self.consumer.finished
+        if not self.consumer.assignment:
+            return True
+        return self.consumer.finished and not self._past_the_log()
+
+    def _past_the_log(self) -> bool:
+        """A position after the end of the log was committed in another log: that is not to have read everything."""
+        owned = self.consumer.assignment
+        past = [
+            at
+            for at, top in self.tops.items()
+            if at in owned and (position := self.consumer.position(at)) is not None and position > top
+        ]
+        for at in past:
+            del self.tops[at]
+            self.consumer.doubt(at)
+        return bool(past)
 
     @property
     def _left_out(self) -> bool:

@@ -165,9 +165,12 @@ class Selection:
             made[at] = answer.offset
         return made
 
-    async def log_ends(self, cluster: Cluster, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where the logs end, where that may be later than where we may read; what is not known is left out."""
-        if self.settings.isolation != "read_committed" or self.connection.quiet:
+    async def log_ends(
+        self, cluster: Cluster, places: Iterable[TopicPartition], *, told: bool = True
+    ) -> dict[TopicPartition, int]:
+        """Where the logs end, where that may be later than where we may read; what is not known is left out. It is
+        only to be `told`: with -q it is not asked."""
+        if self.settings.isolation != "read_committed" or (told and self.connection.quiet):
             return {}
         from kcli.consumer.offsets import resolve
 
