@@ -41,10 +41,12 @@ TWICE = (
 
 
 class Copying:
-    """One partition of the source in one task: a transactional producer, and how far the source is written."""
+    """One partition of the source in one task: a transactional producer, and how far the source is written. `made` is
+    the id of the source's topic, where it is known."""
 
-    def __init__(self, kafka: Background, name: str, at: TopicPartition, writer: str) -> None:
+    def __init__(self, kafka: Background, name: str, at: TopicPartition, writer: str, made: str = "") -> None:
         self.at = at
+        self._made = made
         self._kafka = kafka
         self._name = name
         self._writer = writer
@@ -102,7 +104,7 @@ class Copying:
 
     async def _commit(self, producer: Producer, position: int) -> None:
         """Records and position, all or nothing."""
-        metadata = written_by(self.at.topic, self._writer)
+        metadata = written_by(self.at.topic, self._writer, self._made)
         await producer.send_offsets(
             {self._key: Committed(offset=position, metadata=metadata)}, GroupMetadata(group_of(self._name))
         )

@@ -76,7 +76,8 @@ class ExactlyOnce(Writing):
                                 raise OutOfOrder(f"{at.topic}[{at.partition}]: {TWICE}")
                             if now is not None:
                                 now.finish()
-                            now = seen[at] = Copying(kafka, self.options.exactly_once, at, self._writer())
+                            made = dict(self.options.source_ids).get(at.topic, "")
+                            now = seen[at] = Copying(kafka, self.options.exactly_once, at, self._writer(), made)
                             now.open(self.sealed, settled, target_of(part, self.options.topic))
                         fresh = now.fresh(part)
                         if fresh.num_rows:

@@ -38,6 +38,7 @@ KNOWN = (
     "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "includeHeaders", "topic", "path", "columns",
     "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
     "stopFile", "checkpointLocation", "keepTimestamp", "brokerMap", "exactlyOnce",
+    "sourceIds",
 )  # fmt: skip
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: nobody needs a group to read, and the client tries again by itself."""
@@ -84,11 +85,13 @@ class ReadOptions(Carried):
 
 
 class WriteOptions(Carried):
-    """Where rows go. `topic` goes before the topic column, `exactly_once` names a copy that writes none twice."""
+    """Where rows go. `topic` goes before the topic column, `exactly_once` names a copy that writes none twice, and
+    `source_ids` are the ids of the topics that it reads."""
 
     topic: str = ""
     keep_timestamp: bool = False
     exactly_once: str = ""
+    source_ids: tuple[tuple[str, str], ...] = ()
     progress: str = ""
 
 
@@ -147,6 +150,7 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
         topic=given.get("topic", given.get("path", "")),
         keep_timestamp=_flag(given, "keepTimestamp", False),
         exactly_once=given.get("exactlyonce", ""),
+        source_ids=_ids(given.get("sourceids", "{}")),
         progress=_address(given),
     )
 
@@ -188,6 +192,16 @@ def _assigned(text: str) -> tuple[tuple[str, int], ...]:
         return tuple((str(topic), int(one)) for topic, parts in json.loads(text).items() for one in parts)
     except (ValueError, TypeError, AttributeError):
         raise UsageError(f'option assign {text}: expected JSON such as {{"orders":[0,1]}}') from None
+
+
+def _ids(text: str) -> tuple[tuple[str, str], ...]:
+    """`{"orders":"Xq2…"}` as pairs."""
+    import json
+
+    try:
+        return tuple((str(topic), str(one)) for topic, one in json.loads(text).items())
+    except (ValueError, AttributeError):
+        raise UsageError(f'option sourceIds {text}: expected JSON such as {{"orders":"ID"}}') from None
 
 
 def _starting(given: Mapping[str, str], streaming: bool) -> Places:

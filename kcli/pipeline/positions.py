@@ -35,11 +35,12 @@ class Expired(KcliError):
 
 class Standing(Value):
     """Of a partition of the source: next offset to be written (-1: nothing is known), under which name it is kept, and
-    who wrote it last."""
+    who wrote it last. `made` is the id of the source's topic then, "" where that was not noted."""
 
     key: TopicPartition = TopicPartition("", -1)
     offset: int = -1
     writer: str = ""
+    made: str = ""
 
 
 def group_of(name: str) -> str:
@@ -47,9 +48,9 @@ def group_of(name: str) -> str:
     return f"kcli-{name}"
 
 
-def written_by(source: str, writer: str) -> str:
-    """What a position's metadata says."""
-    return f"{source} {writer}"
+def written_by(source: str, writer: str, made: str = "") -> str:
+    """What a position's metadata says: whose position it is, who wrote it, the id of the source's topic."""
+    return f"{source} {writer} {made}".rstrip()
 
 
 async def positions(
@@ -68,9 +69,10 @@ async def positions(
             kept = found.get(key, Committed())
             if isinstance(kept, KcliError):
                 raise kept
-            source, _, writer = kept.metadata.partition(" ")
+            source, writer, topic_id, *_ = *kept.metadata.split(" "), "", "", ""
             if kept.offset >= 0 and source in ("", at.topic):
-                made[at] = Standing(key=key, offset=kept.offset, writer="" if writer == BEGUN else writer)
+                writer = "" if writer == BEGUN else writer
+                made[at] = Standing(key=key, offset=kept.offset, writer=writer, made=topic_id)
                 break
             if kept.offset >= 0 and key == keys[-1]:
                 raise Expired(
@@ -94,14 +96,15 @@ async def _there(cluster: Cluster, topic: str) -> bool:
 
 def begin(
     target: Log, name: str, starts: Offsets, ends: Offsets, *, targets: Mapping[str, str] | None = None,
-    resumed: bool | None = False,
+    resumed: bool | None = False, ids: Mapping[str, str] | None = None,
 ) -> Offsets:  # fmt: skip
     """Where a copy starts to read: at `starts`, and where a position is kept, there. `ends` are the ends of the
     source's logs, `targets` the target's topic of each of the source's (missing: the same name), `resumed` whether
     there is a checkpoint (None: nobody here can see). Positions that are not kept yet are written, but not for one that
     goes on: where it goes on in a partition without a position its checkpoint says, and rows before a position are left
-    out. Raises Expired."""
-    targets = targets or {}
+    out. `ids` are those of the source's topics, of a position of another topic of that name nothing follows. Raises
+    Expired."""
+    targets, ids = targets or {}, ids or {}
 
     async def ask(client: Client) -> Offsets:
         coordinators = Coordinators(client.cluster)
@@ -118,8 +121,14 @@ def begin(
                 f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]} and group {group_of(name)} says that it "
                 f"was copied up to {known[beyond]}: the topic was made anew; copy it under another name"
             )
+        anew = next((at for at, one in kept.items() if one.made and one.made != ids.get(at.topic, one.made)), None)
+        if anew is not None:
+            raise Expired(
+                f"{anew.topic} is not the topic that group {group_of(name)} has copied: it was deleted and made anew "
+                f"(topic id {kept[anew].made} then, {ids[anew.topic]} now); copy it under another name"
+            )
         new = {
-            one.key: Committed(offset=starts[at], metadata=written_by(at.topic, BEGUN))
+            one.key: Committed(offset=starts[at], metadata=written_by(at.topic, BEGUN, ids.get(at.topic, "")))
             for at, one in kept.items()
             if at not in known and not (resumed or (resumed is None and known))
         }

@@ -9,12 +9,15 @@ import pytest
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.offsets import committed_offsets
 from kcli.model import TopicPartition
+from kcli.pipeline.background import Background
 from kcli.pipeline.connection import sealed_of
+from kcli.pipeline.copying import Copying
 from kcli.pipeline.exactly_once import provenance
 from kcli.pipeline.log import Log
 from kcli.pipeline.places import to_json
 from kcli.pipeline.positions import Expired, begin
 from kcli.pipeline.trouble import told
+from kcli.producer.ledger import Counts
 
 
 def source(spark, topics, topic, **options):
@@ -128,6 +131,28 @@ def test_positions_are_where_a_new_start_begins_and_what_is_gone_is_told(topics)
         third = TopicPartition("third", 0)
         with pytest.raises(Expired, match="takes another name"):
             begin(log, "far", {third: 0}, {third: 9}, targets={"third": target})
+
+
+def test_positions_are_of_the_topic_that_was_copied_and_not_of_another_of_its_name(topics):
+    topic, target = topics.make(1), topics.make(1)
+    at, sealed = TopicPartition(topic, 0), sealed_of({"kafka.bootstrap.servers": topics.bootstrap})
+    once, later = {"targets": {topic: target}, "ids": {topic: "A"}}, {"targets": {topic: target}, "ids": {topic: "B"}}
+    with Log(sealed) as log, Background(sealed.client) as kafka:
+        begin(log, "begun", {at: 0}, {at: 9}, **once)
+        with pytest.raises(Expired, match=r"deleted and made anew \(topic id A then, B now\)"):
+            begin(log, "begun", {at: 0}, {at: 9}, **later)
+        copying = Copying(kafka, "wrote", at, "run/0", "A")
+        copying.open(sealed, lambda outcome: None, target)
+        copying.send([lambda producer: producer.send_records(target, [(0, None, None, b"x", ())])], 4)
+        copying.finish()
+        copying.close(Counts())
+        assert begin(log, "wrote", {at: 0}, {at: 9}, **once) == {at: 5}
+        with pytest.raises(Expired, match="copy it under another name"):
+            begin(log, "wrote", {at: 0}, {at: 9}, **later)
+        # what was written before ids were noted, and a cluster that tells none
+        begin(log, "old", {at: 3}, {at: 9}, targets={topic: target})
+        assert begin(log, "old", {at: 0}, {at: 9}, **later) == {at: 3}
+        assert begin(log, "wrote", {at: 0}, {at: 9}, targets={topic: target}) == {at: 5}
 
 
 @pytest.mark.parametrize("resumed", [True, None])

@@ -131,6 +131,7 @@ class Copying(Job):
     def _begun(self, source: dict[str, str], sink: dict[str, str]) -> str:
         """Where reading starts: at what the target cluster says is copied. Raises Expired."""
         from kcli.pipeline.connection import sealed_of
+        from kcli.pipeline.identity import identity_of
         from kcli.pipeline.log import Log
         from kcli.pipeline.places import to_json
         from kcli.pipeline.positions import begin
@@ -142,7 +143,10 @@ class Copying(Job):
             ends = here.latest(span)
             resumed: bool | None = bool(self.checkpoint) and os.path.isdir(os.path.join(self.checkpoint, "offsets"))
             resumed = None if "://" in self.checkpoint else resumed
-            found = begin(there, self.pipeline, starts, ends, targets={self.source: self.destination}, resumed=resumed)
+            ids = identity_of(here, [self.source])["topics"]
+            targets = {self.source: self.destination}
+            found = begin(there, self.pipeline, starts, ends, targets=targets, resumed=resumed, ids=ids)
+            sink["sourceIds"] = json.dumps(ids)
         if not self.frame.streaming:
             found = {at: min(offset, span[at][1]) for at, offset in found.items()}
             self.spans = {at: (found[at], end) for at, (_, end) in span.items()}
