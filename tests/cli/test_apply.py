@@ -11,10 +11,10 @@ import pytest
 
 from kcli import codes
 from kcli.cli.main import main
-from kcli.errors import KcliError
 from kcli.cli.undo import UndoFile
 from kcli.declared.plan import Plan
 from kcli.declared.schema import SCHEMA
+from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.poison import Poison, leaks, on_a_terminal, poisoned
 
