@@ -9,6 +9,7 @@ and ends.
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 from kcli.pipeline.connection import sealed_of
@@ -61,11 +62,18 @@ def main(bootstrap: str, topic: str, folder: Path, plain: str, once: str, mode: 
             frame.select("key", "value", "partition").writeStream.format("kcli").options(**sink, topic=plain),
             own.select(*columns).writeStream.format("kcli").options(**sink, topic=once, exactlyOnce=NAME),
         ]
-        queries = [
-            writer.option("checkpointLocation", str(folder / f"check-{name}")).trigger(**trigger).start()
-            for name, writer in zip(("files", "plain", "once"), writers, strict=True)
-        ]
+        writers = dict(zip(("files", "plain", "once"), writers, strict=True))
+        queries = []
+        # Spark keeps one map of the environment for all queries of a source, fills it when the first of them reads and
+        # writes, and fails to serialize another's tasks just then ("Illegal size 5 of collection, expected 6")
+        for name in ("plain", "files", "once"):
+            writer = writers[name].option("checkpointLocation", str(folder / f"check-{name}")).trigger(**trigger)
+            queries.append(writer.start())
+            while name == "plain" and queries[0].isActive and queries[0].lastProgress is None:
+                time.sleep(0.05)
         print("running", flush=True)
+        if mode != "finish":
+            spark.streams.awaitAnyTermination()  # raises what ended it: no query goes on without the others
         for query in queries:
             query.awaitTermination()
 

@@ -53,6 +53,11 @@ class Job:
         self.end()
         wait_for(lambda: not any(map(alive, rest)))
 
+    def runs(self) -> bool:
+        """True; its end before it was killed is told now, not when patience ends."""
+        assert self.process.poll() is None, "it ended by itself: its stderr and spark.log say why"
+        return True
+
     def end(self) -> int:
         with self.process:
             return self.process.wait(PATIENCE)
@@ -147,7 +152,9 @@ def test_nothing_is_lost_and_nothing_is_twice_after_four_kills_in_mid_stream(spa
     for round_ in range(KILLS):
         before = seen()
         job = Job(words, "endless")
-        wait_for(lambda was=before: all(now > old for now, old in zip(seen(), was, strict=True)))
+        wait_for(
+            lambda was=before, job=job: job.runs() and all(now > old for now, old in zip(seen(), was, strict=True))
+        )
         time.sleep(die.random() * 0.7)  # somewhere in a batch of each query
         job.kill(everything=round_ % 2 == 0)
         assert ends(topics, once) < RECORDS, "it was over before it was killed"
