@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from kcli import codes
 from kcli.admin.acls import describe_acls
+from kcli.admin.brokers import fenced_brokers
 from kcli.admin.config_resources import Resource, about
 from kcli.admin.gather import bad, good
 from kcli.admin.quotas import describe_quotas
@@ -93,6 +94,7 @@ class Export:
     async def _configs(self) -> dict[str, Any]:
         resources, unlisted = await configs.standing(self._cluster)
         self.remarks += [f"without configs of {kind}s: {error}" for kind, error in unlisted.items()]
+        resources += [Resource("broker", str(node.id)) for node in await fenced_brokers(self._cluster)]  # a failure
         values = await self._own([at for at in resources if self._wanted(configs.named(at))])
         document: dict[str, Any] = {}
         for at, mine in values.items():

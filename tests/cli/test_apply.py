@@ -311,6 +311,21 @@ def test_an_export_applied_changes_nothing_and_makes_the_same_elsewhere(
         assert kcli("export", "--format", format).out == made.out
 
 
+def test_an_export_without_the_configs_of_a_broker_that_is_down_is_not_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SandboxThread(brokers=3) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        line = Kcli(capsys)
+        assert line("configs", "set", "broker", "3", "log.cleaner.threads=2", "--execute", "--no-undo").code == 0
+        assert line("export").code == 0
+        made.call(lambda box: box.stop_broker(3, elect=True))
+        ran = line("export")
+        assert ran.code == 1
+        assert "broker 3" in ran.err
+        assert line("export", "--match", "broker/1").code == 0
+
+
 def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     kcli.apply(FILE, "--execute")
     some = json.loads(kcli("export", "--only", "topics", "--match", "o*", "--format", "json").out)
