@@ -126,7 +126,7 @@ def _one_by_one(topic: str, part: pa.RecordBatch, options: WriteOptions) -> Send
             time,
             _bytes(key),
             _bytes(value),
-            [(one["key"], one["value"]) for one in headers or ()],
+            _headers(headers),
         )
         for time, partition, key, value, headers in zip(times, *columns, strict=True)
     ]
@@ -135,6 +135,16 @@ def _one_by_one(topic: str, part: pa.RecordBatch, options: WriteOptions) -> Send
         return producer.send_records(topic, rows)
 
     return send
+
+
+def _headers(cell: list[Any] | None) -> list[tuple[str, bytes | None]]:
+    """Kafka has no header without a name. Raises UsageError."""
+    found = []
+    for one in cell or ():
+        if one is None or one["key"] is None:
+            raise UsageError("a row has a header whose key is null")
+        found.append((one["key"], one["value"]))
+    return found
 
 
 def _bytes(cell: str | bytes | None) -> bytes | None:

@@ -26,9 +26,10 @@ import pyarrow as pa
 
 from kcli.pipeline.arrow import micros, text
 from kcli.pipeline.formats import converter, fitting, from_json
+from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Listener, Reporter
 from kcli.pipeline.ranges import NOTHING, ranges_of
-from kcli.pipeline.rows import lines_of, spans_of
+from kcli.pipeline.rows import lines_of, sends_of, spans_of
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
@@ -69,6 +70,14 @@ def test_rows_of_arrow_are_a_chunk_and_where_each_stands():
     assert rows == [(b"k1", b"v1"), (None, b""), (b"", None)]
     data, starts, lengths = spans_of(pa.array([b"abc", None, b"d"], pa.large_binary()))
     assert (bytes(data), list(starts), list(lengths)) == (b"abcd", [0, 3, 3], [3, -1, 1])
+
+
+@pytest.mark.parametrize("header", [None, {"key": None, "value": b"x"}])
+def test_a_header_without_a_name_is_told(header):
+    kind = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    batch = pa.record_batch({"value": pa.array([b"v"], pa.binary()), "headers": pa.array([[header]], kind)})
+    with pytest.raises(UsageError, match="a header whose key is null"):
+        list(sends_of(batch, WriteOptions(topic="t")))
 
 
 def test_times_too_far_out_are_the_farthest_there_are():
@@ -256,3 +265,12 @@ def test_tasks_elsewhere_are_told_an_address_that_they_reach(monkeypatch):
         while not live.poll() and time.monotonic() < deadline:
             time.sleep(0.01)
         assert [one.rows for one in live.poll()] == [5]
+
+
+def test_the_doctor_looks_at_the_disk_where_a_folder_will_be_made(tmp_path):
+    from kcli.cli.pipeline.doctor import _disk
+
+    wanted = tmp_path / "not" / "yet"
+    status, said, _ = _disk({"conf": [f"spark.local.dir={wanted},/other"]})
+    assert status in ("ok", "warning")
+    assert said.endswith(f"free in {tmp_path}")

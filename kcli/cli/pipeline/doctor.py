@@ -149,8 +149,10 @@ def _disk(values: Values) -> tuple[str, str, str | None]:
     from kcli.cli.pipeline.progress import human_size
 
     given = conf_of(values["conf"]).get("spark.local.dir") or os.environ.get("SPARK_LOCAL_DIRS")
-    folder = given or tempfile.gettempdir()
-    free = shutil.disk_usage(folder.split(",")[0]).free
+    folder = os.path.abspath((given or tempfile.gettempdir()).split(",")[0])
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)  # Spark makes what is missing
+    free = shutil.disk_usage(folder).free
     if free < LEAST_DISK:
         return "warning", f"{human_size(free)} free in {folder}", "--conf spark.local.dir=DIR names another place"
     return "ok", f"{human_size(free)} free in {folder}", None
