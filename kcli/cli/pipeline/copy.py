@@ -141,8 +141,9 @@ class Copying(Job):
         starts = {at: start for at, (start, _) in span.items()}
         with Log(sealed_of(lower[0])) as here, Log(sealed_of(lower[1])) as there:
             ends = here.latest(span)
-            resumed: bool | None = bool(self.checkpoint) and os.path.isdir(os.path.join(self.checkpoint, "offsets"))
-            resumed = None if "://" in self.checkpoint else resumed
+            begun = bool(self.checkpoint) and os.path.isdir(os.path.join(self.checkpoint, "offsets"))
+            elsewhere = "://" in self.checkpoint or self.frame.remote is not None
+            resumed = None if elsewhere and not begun else begun
             ids = identity_of(here, [self.source])["topics"]
             targets = {self.source: self.destination}
             found = begin(there, self.pipeline, starts, ends, targets=targets, resumed=resumed, ids=ids)
