@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class TopicRow(Value):
-    """A topic. `size` is the bytes of its leaders' logs, None where brokers do not say; `records` is end minus start,
-    in offsets; `rate` is offsets a second since the look before."""
+    """A topic. `size` is the bytes of its leaders' logs, None where one does not say; `records` is end minus start, in
+    offsets; `rate` is offsets a second since the look before."""
 
     topic: Topic = field(factory=Topic)
     size: int | None = None
@@ -82,7 +82,8 @@ class TopicLooks:
         if moved and took > 0:
             row.rate = max(sum(moved), 0) / took
         if sizes is not None:
-            row.size = sum(sizes.get((topic.topic, one.partition, one.leader), 0) for one in topic.partitions)
+            told = [sizes.get((topic.topic, one.partition, one.leader)) for one in topic.partitions if one.leader >= 0]
+            row.size = None if None in told else sum(size or 0 for size in told)
         row.problem = problem(topic)
         return row
 

@@ -136,6 +136,15 @@ def test_topics_that_are_not_there(sandbox: SandboxThread, capsys: pytest.Captur
     assert "orders" in told
 
 
+def test_of_what_is_not_there_it_is_not_said_that_no_election_is_needed(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["leaders", "elect", "orders:9", "--execute"]) == 1
+    said = capsys.readouterr().err
+    assert "orders [9]" in said
+    assert "no election is needed" not in said
+
+
 def test_a_partition_whose_only_replica_is_down_is_not_one_that_needs_no_election(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:

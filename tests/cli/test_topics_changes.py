@@ -103,6 +103,24 @@ def test_figures_of_topics(sandbox: SandboxThread, capsys: pytest.CaptureFixture
     assert [r["topic"] for r in unused] == ["empty"]
 
 
+def test_a_size_of_which_a_part_is_not_known_is_not_said(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kcli.admin import topic_stats
+
+    look = topic_stats.log_dirs
+
+    async def partly(cluster: Any) -> Any:
+        places, failed = await look(cluster)
+        for place in places:
+            place.replicas = [one for one in place.replicas if (one.topic, one.partition) != ("orders", 1)]
+        return places, failed
+
+    monkeypatch.setattr(topic_stats, "log_dirs", partly)
+    empty, orders = rows(capsys, "topics", "stats", "--over", "0")
+    assert (empty["size"], orders["size"]) == (0, None)
+
+
 def test_what_is_beyond_the_end_is_said(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = rows(capsys, "topics", "trim", "orders:0", "--before", "4711", "--dry-run")
     assert (row["new"], row["note"]) == (100, "clamped: 4711 is past the log's end")

@@ -73,7 +73,8 @@ def elect(values: Values) -> int:
         rows = {at: _planned(one, at in needed, unclean) for at, one in found.items()}
         document.rows["partitions"] = [row for at, row in rows.items() if at in needed or not some.everything]
         if not needed:
-            say(values, f"{plural(len(found), 'partition')}: no election is needed")
+            if found or not document.errors:
+                say(values, f"{plural(len(found), 'partition')}: no election is needed")
             return None
         if unclean:
             say(
