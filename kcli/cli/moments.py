@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+LAST = 253_402_300_800_000
+"""The year 10000, which no calendar of Python has."""
+
 
 def utc(milliseconds: int, digits: str = "milliseconds") -> str:
-    """Milliseconds since the epoch; `digits` is milliseconds or seconds."""
+    """Milliseconds since the epoch; `digits` is milliseconds or seconds. A producer may write any number, microseconds
+    say: one behind the year 9999 stays a number."""
     from datetime import UTC, datetime
 
+    if milliseconds >= LAST:
+        return f"{milliseconds} ms"
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec=digits).removesuffix("+00:00") + "Z"
 
 

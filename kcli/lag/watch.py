@@ -15,6 +15,7 @@ from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
 from kcli.model import TopicPartition
 from kcli.values import Value, field
+from kcli.waiting import retrieve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,10 +72,19 @@ class Watch:
         self._most = most
         self._told: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
         self._clock = clock
+        self._meeting: asyncio.Task[None] | None = None
+
+    def _meet(self) -> None:
+        """Have the brokers there are asked for, beside the look: one that came, or came back, may hold groups that the
+        others do not know of. The look does not wait for it, and tells itself when nobody answers."""
+        if self._meeting is None or self._meeting.done():
+            self._meeting = asyncio.get_running_loop().create_task(self._cluster.refresh([]), name="meet brokers")
+            self._meeting.add_done_callback(retrieve)
 
     async def look(self) -> Look:
         """One look. Raises KcliError when nobody can be reached at all."""
         begun = self._clock()
+        self._meet()
         shot = await take(
             self._cluster,
             self._groups,

@@ -79,6 +79,7 @@ class Dashboard(App[int]):
         self.session = session
         self.trails: Trails | None = None
         self.problem = ""
+        self.down = 0
         self._place = place
         self._keymap_given = keymap or {}
         self._theme_given = theme
@@ -107,19 +108,23 @@ class Dashboard(App[int]):
 
     def change_profile(self, name: str) -> None:
         """Leave this cluster for another one."""
+        self.run_worker(self._change_profile(name), name="change", exclusive=True)
+
+    async def _change_profile(self, name: str) -> None:
+        """Its secrets are looked up beside the screens: a command or a keyring may take its time."""
         try:
-            fresh = self.profiles[name]()
+            fresh = await asyncio.to_thread(self.profiles[name])
         except KcliError as problem:
             self.toast(problem)
             return
-        self.run_worker(self._change_session(fresh), name="change", exclusive=True)
+        await self._change_session(fresh)
 
     async def _change_session(self, fresh: Session) -> None:
         old, self.session = self.session, fresh
         await old.close()
         while len(self.screen_stack) > 2:
             await self.pop_screen()
-        self.problem, self.trails = "", None
+        self.problem, self.trails, self.down = "", None, 0
         self.cluster = (None, 0)
         self.look = None
         await self.switch_screen(Groups())
@@ -161,12 +166,14 @@ class Dashboard(App[int]):
         self.mutate_reactive(Dashboard.cluster)
 
     def on_connected(self, message: Connected) -> None:
+        self.down = message.down
         self.cluster = (message.cluster_id, message.brokers)
 
     def inform(self, masthead: Masthead) -> None:
         """Tell a masthead what it shows."""
         masthead.profile, masthead.guard = printable(self.session.name), self.session.guard
         masthead.cluster_id, masthead.brokers = self.cluster
+        masthead.down = self.down
         masthead.live = self.session.live
         masthead.now = self.session.clock
         masthead.look, masthead.problem, masthead.paused = self.look, self.problem, self.session.paused

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from kcli.errors import KcliError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -22,6 +24,7 @@ class Backstage:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._turn, name="kcli-backstage", daemon=True)
+        self._ended = False
 
     def start(self) -> None:
         """Begin to turn."""
@@ -32,16 +35,23 @@ class Backstage:
             runner.get_loop().run_forever()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, awaited over there."""
+        """The result of `work`, awaited over there. Raises KcliError after `stop`: nobody would ever do it."""
+        if self._ended:
+            work.close()
+            raise KcliError("the session is closed")
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def call(self, what: Callable[[], object]) -> None:
         """Have `what` done over there, soon."""
-        if not self._loop.is_closed():
+        if not self._ended:
             self._loop.call_soon_threadsafe(what)
 
     async def stop(self) -> None:
         """End the loop; its tasks are cancelled first."""
-        if self._thread.is_alive():
+        if self._thread.is_alive() and not self._ended:
+            self._ended = True
             self._loop.call_soon_threadsafe(self._loop.stop)
             await asyncio.to_thread(self._thread.join, 10.0)
+        elif not self._ended:
+            self._ended = True
+            self._loop.close()  # it never turned

@@ -5,6 +5,8 @@ A status is told by its glyph and its word, so no screen depends on colours (or 
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from kcli.admin import lag as engine
 
 TYPE_CHECKING = False
@@ -82,6 +84,15 @@ def duration(seconds: float | None) -> str:
     if whole < 86400:
         return f"{whole // 3600}h{whole % 3600 // 60:02}m"
     return f"{whole // 86400}d{whole % 86400 // 3600:02}h"
+
+
+def moment(milliseconds: int) -> datetime | None:
+    """A record's timestamp as a time here; None for none, and for what is in no calendar: a producer may write any
+    number, microseconds say."""
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000) if milliseconds >= 0 else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def spark(values: Sequence[float | None], most: float | None = None) -> str:

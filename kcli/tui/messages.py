@@ -30,9 +30,10 @@ class LookFailed(Message):
 
 
 class Connected(Message):
-    """The cluster answered for the first time, or again."""
+    """The cluster answered: who it is, how many brokers it has, and how many of those are down."""
 
-    def __init__(self, cluster_id: str | None, brokers: int) -> None:
+    def __init__(self, cluster_id: str | None, brokers: int, down: int = 0) -> None:
         super().__init__()
         self.cluster_id = cluster_id
         self.brokers = brokers
+        self.down = down

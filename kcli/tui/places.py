@@ -29,13 +29,14 @@ def places(look: Look | None) -> list[str]:
 
 def find(text: str) -> Screen[Any] | None:
     """The screen that a line names; None if there is none."""
-    word, *rest = text.split()
+    word, _, name = text.strip().partition(" ")
+    name, rest = name.strip(), name.split()
     match word, rest:
         case "groups", []:
             from kcli.tui.screens.groups import Groups
 
             return Groups()
-        case "group", [name]:
+        case "group", [_, *_]:  # a group's name may have spaces in it
             from kcli.tui.screens.group import Group
 
             return Group(name)

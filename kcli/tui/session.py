@@ -158,6 +158,8 @@ class LiveSession(Session):
         self._history = History(window=window)
         self._client: Client | None = None
         self._sampling: asyncio.Task[None] | None = None
+        self._cluster_id: str | None = None
+        self._known: set[int] = set()  # every broker that was ever seen: Metadata drops those that die
         self._now = asyncio.Event()
         self._opened = asyncio.Event()
 
@@ -189,6 +191,7 @@ class LiveSession(Session):
                         look = seen = still_there(await watch.look(), seen)
                         self.trails.add(look)
                         self._calm.made(sum(len(group.partitions) for group in look.groups))
+                    await self._count(client, look)
                     self._post(Looked(look, self.trails))
             except KcliError as problem:
                 introduced = False
@@ -201,7 +204,16 @@ class LiveSession(Session):
 
     async def _introduce(self, client: Client) -> None:
         described = await describe_cluster(client.cluster)
-        self._post(Connected(described.cluster_id, len(described.brokers)))
+        self._cluster_id = described.cluster_id
+        self._known |= {node.id for node in described.brokers}
+        self._post(Connected(self._cluster_id, len(self._known), len(self._known) - len(described.brokers)))
+
+    async def _count(self, client: Client, look: Look) -> None:
+        """Tell how many brokers there are now, and how many of them serve nobody."""
+        there = {node.id for node in await client.cluster.nodes()}
+        self._known |= there
+        up = there - look.brokers.keys()
+        self._post(Connected(self._cluster_id, len(self._known), len(self._known - up)))
 
     def rate_over(self, window: float) -> None:
         self.window = window

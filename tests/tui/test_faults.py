@@ -92,3 +92,16 @@ async def test_what_is_no_sandbox_has_no_faults(plain: World) -> None:
         assert "No sandbox, no faults." in text
         await pilot.press("c", "enter")
         assert "No sandbox" in seen(pilot)
+
+
+async def test_an_answer_after_the_dialog_was_left_is_a_toast(world: World) -> None:
+    async with world.open() as pilot:
+        await panel(pilot)
+        await pilot.press("slash", *"throttle", "enter", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Fault))
+        dialog = pilot.app.screen
+        assert isinstance(dialog, Fault)
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is not dialog and not dialog.is_attached)
+        dialog.say("too late", "bad")
+        await shows(pilot, "too late")

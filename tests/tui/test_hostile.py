@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli.cli.moments import utc
 from kcli.tui.places import find
+from kcli.tui.screens.group import Group
+from kcli.tui.screens.record import RecordView
+from kcli.tui.screens.records import Records
+from kcli.tui.tail import Seen
 from tests.cli.poison import EVIL, Poison, leaks, poisoned
 from tests.tui.conftest import seen, until
 
@@ -72,3 +77,21 @@ async def test_no_error_message_is_obeyed(error: int, dashboard: Open) -> None:
                 await pilot.pause(0.3)
                 harmless(pilot)
             await until(pilot, lambda: pilot.app.is_running)
+
+
+@pytest.mark.parametrize("stamp", [1_700_000_000_000_000, 2**63 - 1])
+def test_a_timestamp_that_is_in_no_calendar_is_shown_as_the_number_it_is(stamp: int) -> None:
+    """Microseconds where milliseconds are meant: seen in the wild, and it took the dashboard down."""
+    one = Seen(1, "orders", 0, 7, stamp, None, b"x", ())
+    records = Records(["orders"])
+    assert next(column for column in records._columns() if column.id == "time").cell(one).text == str(stamp)
+    assert f"timestamp {stamp}" in RecordView(one).heading
+    assert utc(stamp) == f"{stamp} ms"
+
+
+def test_a_group_with_spaces_in_its_name_can_be_gone_to() -> None:
+    found = find("group my  own group ")
+    assert isinstance(found, Group)
+    assert found.group == "my  own group"
+    assert find("topic a b") is None
+    assert find(" ") is None

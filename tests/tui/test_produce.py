@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.widgets import Checkbox, Input, TextArea
 
+from kcli.admin.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
 from kcli.consumer.bounds import Bound
 from kcli.errors import UsageError
@@ -126,3 +127,37 @@ def test_fields_that_say_nothing_sensible_are_refused() -> None:
         partition_of("-1")
     with pytest.raises(UsageError):
         headers_of("=x")
+
+
+async def test_a_record_under_way_is_neither_sent_twice_nor_forgotten(world: World) -> None:
+    async with world.open() as pilot:
+        before = await ends(world)
+        screen = await form(pilot)
+        world.sandbox.faults.delay("Produce", 0.3, times=1)
+        screen.query_one("#partition", Input).value = "1"
+        await pilot.press("ctrl+s", "ctrl+s")
+        await shows(pilot, "1 sent; the last one is in orders[1]")
+        assert await ends(world) == before + 1
+        world.sandbox.faults.delay("Produce", 0.3, times=1)
+        await pilot.press("ctrl+s", "escape")
+        assert not isinstance(pilot.app.screen, Produce)
+        await shows(pilot, "2 sent; the last one is")
+        assert await ends(world) == before + 2
+
+
+async def ends(world: World) -> int:
+    """Where partition 1 ends."""
+    async with Client(world.settings()) as client:
+        at = TopicPartition("orders", 1)
+        found = (await list_offsets(client.cluster, LATEST, [at]))[at]
+        assert isinstance(found, LogOffset)
+        return found.offset
+
+
+async def test_a_box_that_is_not_ticked_has_no_cross_in_it(world: World) -> None:
+    async with world.open() as pilot:
+        await form(pilot)
+        lines = seen(pilot).splitlines()
+        key, value = (next(line for line in lines if f"│ {word} " in line) for word in ("key", "value"))
+        assert "X" in key
+        assert "X" not in value

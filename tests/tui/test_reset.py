@@ -188,3 +188,18 @@ def test_each_form_has_the_words_of_the_command_line(form: str, text: str, words
 def test_what_a_form_does_not_understand_is_said(form: str, text: str) -> None:
     with pytest.raises(UsageError):
         wish(form, text, 0)
+
+
+async def test_a_change_that_was_begun_is_finished_and_told_when_the_dialog_is_left(world: World) -> None:
+    """Else the offsets were changed, and nobody was told of it or of the file that takes it back."""
+    async with world.open() as pilot:
+        await pilot.press("r")
+        await shows(pilot, "2 of 2 would change")
+        world.sandbox.faults.delay("OffsetCommit", 0.3, times=1)
+        await confirm(pilot, "billing")
+        await pilot.press("escape")
+        assert not isinstance(pilot.app.screen, Reset)
+        text = await shows(pilot, "2 reset.")
+        assert "kcli groups reset --from-file" in " ".join(text.replace("▌", " ").split())
+    assert await world.committed() == {0: 0, 1: 0}
+    assert "billing" in undo_file()

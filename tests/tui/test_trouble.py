@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 import time
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli.errors import KcliError
 from kcli.sandbox.orders import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.backstage import Backstage
 from kcli.tui.screens.topics import Topics
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, Tail
@@ -85,6 +88,28 @@ async def test_a_broker_that_dies_is_one_toast_and_the_last_look_stands_with_its
         assert board(pilot).toasts == 1
 
 
+@pytest.fixture
+def three() -> Iterator[World]:
+    with a_world(brokers=3) as made:
+        yield made
+
+
+async def test_brokers_that_go_and_come_back_are_counted(three: World) -> None:
+    """Metadata forgets who died, so the dashboard remembers; and it does not stay with the number of the first look."""
+    three.sandbox.call(lambda sandbox: sandbox.stop_broker(3))
+    async with three.open(app=Counting, **QUICK) as pilot:
+        await shows(pilot, "2/2 brokers", 10.0)
+        three.sandbox.call(lambda sandbox: sandbox.start_broker(3))
+        await shows(pilot, "3/3 brokers", 10.0)
+        three.sandbox.call(lambda sandbox: sandbox.stop_broker(2))
+        await shows(pilot, "2/3 brokers", 10.0)
+        look = board(pilot).look
+        await until(pilot, lambda: board(pilot).look is not look, 10.0)
+        await shows(pilot, "2/3 brokers", 10.0)
+        three.sandbox.call(lambda sandbox: sandbox.start_broker(2))
+        await shows(pilot, "3/3 brokers", 10.0)
+
+
 async def test_an_answer_that_takes_longer_than_a_beat_still_comes(world: World) -> None:
     async with world.open(app=Counting) as pilot:
         world.sandbox.faults.delay("DescribeLogDirs", 0.9, times=FOREVER)
@@ -152,3 +177,16 @@ def test_a_tail_is_drawn_from_while_it_is_filled_on_another_thread() -> None:
         thread.join(30)
         sys.setswitchinterval(before)
     assert not problems
+
+
+async def test_what_is_asked_after_the_end_is_refused_and_no_coroutine_is_left() -> None:
+    stage, unused = Backstage(), Backstage()
+    stage.start()
+    await stage.stop()
+    await unused.stop()
+    for one in (stage, unused):
+        with pytest.raises(KcliError, match="the session is closed"):
+            await one.run(asyncio.sleep(0))
+        one.call(lambda: None)
+        await one.stop()
+    gc.collect()  # a coroutine that nobody awaits, or a loop that nobody closes, warns now

@@ -3,7 +3,7 @@ that does the same."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -55,10 +55,20 @@ class Dialog(ModalScreen[None]):
             yield Static(f"$ {self.command}", id="command", markup=False)
 
     def say(self, words: str, tone: str = "") -> None:
-        """One line about how it stands; `tone` is "", bad or good."""
+        """One line about how it stands; `tone` is "", bad or good. A dialog that was left meanwhile says it in a toast:
+        what was begun is done, and somebody wants to know what became of it."""
+        if not self.is_open:
+            severity: Literal["error", "information"] = "error" if tone == "bad" else "information"
+            self.board.notify(printable(words), title=self.title_text, severity=severity, markup=False)
+            return
         line = self.query_one("#said", Static)
         line.set_classes(tone)
         line.update(printable(words))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is still anything to say it on."""
+        return self.is_attached and bool(self.query("#said"))
 
     def recommand(self) -> None:
         """The command, as it is now."""

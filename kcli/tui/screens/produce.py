@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.widgets import Checkbox, Input, Static, TextArea
 
 from kcli.errors import KcliError, UsageError
@@ -19,9 +19,9 @@ from kcli.tui.text import printable
 class Tick(Checkbox):
     """A check box that shows what it is without colours too."""
 
-    def watch_value(self) -> None:
+    def render(self) -> Content:
         self.BUTTON_INNER = "X" if self.value else " "
-        super().watch_value()
+        return super().render()
 
 
 class Produce(Dialog):
@@ -34,6 +34,7 @@ class Produce(Dialog):
         super().__init__()
         self._topic = topic
         self._sent = 0
+        self._sending = False
 
     def fields(self) -> ComposeResult:
         with Horizontal(classes="line"):
@@ -93,6 +94,8 @@ class Produce(Dialog):
         self.recommand()
 
     def action_send(self) -> None:
+        if self._sending:
+            return  # one after the other: it says itself what became of it
         try:
             draft = self._draft()
             if not draft.topic:
@@ -101,15 +104,17 @@ class Produce(Dialog):
             self.say(str(problem), "bad")
             return
         self.say("sending …")
-        self._send(draft)
+        self._sending = True
+        self.board.run_worker(self._send(draft), group="send")  # to the end, whoever leaves meanwhile
 
-    @work(exclusive=True, group="send")
     async def _send(self, draft: Draft) -> None:
         try:
             partition, offset = await self.session.change(draft.send)
         except KcliError as problem:
             self.say(str(problem), "bad")
             return
+        finally:
+            self._sending = False
         self._sent += 1
         where = f"offset {offset}" if offset >= 0 else "an offset the broker did not tell"
         self.say(f"{self._sent} sent; the last one is in {printable(draft.topic)}[{partition}] at {where}", "good")

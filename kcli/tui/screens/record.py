@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -13,6 +12,7 @@ from textual.widgets import Static, TabbedContent, TabPane
 
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
+from kcli.tui.figures import moment
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, matcher
@@ -45,11 +45,9 @@ class RecordView(Page):
     @property
     def heading(self) -> str:
         one = self.record
-        when = (
-            f"{datetime.fromtimestamp(one.timestamp / 1000).isoformat(' ', 'milliseconds')}"
-            if one.timestamp >= 0
-            else ""
-        )
+        then = moment(one.timestamp)
+        when = then.isoformat(" ", "milliseconds") if then is not None else ""
+        when = when or (f"timestamp {one.timestamp}" if one.timestamp >= 0 else "")
         size = "null" if one.value is None else f"{len(one.value):,} bytes"
         key = "null" if one.key is None else printable(one.key.decode("utf-8", "backslashreplace"))
         return f"{printable(one.topic)}[{one.partition}] at {one.offset}  {when}  key {key}  value {size}"

@@ -4,7 +4,6 @@ stuck. Drawing takes what is new ten times a second, however many pass."""
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -16,7 +15,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.serde.decoded import value_of
 from kcli.serde.filters import Filter
 from kcli.serde.formats import MAPS
-from kcli.tui.figures import DASH, count
+from kcli.tui.figures import DASH, count, moment
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
 from kcli.tui.text import printable, quoted, shown
@@ -204,9 +203,10 @@ class Records(Page):
 
 
 def _time(one: Seen) -> Cell:
-    if one.timestamp < 0:
-        return Cell(DASH, "dim")
-    return Cell(f"{datetime.fromtimestamp(one.timestamp / 1000):%H:%M:%S.%f}"[:-3], "dim")
+    when = moment(one.timestamp)
+    if when is None:
+        return Cell(DASH if one.timestamp < 0 else str(one.timestamp), "dim")
+    return Cell(f"{when:%H:%M:%S.%f}"[:-3], "dim")
 
 
 def _value(one: Seen) -> Cell:

@@ -150,9 +150,8 @@ class Reset(Dialog):
             self._done = True
             event.input.disabled = True
             self.say("changing …")
-            self._execute(event.value)
+            self.board.run_worker(self._execute(event.value), group="execute")  # to the end, whoever leaves meanwhile
 
-    @work(group="execute")
     async def _execute(self, typed: str) -> None:
         async def executed(client: Client) -> str:
             return await self.resetting.execute(client, self._changes)
@@ -160,11 +159,13 @@ class Reset(Dialog):
         try:
             path = await self.session.change(executed, confirmed=typed)
         except KcliError as problem:
-            self._done = False
-            self.query_one("#confirm", Input).disabled = False
+            if self.is_open:
+                self._done = False
+                self.query_one("#confirm", Input).disabled = False
             self.say(str(problem), "bad")
             return
-        self.query_one("#plan", Rows).put(self._changes)
+        if self.is_open:
+            self.query_one("#plan", Rows).put(self._changes)
         counts: dict[str, int] = {}
         for change in self._changes:
             counts[change.result] = counts.get(change.result, 0) + 1

@@ -29,6 +29,7 @@ class Masthead(Widget):
         self.guard = ""
         self.cluster_id: str | None = None
         self.brokers = 0
+        self.down = 0
         self.live = True
         self.paused = False
         self.problem = ""
@@ -66,13 +67,12 @@ class Masthead(Widget):
     def _second(self) -> list[tuple[str, str]]:
         if self.look is None:
             return [(self.problem or "connecting …", "bad" if self.problem else "dim")]
-        dead = len(self.look.brokers)
-        up = f"{max(self.brokers - dead, 0)}/{self.brokers} brokers"
+        up = f"{self.brokers - self.down}/{self.brokers} brokers"
         age = self.now() - self.look.time
         lag = sum(group.total.lag or 0 for group in self.look.groups)
         worst, tone = status(max((group.status for group in self.look.groups), key=SEVERITY.index, default=IDLE))
         tone_of_age = "warn" if self.paused or age > 30 else "dim"
-        parts = [(up, "bad" if dead else "")] if self.brokers else []
+        parts = [(up, "bad" if self.down else "")] if self.brokers else []
         parts += [
             (f"{len(self.look.groups)} group{'s' if len(self.look.groups) != 1 else ''}", ""),
             (f"lag {count(lag)}", ""),
