@@ -261,6 +261,8 @@ def test_delete_offsets_of_an_empty_group_and_of_one_that_is_none(shell: Shell) 
     done = shell("groups", "delete-offsets", "billing", "-t", "orders:0,2", "--execute", "-J")
     assert (done.code, done.results) == (0, [(50, None, "deleted"), (None, None, "unchanged")])
     assert shell.committed("billing") == {("orders", 1): 10}
+    again = shell("groups", "delete-offsets", "billing", "-t", "mail", "--execute")
+    assert (again.code, again.err) == (0, "kcli: nothing is committed there: nothing to change\n")
     wrong = shell("groups", "delete-offsets", "biling", "-t", "orders", "--execute")
     assert wrong.code == 1
     assert "biling: this group does not exist; did you mean billing?" in wrong.err

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from kcli.cli.lag import watch
 from kcli.cli.lag.prometheus import reply
+from kcli.cli.loop import Stop
 from kcli.cli.render import human_time
+from kcli.errors import ConnectError
+from kcli.lag.promise import Promise
 from kcli.lag.recording import line
+from kcli.lag.watch import Look
 from tests.cli.conftest import Shell
 from tests.lag.test_history import look
 from tests.programs import KCLI, Background
@@ -145,6 +152,44 @@ def test_an_assertion_waits_for_a_group_that_is_still_to_come(kcli: Shell, tmp_p
         assert waiting.process.poll() is None
         kcli.ok("consume", topic, "-g", f"late-{topic}", "-e", "-o", "beginning")
         assert waiting.process.wait(20) == 0
+
+
+async def test_a_look_that_brokers_hold_up_does_not_outlast_the_timeout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Silent:
+        looks = 0
+
+        async def look(self) -> Look:
+            self.looks += 1
+            await asyncio.sleep(0 if self.looks == 1 else 3600)
+            return Look(time=1.0)
+
+    monkeypatch.setattr(watch, "GRACE", 0.05)
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Silent())
+    plan = SimpleNamespace(promise=Promise(0, None), timeout=0.1, interval=0.01, looks=None)
+    async with asyncio.timeout(10):
+        seen = [look async for look in watch._looks(plan, Stop(), None)]  # type: ignore[arg-type]
+    assert len(seen) == 1
+    assert "brokers did not answer in time" in capsys.readouterr().err
+
+
+async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        looks = 0
+
+        async def look(self) -> Look:
+            self.looks += 1
+            if self.looks > 1:
+                raise ConnectError("nobody there")
+            return Look(time=1.0)
+
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Gone())
+    plan = SimpleNamespace(promise=Promise(0, None, 60.0), timeout=None, interval=0.01, looks=None)
+    looks = watch._looks(plan, Stop(), None)  # type: ignore[arg-type]
+    assert (await anext(looks)).time == 1.0
+    with pytest.raises(ConnectError):
+        await asyncio.wait_for(anext(looks), 10)
 
 
 def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from kcli.cli.consume.reading import Reading
 from kcli.cli.consume.sink import Sink
 from kcli.cli.loop import Interrupted, Stop
 from kcli.cli.produce.source import CHUNK, Source
@@ -267,3 +269,14 @@ def _all(reader: socket.socket, size: int) -> bytes:
     while len(out) < size:
         out += reader.recv(CHUNK)
     return bytes(out)
+
+
+async def test_D45_a_look_for_new_partitions_does_not_hold_up_ctrl_c() -> None:
+    stop = Stop()
+    reading = Reading.__new__(Reading)
+    reading.commits = None
+    reading._arrivals = SimpleNamespace(look=asyncio.Event().wait)  # type: ignore[assignment]  # brokers are silent
+    asyncio.get_running_loop().call_later(0.01, stop.interrupt)
+    async with asyncio.timeout(10):
+        await reading._now_and_then(stop)
+    assert stop.asked

@@ -68,7 +68,7 @@ class OrderedReading(Reading):
                 self._hold_back()
                 if self.finished:
                     break
-                await (self._now_and_then() if got else self._idle())
+                await (self._now_and_then(stop) if got else self._idle(stop))
                 progress.at(self.written if self.plan.keep is None else self.passed)
         finally:
             progress.close()

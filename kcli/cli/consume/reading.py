@@ -70,21 +70,21 @@ class Reading:
                 if not got:
                     if got is None or self.finished:
                         break
-                    await self._idle()
+                    await self._idle(stop)
                     continue
                 self._heard_at = monotonic()
                 for fetched in got:
                     await self._print(fetched)
-                await self._now_and_then()
+                await self._now_and_then(stop)
                 progress.at(self.written if self.plan.keep is None else self.passed)
         finally:
             progress.close()
 
-    async def _now_and_then(self) -> None:
+    async def _now_and_then(self, stop: Stop) -> None:
         if self.commits is not None:
             await self.commits.in_time()
         if self._arrivals is not None:
-            new = await self._arrivals.look()
+            new = await stop.unless(self._arrivals.look())
             if new:
                 self._arrived(new)
 
@@ -93,8 +93,8 @@ class Reading:
         begin = start if start is not None and start.kind == "time" else EARLIEST
         self.consumer.incremental_assign(dict.fromkeys(new, begin))
 
-    async def _idle(self) -> None:
-        await self._now_and_then()
+    async def _idle(self, stop: Stop) -> None:
+        await self._now_and_then(stop)
         if not self.consumer.assignment:
             await asyncio.sleep(0.02)  # between two assignments of the group
         if self.plan.timeout is not None and monotonic() - self._heard_at >= self.plan.timeout:

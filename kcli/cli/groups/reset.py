@@ -111,8 +111,10 @@ def _run(values: Values, name: str, planned: Planned) -> int:
         _show(changes, document)
         ready = [change for change in changes if change.open]
         if not ready:
-            if changes and not document.errors:
-                say(values, "there is nothing to change")
+            if not document.errors:
+                say(
+                    values, "there is nothing to change" if changes else "nothing is committed there: nothing to change"
+                )
             return None
         if values["dry_run"]:
             return None

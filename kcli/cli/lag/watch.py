@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 DONE, FAILED, BROKEN, LATE = 0, 1, 3, 4
 LEAST_PAUSE = 0.05  # seconds between two looks when the time is up
+GRACE = 5.0  # seconds that the last look may take
 SECTIONS = {"group": "groups", "topic": "topics", "partition": "partitions"}
 
 
@@ -137,13 +138,17 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
 async def _looks(plan: Plan, stop: Stop, cluster: Cluster) -> AsyncIterator[Look]:
     """Look after look until somebody stops it. A look that fails altogether is said and tried again; the first one
     raises, and so does every one that an assertion without a --timeout rests on. With one, the last look is when that
-    is over."""
+    is over, and a look that brokers hold up is not waited for much longer."""
     watch = watch_of(plan, cluster)
     seen = 0
-    until: float | None = None
+    until = None if plan.timeout is None else monotonic() + plan.timeout
     while not stop.asked:
         try:
-            look = await stop.unless(watch.look())
+            async with asyncio.timeout(None if until is None else max(until - monotonic(), 0.0) + GRACE):
+                look = await stop.unless(watch.look())
+        except TimeoutError:
+            complain("brokers did not answer in time, so nothing is known of the lag now")
+            return
         except KcliError as problem:
             if not seen or (plan.promise is not None and plan.timeout is None):
                 raise
@@ -151,8 +156,6 @@ async def _looks(plan: Plan, stop: Stop, cluster: Cluster) -> AsyncIterator[Look
             look = None
         if look is not None:
             seen += 1
-            if until is None and plan.timeout is not None:
-                until = monotonic() + plan.timeout
             yield look
         if plan.looks is not None and seen >= plan.looks:
             return
@@ -244,7 +247,7 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
                     complain(sentence)
                 break
         else:
-            if plan.promise is not None and plan.timeout is not None and plan.looks is None and not stop.asked:
+            if plan.promise is not None and plan.replay is None and (last is None or plan.looks is None):
                 code = LATE  # the looks ended without an answer
     finally:
         screen.close()
