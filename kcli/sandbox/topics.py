@@ -116,9 +116,11 @@ class Topics:
         if name in self.by_name:
             raise BrokerError(codes.TOPIC_ALREADY_EXISTS, message=f"topic '{name}' already exists")
         kept = {key: checked(key, value) for key, value in (configs or {}).items()}
+        before = self._next_leader
         replicas = self._placed(assignments) if assignments else self._spread(partitions, replication)
         topic = Topic(name, os.urandom(16), kept)
         if check_only:
+            self._next_leader = before
             topic.partitions = []
             return topic
         for index, nodes in enumerate(replicas):
@@ -147,12 +149,16 @@ class Topics:
                 raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message=f"no such placement: {nodes}")
         return assignments
 
+    def copies(self, asked: int) -> int:
+        """How many replicas a partition gets: three, if there are brokers for it, unless it is said (-1)."""
+        return min(3, len(self._node_ids)) if asked == -1 else asked
+
     def _spread(self, partitions: int, replication: int, first: int = 0) -> list[list[int]]:
         partitions = 1 if partitions == -1 else partitions
         if not 0 < partitions <= MOST_PARTITIONS:
             raise BrokerError(codes.INVALID_PARTITIONS, message=f"1 to {MOST_PARTITIONS} partitions, not {partitions}")
         count = len(self._node_ids)
-        replication = min(3, count) if replication == -1 else replication
+        replication = self.copies(replication)
         if not 0 < replication <= count:
             raise BrokerError(
                 codes.INVALID_REPLICATION_FACTOR, message=f"replication factor {replication} with {count} brokers"

@@ -121,6 +121,16 @@ def test_a_size_of_which_a_part_is_not_known_is_not_said(
     assert (empty["size"], orders["size"]) == (0, None)
 
 
+def test_a_plan_of_a_topic_says_what_will_be_made(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SandboxThread(brokers=3) as made:
+        monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
+        line = ("topics", "create", "fresh")
+        (plan,), (done,) = rows(capsys, *line, "--dry-run"), rows(capsys, *line)
+        assert (plan["partitions"], plan["replicas"]) == (done["partitions"], done["replicas"]) == (1, 3)
+
+
 def test_what_is_beyond_the_end_is_said(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     (row,) = rows(capsys, "topics", "trim", "orders:0", "--before", "4711", "--dry-run")
     assert (row["new"], row["note"]) == (100, "clamped: 4711 is past the log's end")

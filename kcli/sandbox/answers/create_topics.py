@@ -51,16 +51,20 @@ def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTo
         raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
     if any(config.value is None for config in asked.configs):
         raise BrokerError(codes.INVALID_CONFIG, message="null value not supported for topic configs")
+    partitions = asked.num_partitions if asked.num_partitions != -1 else call.sandbox.default_partitions
     topic = call.sandbox.topics.create(
         asked.name,
-        asked.num_partitions if asked.num_partitions != -1 else call.sandbox.default_partitions,
+        partitions,
         replication=asked.replication_factor,
         configs={config.name: config.value or "" for config in asked.configs},
         assignments=[one.broker_ids for one in placed] or None,
         check_only=check_only,
     )
-    count = len(topic.partitions) or len(placed) or max(asked.num_partitions, 1)
-    copies = len(topic.partitions[0].replicas) if topic.partitions else max(asked.replication_factor, 1)
+    count = len(topic.partitions) or len(placed) or partitions
+    if topic.partitions or placed:
+        copies = len(topic.partitions[0].replicas if topic.partitions else placed[0].broker_ids)
+    else:
+        copies = call.sandbox.topics.copies(asked.replication_factor)
     return CreatableTopicResult(
         name=topic.name,
         topic_id=NO_ID if check_only else topic.id,
