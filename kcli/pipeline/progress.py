@@ -119,9 +119,8 @@ class Listener:
                 data = self._socket.recv(65536)
             except BlockingIOError:
                 break
-            try:
-                report = Report(**json.loads(data))
-            except (ValueError, TypeError):
+            report = _report(data)
+            if report is None:
                 continue  # a stranger's datagram
             key = report.stage, report.partition, report.attempt
             known = self.reports.get(key)
@@ -138,3 +137,14 @@ class Listener:
         """All but the newest half; by then they were handed out many times."""
         for key in sorted(self.reports)[: len(self.reports) // 2]:
             del self.reports[key]
+
+
+def _report(data: bytes) -> Report | None:
+    """What a datagram says; None where it is none of ours: on a cluster anybody who reaches us can send some."""
+    try:
+        values = json.loads(data)
+        report = Report(**values)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    usual = Report()
+    return report if all(type(value) is type(getattr(usual, name)) for name, value in values.items()) else None

@@ -159,6 +159,21 @@ def test_datagrams_tell_how_far_a_task_is():
     unheard.close()
 
 
+@pytest.mark.parametrize(
+    "said", [b"", b"\xff", b"[]", b"[" * 9000, b"7", b'{"rows":"x"}', b'{"stage":null}', b'{"rows":1.5}', b'{"no":1}']
+)
+def test_a_strangers_datagram_changes_nothing(said):
+    with Listener() as live, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+        host, _, port = live.address.rpartition(":")
+        stranger.sendto(said, (host, int(port)))
+        reporter = Reporter(live.address, "a", 3, 10, 20)
+        reporter.noted(4, 400, 14)
+        reporter.close()
+        while not live.reports:
+            found = live.poll()
+        assert [report.rows for report in found] == [4]
+
+
 def test_what_spark_says_becomes_one_sentence_with_our_exit_code():
     ours = Exception(
         '[PYTHON_DATA_SOURCE_ERROR] Failed: Traceback (most recent call last):\n  File "x", line 1, in f\n'
