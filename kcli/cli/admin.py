@@ -165,14 +165,15 @@ def confirm(values: Values, document: Document, phrase: str, *, adds: bool = Fal
         document.fail(error)
         write(document, format_of(values))
         raise error
-    write(document, "table")
+    data = format_of(values) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
+    write(document, "table", sys.stderr if data else sys.stdout)
     _refuse(document, adds)
     sys.stderr.write(f"Type {phrase!r} to do this: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip() == phrase:
         document.begun = True
         return True
-    complain("nothing was done")
+    document.fail(KcliError("nothing was done"))
     return False
 
 

@@ -127,6 +127,19 @@ def test_on_a_terminal_the_name_must_be_typed(
     assert ran.code == (0 if gone else 1)
 
 
+@pytest.mark.parametrize("typed", ["orders\n", "no\n"])
+def test_who_is_asked_sees_the_plan_and_a_pipe_gets_the_outcome_only(
+    line: Line, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    monkeypatch.setattr(sys, "stderr", err := Terminal())
+    ran = line("topics", "delete", "orders", "-J")
+    assert "would delete" in err.getvalue()
+    done = typed == "orders\n"
+    assert (ran.json["ok"], [row["result"] for row in ran.json["topics"]]) == (done, ["deleted"] if done else [])
+    assert ("nothing was done" in err.getvalue()) is not done
+
+
 def test_a_failure_is_a_json_document_too(line: Line) -> None:
     line.tiny.down = {1, 2}
     line.tiny.brokers[3].cluster.down.add(3)

@@ -43,6 +43,7 @@ def run(values: Values) -> int:
     code = 1 if made.errors else 0
     if made.rows["orphans"] and not values["dry_run"]:
         if not confirm(values, made, "remove"):
+            complain(made.errors[-1]["message"])
             return 1
         for row, one in zip(rows, found.values(), strict=True):
             remove(one)
