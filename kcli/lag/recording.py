@@ -36,6 +36,8 @@ SAMPLE = (
 )
 LATER = ("counted",)
 """What recordings of before do not have."""
+LAST = 253_402_300_800.0
+"""The year 10000, which no calendar of Python has."""
 
 
 def line(time: float, snapshot: Snapshot) -> str:
@@ -72,8 +74,13 @@ def read(text: str) -> tuple[float, Snapshot]:
             failed={name: KcliError(text) for name, text in whole["failed"].items()},
             brokers={int(node): KcliError(text) for node, text in whole["brokers"].items()},
         )
-        return float(whole["time"]), snapshot
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        moment = float(whole["time"])
+        if not 0 <= moment < LAST:
+            raise DecodeError(f"its time is {moment:.15g}, which is none in seconds since the epoch")
+        return moment, snapshot
+    except KeyError as problem:
+        raise DecodeError(f"not a line of a lag recording: it has no {problem}") from problem
+    except (ValueError, TypeError, AttributeError) as problem:
         raise DecodeError(f"not a line of a lag recording: {problem}") from problem
 
 

@@ -9,11 +9,11 @@ import asyncio
 from bisect import bisect_right
 from pathlib import Path
 
-from kcli.errors import DecodeError, UsageError
+from kcli.errors import DecodeError, KcliError, UsageError
 from kcli.lag.history import KEEP, History
 from kcli.lag.recording import read
 from kcli.lag.watch import Look
-from kcli.tui.messages import Connected, Looked
+from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.session import NoCluster, Session, Trails
 
 TYPE_CHECKING = False
@@ -32,30 +32,37 @@ SPEEDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 
 class Recording:
-    """The looks of a file by number. Raises UsageError for a file that cannot be read or has none."""
+    """The looks of a file by number. Raises UsageError for a file that cannot be read or has none. A last line that
+    was not written to its end is left out: `unfinished`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.times: list[float] = []
         self._places: list[int] = []
+        self.unfinished = False
         try:
             with path.open("rb") as lines:
                 place = 0
                 for number, line in enumerate(lines, 1):
                     if line.strip():
-                        self.times.append(self._time(line, number))
-                        self._places.append(place)
+                        self._note(line, number, place)
                     place += len(line)
         except OSError as problem:
             raise UsageError(f"--replay {path}: {problem.strerror}") from problem
         if not self.times:
             raise UsageError(f"--replay {path}: there is no look in it; record one: kcli lag record > {path}")
 
-    def _time(self, line: bytes, number: int) -> float:
+    def _note(self, line: bytes, number: int, place: int) -> None:
+        """When a look was made, and where its line is."""
         try:
-            return read(line.decode())[0]
+            time = read(line.decode())[0]
         except (DecodeError, UnicodeDecodeError) as problem:
-            raise UsageError(f"--replay {self.path}:{number}: {problem}") from problem
+            self.unfinished = bool(self.times) and not line.endswith(b"\n")
+            if not self.unfinished:
+                raise UsageError(f"--replay {self.path}:{number}: {problem}") from problem
+        else:
+            self.times.append(time)
+            self._places.append(place)
 
     def feed(self, history: History, first: int, last: int) -> Look:
         """Add the looks from `first` to `last`; what the last one shows."""
@@ -101,6 +108,8 @@ class ReplaySession(Session):
         self._post = post
         self.paused = True
         self._post(Connected(None, 0))
+        if self.recording.unfinished:
+            self._post(LookFailed(KcliError("the recording ends in the middle of a line, which is left out")))
         self.go(len(self.times) - 1)
         self._playing = asyncio.create_task(self._play(), name="replay")
 
@@ -152,9 +161,15 @@ class ReplaySession(Session):
             first = bisect_right(self.times, self.times[to] - KEEP)
         else:
             first = to
-        for number in range(first, to + 1):
-            look = self.recording.feed(self._history, number, number)
-            self.trails.add(look)
+        try:
+            for number in range(first, to + 1):
+                look = self.recording.feed(self._history, number, number)
+                self.trails.add(look)
+        except (OSError, DecodeError, UnicodeDecodeError) as problem:
+            self.paused, self._fed = True, len(self.times)  # all is worked out anew, if it is ever whole again
+            why = (isinstance(problem, OSError) and problem.strerror) or problem
+            self._post(LookFailed(KcliError(f"{self.recording.path} was changed while it is replayed: {why}")))
+            return
         self.at = self._fed = to
         self._post(Looked(look, self.trails))
 

@@ -11,6 +11,7 @@ import pytest
 from kcli.admin.groups import Described
 from kcli.admin.lag import Sample
 from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.errors import UsageError
 from kcli.lag.recording import line
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
@@ -114,3 +115,43 @@ async def test_a_topic_of_a_recording_has_its_groups_and_windows_change(recordin
         await pilot.press("right_square_bracket")
         await shows(pilot, "rates over 120 s")
         await shows(pilot, "billing")
+
+
+def cut_off(path: Path) -> None:
+    """As when the disk is full, or the copy was made too early."""
+    path.write_text(path.read_text()[:-40])
+
+
+async def test_a_recording_that_was_cut_off_is_shown_up_to_its_last_whole_line(recording: Path) -> None:
+    cut_off(recording)
+    async with replay(recording) as pilot:
+        await shows(pilot, "ends in the middle of a line")
+        board = pilot.app
+        assert isinstance(board, Dashboard)
+        assert board.look is not None
+        assert board.look.time == 1_700_000_028.0
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (('"time":1700000003.0', '"time":1700000003000.0'), "4: its time is 1700000003000, which is none"),
+        (('"time":1700000003.0', '"time":NaN'), "4: its time is nan"),
+        (('"time":1700000003.0,', ""), "4: not a line of a lag recording: it has no 'time'"),
+    ],
+)
+def test_a_line_that_makes_no_sense_is_named(recording: Path, change: tuple[str, str], says: str) -> None:
+    recording.write_text(recording.read_text().replace(*change))
+    with pytest.raises(UsageError) as told:
+        ReplaySession(recording)
+    assert f"--replay {recording}:{says}" in str(told.value)
+
+
+async def test_a_recording_that_goes_while_it_is_shown_is_told_and_the_screen_stays(recording: Path) -> None:
+    async with replay(recording) as pilot:
+        for spoil in (lambda: recording.write_text(""), recording.unlink):
+            spoil()
+            await pilot.press("comma")
+            await shows(pilot, "was changed while it is replayed")
+            assert "billing" in seen(pilot)
+            assert pilot.app.is_running
