@@ -103,7 +103,7 @@ def test_who_interrupts_what_was_begun_is_told_that_it_may_be_done(line: Line, m
     ran = line("topics", "delete", "orders", "--execute")
     assert ran.code == 130
     assert "interrupted: what was sent already may have been done" in ran.err
-    monkeypatch.setattr(command, "list_offsets", interrupted)
+    monkeypatch.setattr(command, "describe_topics", interrupted)
     ran = line("topics", "delete", "orders", "--execute")
     assert (ran.code, ran.err) == (130, "")
 
