@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, AclFilter, number, word
-from kcli.admin.gather import ask_anyone, pieces
+from kcli.admin.gather import ask_anyone, ask_once, pieces
 from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
@@ -69,7 +69,7 @@ async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
             for one in some
         ]
         try:
-            answer = await (await cluster.anyone()).ask(CreateAclsRequest(creations=rows))
+            answer = await ask_once(await cluster.anyone(), CreateAclsRequest(creations=rows))
         except KcliError as error:
             done.update(dict.fromkeys(some, error))
             continue
@@ -98,7 +98,7 @@ async def delete_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
             for one in some
         ]
         try:
-            answer = await (await cluster.anyone()).ask(DeleteAclsRequest(filters=rows))
+            answer = await ask_once(await cluster.anyone(), DeleteAclsRequest(filters=rows))
         except KcliError as error:
             done.update(dict.fromkeys(some, error))
             continue

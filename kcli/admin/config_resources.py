@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import ask_anyone
+from kcli.admin.gather import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion, UsageError
 from kcli.proto.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -213,10 +213,11 @@ async def _spread(
 
     async def ask(node: int | None, some: list[Resource]) -> dict[Resource, A | KcliError]:
         try:
+            if once:
+                broker = await (cluster.anyone() if node is None else cluster.node(node))
+                return dict(read(await ask_once(broker, request(some))))
             if node is not None:
                 return dict(read(await (await cluster.node(node)).ask(request(some))))
-            if once:
-                return dict(read(await (await cluster.anyone()).ask(request(some))))
             return dict(read(await ask_anyone(cluster, request(some))))
         except KcliError as error:
             return dict.fromkeys(some, error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError, UnknownOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,6 +127,17 @@ async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
         except ConnectError:
             continue
     return await (await cluster.anyone()).ask(request)
+
+
+async def ask_once(broker: Broker, request: Request[R]) -> R:
+    """Ask for a change. Raises UnknownOutcome where it was sent and no answer came: it may have been done, so nobody
+    but who looks may ask again."""
+    try:
+        return await broker.ask(request)
+    except (ConnectError, DeadlineExceeded) as error:
+        if not error.sent or getattr(request, "validate_only", False):
+            raise
+        raise UnknownOutcome(f"it is unknown whether it was done, look before you do it again: {error}") from error
 
 
 def _unanswered() -> KcliError:

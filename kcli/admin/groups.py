@@ -6,7 +6,7 @@ from kcli import codes
 from kcli.admin.assignment import assigned_partitions, subscribed_topics
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import PATIENCE, ask_every, bad, good
-from kcli.errors import BrokerError, KcliError, UnsupportedVersion
+from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages import consumer_group_describe as kip848
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
@@ -276,12 +276,20 @@ async def delete_groups(
     there was none."""
     from kcli.proto.messages.delete_groups import DeleteGroupsRequest
 
+    sent: set[str] = set()  # those of which no answer came: when they are missing afterwards, it was this
+
     async def ask(broker: Broker, some: list[str]) -> dict[str, bool | KcliError]:
-        answer = await broker.ask(DeleteGroupsRequest(groups_names=some))
+        try:
+            answer = await broker.ask(DeleteGroupsRequest(groups_names=some))
+        except ConnectError as error:
+            sent.update(some if error.sent else ())
+            raise
         done: dict[str, bool | KcliError] = {}
         for row in answer.results:
             code = codes.of(row.error_code)
-            if code is codes.GROUP_ID_NOT_FOUND:
+            if code is codes.GROUP_ID_NOT_FOUND and row.group_id in sent:
+                done[row.group_id] = True
+            elif code is codes.GROUP_ID_NOT_FOUND:
                 done[row.group_id] = GroupMissing(row.group_id)
             else:
                 done[row.group_id] = BrokerError(code, row.group_id) if code else True

@@ -7,7 +7,7 @@ to who came by a token itself.
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import ask_anyone
+from kcli.admin.gather import ask_anyone, ask_once
 from kcli.errors import BrokerError, UsageError
 from kcli.secret import Secret
 from kcli.values import Value, field
@@ -80,7 +80,7 @@ async def create_token(
         renewers=[CreatableRenewers(principal_type=kind, principal_name=name) for kind, name in pairs],
         max_lifetime_ms=lifetime,
     )
-    answer = await (await cluster.anyone()).ask(request)
+    answer = await ask_once(await cluster.anyone(), request)
     _check(answer.error_code)
     return Token(
         id=answer.token_id,
@@ -99,7 +99,7 @@ async def renew_token(cluster: Cluster, token: Token, period: int = DEFAULT) -> 
     from kcli.proto.messages.renew_delegation_token import RenewDelegationTokenRequest
 
     request = RenewDelegationTokenRequest(hmac=_bytes(token.hmac), renew_period_ms=period)
-    answer = await (await cluster.anyone()).ask(request)
+    answer = await ask_once(await cluster.anyone(), request)
     _check(answer.error_code, f"delegation token {token.id}")
     return answer.expiry_timestamp_ms
 
@@ -109,7 +109,7 @@ async def expire_token(cluster: Cluster, token: Token, period: int = DEFAULT) ->
     from kcli.proto.messages.expire_delegation_token import ExpireDelegationTokenRequest
 
     request = ExpireDelegationTokenRequest(hmac=_bytes(token.hmac), expiry_time_period_ms=period)
-    answer = await (await cluster.anyone()).ask(request)
+    answer = await ask_once(await cluster.anyone(), request)
     _check(answer.error_code, f"delegation token {token.id}")
     return answer.expiry_timestamp_ms
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, may_try_again
+from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, ask_once, may_try_again
 from kcli.admin.offsets import TopicMissing
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
@@ -188,7 +188,7 @@ async def ask_controller(
         late = loop.time() + pause > give_up
         try:
             broker = await cluster.controller()
-            answer = await broker.ask(request)
+            answer = await ask_once(broker, request)
             if late or codes.NOT_CONTROLLER.number not in error_codes(answer):
                 return answer
         except ConnectError as error:

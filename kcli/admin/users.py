@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import ask_anyone
+from kcli.admin.gather import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError
 from kcli.secret import Secret
 from kcli.values import Frozen
@@ -106,7 +106,7 @@ async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str
     )
     users = [one.user if isinstance(one, Password) else one[0] for one in changes]
     try:
-        answer = await (await cluster.anyone()).ask(request)
+        answer = await ask_once(await cluster.anyone(), request)
     except KcliError as error:
         return dict.fromkeys(users, error)
     told = {row.user: row for row in answer.results}

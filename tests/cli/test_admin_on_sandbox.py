@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,54 @@ def test_topics_groups_lag_and_offsets(sandbox: SandboxThread, capsys: pytest.Ca
     assert run(capsys, "groups", "list") == (0, "", "")
     assert run(capsys, "topics", "delete", "orders", "--execute")[0] == 0
     assert run(capsys, "topics", "list") == (0, "", "")
+
+
+UNKNOWN = "it is unknown whether it was done, look before you do it again"
+
+
+@pytest.mark.parametrize(
+    ("api", "words", "found"),
+    [
+        ("CreateTopics", ("topics", "create", "fresh"), ("topics", "describe", "fresh")),
+        ("DeleteTopics", ("topics", "delete", "orders", "--execute"), ()),
+        ("CreateAcls", ("acls", "add", "--allow", "a", "--operation", "read", "--topic", "t", "--execute"), ("acls",)),
+    ],
+)
+def test_D22_a_change_without_an_answer_is_not_said_to_have_failed(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], api: str, words: tuple[str, ...],
+    found: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert run(capsys, "topics", "create", "orders", "-p", "2")[0] == 0
+    sandbox.faults.lose_answer(api, times=1)
+    code, _, err = run(capsys, *words)
+    assert code == 1
+    assert UNKNOWN in err
+    assert "no ACL was changed" not in err
+    if found:
+        assert run(capsys, *found)[1] != ""
+    else:
+        assert run(capsys, "topics", "describe", "orders")[0] == 1
+
+
+def test_D22_what_is_only_checked_fails_when_no_answer_comes(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "topics", "create", "orders")[0] == 0
+    sandbox.faults.lose_answer("IncrementalAlterConfigs", times=1)
+    code, _, err = run(capsys, "configs", "set", "topic", "orders", "retention.ms=5", "--execute", "--no-undo")
+    assert (code, UNKNOWN in err) == (1, False)
+    assert run(capsys, "configs", "get", "topic", "orders")[1] == ""
+
+
+def test_D22_a_group_that_is_gone_after_a_lost_answer_was_deleted(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "topics", "create", "orders")[0] == 0
+    asyncio.run(commit(sandbox.bootstrap, "billing", "orders"))
+    sandbox.faults.lose_answer("DeleteGroups", times=1)
+    code, out, _ = run(capsys, "groups", "delete", "billing", "--execute", "--no-undo", "-J")
+    assert (code, [row["result"] for row in json.loads(out)["groups"]]) == (0, ["deleted"])
 
 
 async def commit(bootstrap: str, group: str, topic: str) -> None:

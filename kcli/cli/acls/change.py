@@ -117,7 +117,9 @@ def _around(acls: Sequence[Acl]) -> list[AclFilter]:
 
 def _sum_up(values: Values, rows: list[Row]) -> None:
     counts = [(DONE[action], sum(one["result"] == DONE[action] for one in rows)) for action in (ADD, REMOVE)]
-    say(values, "; ".join(f"{plural(count, 'ACL')} {word}" for word, count in counts if count) or "no ACL was changed")
+    done = "; ".join(f"{plural(count, 'ACL')} {word}" for word, count in counts if count)
+    if done:
+        say(values, done)
 
 
 def _alone(values: Values, flag: str) -> None:
