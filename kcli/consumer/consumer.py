@@ -291,9 +291,9 @@ class Consumer:
         if self._reader.failure is not None:
             raise self._reader.failure
 
-    async def close(self) -> None:
-        """Commit (if automatic), leave the group, end every task. Again: nothing (B30). Raises why the last commit
-        did not succeed."""
+    async def close(self, timeout: float = 30.0) -> None:
+        """Commit (if automatic), leave the group, end every task; the group is not waited for longer than `timeout`
+        seconds. Again: nothing (B30). Raises why the last commit did not succeed."""
         if self._closed:
             return
         self._closed = True
@@ -302,6 +302,6 @@ class Consumer:
         try:
             if self._session is not None:
                 self._leaving = True
-                await self._session.close()
+                await self._session.close(timeout)
         finally:
             await self._reader.close()

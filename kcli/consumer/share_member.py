@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kcli.settings import ConsumerSettings
 
 LEAVE_TRIES = 3
+LEAVE_WITHIN = 10.0  # seconds, looking for the coordinator included
 SHARE_HEARTBEAT = 76
 
 
@@ -199,7 +200,15 @@ class ShareMember:
             await asyncio.wait(tasks)
         known = bool(tasks) and self._member.state != FAILED
         self._member.close()
-        for attempt in range(LEAVE_TRIES if known else 0):
+        if known:
+            try:
+                async with asyncio.timeout(LEAVE_WITHIN):
+                    await self._leave()
+            except TimeoutError:
+                return  # the session's timeout tells the others
+
+    async def _leave(self) -> None:
+        for attempt in range(LEAVE_TRIES):
             try:
                 answer = await self._coordinator.ask(self._member.farewell(), timeout=5.0)
             except KcliError as error:

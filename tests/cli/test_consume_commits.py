@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from kcli import codes
 from kcli.cli.consume.commits import Commits, LastCommitFailed
+from kcli.cli.consume.reading import Reading
+from kcli.cli.loop import Stop
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition
@@ -47,3 +51,30 @@ async def test_E40_any_other_refusal_ends_the_run_and_nothing_is_committed_while
         await one.last()
     await one.now({A})
     assert consumer.commits == []
+
+
+class Silent(Consumer):
+    """Its coordinator is gone."""
+
+    async def commit(self, offsets: dict[TopicPartition, OffsetAndEpoch]) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_D45_a_coordinator_that_is_gone_does_not_hold_up_ctrl_c() -> None:
+    one = commits(Silent())
+    with pytest.raises(
+        LastCommitFailed, match=r"no answer within 0.05 s: t\[0\] before offset 7: .* may be read"
+    ) as told:
+        await asyncio.wait_for(one.last(0.05), 10)
+    assert told.value.exit_code == 4
+    assert one._open == {}  # nothing is committed while the group is left
+
+
+async def test_D45_a_commit_on_the_way_is_given_up_at_ctrl_c_and_made_at_the_end() -> None:
+    consumer = Silent()
+    one, stop = commits(consumer), Stop()
+    reading = Reading.__new__(Reading)
+    reading.commits, reading._arrivals = one, None
+    asyncio.get_running_loop().call_later(0.01, stop.interrupt)
+    await asyncio.wait_for(reading._now_and_then(stop), 10)
+    assert one._open == {A: OffsetAndEpoch(7)}

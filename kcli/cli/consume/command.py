@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
 
 FAILED_ASSERTION = 3  # exit code
+PATIENCE = 10.0  # seconds that the last commit may take after Ctrl-C
+LEAVE = 5.0  # and leaving the group
 
 
 class Plan(Selection):
@@ -112,8 +114,12 @@ async def _consume(plan: Plan, stop: Stop) -> int:
                     if commits is not None:
                         await stop.unless(commits.settle())
                 finally:
-                    if commits is not None:
-                        await commits.last()
+                    try:
+                        if commits is not None:
+                            await commits.last(PATIENCE if stop.asked else None)
+                    finally:
+                        if stop.asked:
+                            await consumer.close(LEAVE)
     finally:
         sink.close()
     return _verdict(plan, reading, stop)

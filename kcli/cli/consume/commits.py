@@ -35,6 +35,7 @@ class Commits:
         self._ending = False
         self._gone: dict[TopicPartition, OffsetAndEpoch] = {}  # lost to the group while we ended
         self._settled: set[TopicPartition] = set()  # committed by us since they were assigned
+        self._left: dict[TopicPartition, OffsetAndEpoch] = {}  # not committed when there was no time left
         self._unsure = False  # a try was not answered: what seems not to be committed may be
         self._at = monotonic()
 
@@ -106,9 +107,18 @@ class Commits:
             await asyncio.sleep(0.01)
         self._open.update({at: OffsetAndEpoch(position) for at, position in known.items()})
 
-    async def last(self) -> None:
+    async def last(self, patience: float | None = None) -> None:
         """Commit. A rebalance in the way is gone through: what we still own then is committed in the new generation,
-        what we lost is told. Whatever became of it, nothing is left to commit while the group is left (E40, E44)."""
+        what we lost is told. Whatever became of it, nothing is left to commit while the group is left (E40, E44). It
+        takes `patience` seconds at most: who pressed Ctrl-C does not wait for a coordinator that is gone."""
+        try:
+            async with asyncio.timeout(patience):
+                await self._last()
+        except TimeoutError:
+            silent = DeadlineExceeded(f"no answer within {patience or 0:g} s", sent=True)
+            raise LastCommitFailed(silent, {**self._gone, **self._left}) from None
+
+    async def _last(self) -> None:
         until = monotonic() + REJOIN
         self._ending = True
         consumer = self._consumer
@@ -127,6 +137,7 @@ class Commits:
         except (BrokerError, ConnectError, DeadlineExceeded) as error:
             raise LastCommitFailed(error, {**self._gone, **self._open}) from error
         finally:
+            self._left = dict(self._open)
             self._open.clear()
 
     async def _made(self) -> bool:

@@ -82,7 +82,7 @@ class Reading:
 
     async def _now_and_then(self, stop: Stop) -> None:
         if self.commits is not None:
-            await self.commits.in_time()
+            await stop.unless(self.commits.in_time())
         if self._arrivals is not None:
             new = await stop.unless(self._arrivals.look())
             if new:

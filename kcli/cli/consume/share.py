@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share_ranges import Outcome
 
 FAILED_ASSERTION = 3  # exit code
+LEAVE = 5.0  # seconds to give back and leave after Ctrl-C
 NOT_OURS = {
     "group": "--group and --share-group are two kinds of groups; take one",
     "partitions": "--share-group gives out records of all partitions; -p does not go with it",
@@ -85,6 +86,8 @@ async def _consume(plan: SharePlan, stop: Stop) -> int:
                 reading = ShareReading(plan, consumer, sink)
                 await stop.unless(consumer.subscribe(plan.topics))
                 await reading.everything(stop)
+                if stop.asked:
+                    await consumer.close(LEAVE)
     finally:
         sink.close()
     return _verdict(plan, reading, stop)
