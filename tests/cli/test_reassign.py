@@ -284,6 +284,10 @@ def test_replicas_go_from_disk_to_disk(sandbox: SandboxThread, capsys: pytest.Ca
     assert throttled(capsys) == []
     (one,) = disks(capsys, "orders:1", "--broker", "2", "--to", "/memory/2-2", "--execute")
     assert one["result"] in ("moving", "done")
+    capsys.readouterr()
+    for word in ("nosuch", "orders:99"):
+        assert main(["reassign", "disks", word, "--broker", "2", "--to", "/memory/2-2", "--execute"]) == 1
+        assert "nothing to do" not in capsys.readouterr().err
     for words in (["--broker", "1"], ["--to", "/elsewhere"], ["--balance", "--to", "/memory/1"], ["--broker", "x"],
                   ["--balance", "--throttle", "1MB"]):  # fmt: skip
         assert main(["reassign", "disks", *words]) == 2, words

@@ -36,13 +36,15 @@ def disks(values: Values) -> int:
     excluding(values)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
+        if scope.topics:
+            await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that it is there already
         places = await _places(cluster, document, brokers)
         wanted = _wanted(places, scope, values)
         rows = {at: row for at, row in _rows(places).items() if at in wanted}
         for at, row in rows.items():
             row["new"] = wanted[at]
         document.rows["replicas"] = list(rows.values())
-        if not rows:
+        if not rows and not document.errors:
             say(values, "nothing to do")
         if values["dry_run"] or not rows or document.errors:
             return None
