@@ -259,6 +259,15 @@ def test_an_undo_file_with_a_value_that_is_no_text_is_refused(
     assert "retention.ms: a name and a value are strings" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["broker", "topic", "client-metrics"])
+def test_an_empty_name_is_not_all_brokers(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    assert main(["configs", "set", kind, "", "log.cleaner.threads=2", "--execute", "--no-undo"]) == 2
+    assert f"'' names no {kind}" in capsys.readouterr().err
+    assert rows(capsys, "configs", "get", "broker", "default") == []
+
+
 def test_a_config_is_set_once_in_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["configs", "set", "topic", "orders", "retention.ms=5", "retention.ms=6", "--dry-run"]) == 2
     assert "retention.ms: named twice" in capsys.readouterr().err

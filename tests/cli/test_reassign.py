@@ -342,6 +342,7 @@ def test_a_deadline_or_a_way_to_stop_is_for_those_who_wait(sandbox: SandboxThrea
         "verify nosuchfile", "throttle 1 2", "throttle 0", "throttle 5MB --remove", "cancel", "cancel x --all-topics",
     ):  # fmt: skip
         assert main(["reassign", *line.split()]) == 2, line
+    assert main(["reassign", "plan", "orders", "--broker-list", ""]) == 2, "not all brokers"
 
 
 def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(

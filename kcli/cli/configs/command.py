@@ -265,6 +265,8 @@ def _named(values: Values, least: int) -> tuple[Resource, list[str]]:
     words = values["words"]
     if len(words) < least:
         raise UsageError("say of what, and what: KIND NAME" + (" KEY" if least > 2 else ""))
+    if not words[1]:
+        raise UsageError(f"'' names no {words[0]}" + ("; default means all" if words[0] == "broker" else ""))
     return resource(words[0], _name(words[0], words[1])), list(dict.fromkeys(words[2:]))
 
 

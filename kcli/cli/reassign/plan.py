@@ -124,7 +124,8 @@ async def from_options(cluster: Cluster, plan: Plan, document: Document, values:
 
 def _usable(plan: Plan, values: Values, leaving: list[int]) -> dict[int, str | None]:
     """The brokers that may have replicas. Raises UsageError for one that is not there, and for racks of some only."""
-    only = _ids("--broker-list", values["broker_list"].split(",")) if values["broker_list"] else list(plan.racks)
+    given = values["broker_list"]
+    only = list(plan.racks) if given is None else _ids("--broker-list", given.split(","))
     for node in only:
         if node not in plan.racks:
             raise UsageError(f"broker {node} is not there; there are {', '.join(map(str, sorted(plan.racks)))}")
