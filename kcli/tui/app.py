@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
+from textual.screen import Screen
 
 from kcli.errors import KcliError
 from kcli.tui.messages import Connected, Looked, LookFailed
@@ -25,15 +26,19 @@ from kcli.tui.widgets.debug import Frames
 from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from textual.actions import ActionParseResult
     from textual.command import Provider
     from textual.dom import DOMNode
-    from textual.screen import Screen
 
     from kcli.lag.watch import Look
     from kcli.tui.session import Session, Trails
     from kcli.tui.widgets.masthead import Masthead
+
+
+LEAVING = ("back", "dismiss", "dismiss(None)")
+"""Actions that leave a screen."""
 
 
 class Dashboard(App[int]):
@@ -196,6 +201,19 @@ class Dashboard(App[int]):
         if action in ("step", "faster", "play"):
             return not self.session.live
         return action != "pause" or self.session.live
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """A key that is typed before its screen is made does nothing there; what leaves it waits until it is made."""
+        if isinstance(default_namespace, Screen) and not default_namespace.is_mounted:
+            if action in LEAVING:
+                default_namespace.call_later(self.run_action, action, default_namespace, namespaces)
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     def action_play(self) -> None:
         self.action_pause()

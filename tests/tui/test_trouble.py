@@ -16,6 +16,8 @@ from kcli.sandbox.orders import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.backstage import Backstage
+from kcli.tui.places import find
+from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.topics import Topics
 from kcli.tui.session import LiveSession
 from kcli.tui.tail import Seen, Tail
@@ -190,3 +192,23 @@ async def test_what_is_asked_after_the_end_is_refused_and_no_coroutine_is_left()
         one.call(lambda: None)
         await one.stop()
     gc.collect()  # a coroutine that nobody awaits, or a loop that nobody closes, warns now
+
+
+@pytest.mark.parametrize("place", ["brokers", "topic orders", "records orders"])
+async def test_keys_that_come_before_their_page_is_made_do_no_harm(world: World, place: str) -> None:
+    """Typed in one go, or pasted: the page is on top before it has anything on it."""
+    async with world.open() as pilot:
+        board = pilot.app
+        assert isinstance(board, Dashboard)
+        for action in ("filter", "tab('x')", "back"):
+            page = find(place)
+            assert page is not None
+            made = board.push_screen(page)
+            assert board.screen is page
+            assert not page.is_mounted
+            await board.run_action(action, page)
+            await made
+            await pilot.pause()
+            if board.screen is page:
+                await pilot.press("escape")
+            await until(pilot, lambda: isinstance(board.screen, Groups))

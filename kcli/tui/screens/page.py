@@ -161,10 +161,14 @@ class Page(Screen[None]):
 
     def retitle(self) -> None:
         """The heading and the command, as they are now."""
+        if not self.stands:
+            return
         self.query_one("#heading", Static).update(self.heading)
         self.query_one("#same-as", Static).update(f"$ {self.command}")
 
     def _tell_masthead(self) -> None:
+        if not self.stands:
+            return
         self.board.inform(self.query_one(Masthead))
         if isinstance(self.session, ReplaySession):
             one = self.session
@@ -172,7 +176,7 @@ class Page(Screen[None]):
 
     def _new_look(self, look: Look | None) -> None:
         self._tell_masthead()
-        if look is not None:
+        if look is not None and self.stands:
             self.looked(look)
             self.retitle()
         if self.session.live and self.is_current and not self._asking:
@@ -214,16 +218,21 @@ class Page(Screen[None]):
     @property
     def is_there(self) -> bool:
         """Whether there is anything to show an answer on: an answer may come while the page is being taken down."""
-        return self.is_mounted and bool(self.query(Rows)) and bool(self.query("#heading"))
+        return self.is_mounted and self.stands
+
+    @property
+    def stands(self) -> bool:
+        """Whether all its parts are there: a look may come while they are made or taken down."""
+        return all(self.query(part) for part in (Masthead, "#heading", Rows, "#filter", "#same-as"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is no way back from the first screen, except out of its filter."""
         return action != "back" or len(self.app.screen_stack) > 2 or any(one.display for one in self.query("#filter"))
 
     def action_back(self) -> None:
-        field = self.query_one("#filter", Input)
-        if field.display:
-            field.value = ""
+        shown = [field for field in self.query("#filter").results(Input) if field.display]
+        if shown and self.is_mounted:
+            shown[0].value = ""
             self._close_filter()
         elif len(self.app.screen_stack) > 2:
             self.app.pop_screen()
