@@ -187,6 +187,18 @@ def test_files_that_one_cluster_has_are_new_to_another(jobs, topics, sandbox, re
     assert jobs(*line, sandbox.bootstrap).checkpoint != here.checkpoint
 
 
+@pytest.mark.parametrize("command", [("pipeline", "export"), ("copy",)])
+def test_an_end_that_was_asked_for_is_no_open_transaction(topics, tmp_path, capfd, command):
+    from kcli.cli.main import main
+
+    source = topics.make(1)
+    topics.values(source, 9)
+    target = str(tmp_path / "out") if command[0] == "pipeline" else topics.make(1)
+    words = ["-o", "2:5", "--isolation", "read_committed", "-b", topics.bootstrap, "--dry-run"]
+    assert main([*command, source, target, *words]) == 0
+    assert "transaction" not in capfd.readouterr().err
+
+
 def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
     code = """if True:
         from kcli.cli.pipeline.progress import Watch

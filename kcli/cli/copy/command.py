@@ -161,7 +161,8 @@ async def cluster_id(cluster: Cluster) -> str | None:
 async def _span(plan: Plan, source: Client) -> Span:
     """[start, stop) of each partition, fixed now (E18), begun where the copy was the last time."""
     places = await plan.places(source.cluster)
-    logs = {} if plan.follow else await plan.log_ends(source.cluster, places)
+    whole = plan.range.stop in (None, LATEST) and not plan.follow  # who names an end is told of no other
+    logs = await plan.log_ends(source.cluster, places) if whole else {}
     span = await plan.span(source.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
     sentence = held_back(logs, {at: stop for at, (_, stop) in span.items()})
     if sentence is not None:

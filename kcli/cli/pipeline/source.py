@@ -88,8 +88,9 @@ class Source:
     async def _look(self, client: Client) -> None:
         selection, quiet = self.selection, self.frame.quiet
         places = await selection.some_places(client.cluster)
-        logs = {} if self.frame.streaming else await selection.log_ends(client.cluster, places)
         given = selection.range
+        whole = given.stop in (None, LATEST) and not self.frame.streaming  # who names an end is told of no other
+        logs = await selection.log_ends(client.cluster, places) if whole else {}
         self.span = await selection.span(client.cluster, places, given.start or EARLIEST, given.stop or LATEST)
         self.topics = list(dict.fromkeys(at.topic for at in places))
         said = held_back(logs, {at: stop for at, (_, stop) in self.span.items()})
