@@ -31,7 +31,8 @@ class Source(Frozen):
     patience: float = PATIENCE
 
     def __str__(self) -> str:
-        return f"{{{self.kind}: {' '.join(self.what)}}}"
+        """Of a command its first word alone: among the others may be a secret."""
+        return f"{{{self.kind}: {self.what[0]}{' …' if len(self.what) > 1 else ''}}}"
 
     def resolve(self, where: str, warn: Callable[[str], None]) -> str:
         """The value. `where` opens every error, `warn` gets what is not as it should be. Raises UsageError."""

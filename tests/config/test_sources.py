@@ -201,6 +201,11 @@ def test_a_table_that_makes_no_sense_is_refused(table: dict[str, object], says: 
         from_table(table, "x", "/")
 
 
+def test_a_command_that_prints_nothing_is_named_by_its_first_word_alone() -> None:
+    said = refused(from_table({"command": ["true", "--token", "hunter2"]}, "x", "/"))
+    assert said == "here: {command: true …} is empty"
+
+
 def test_what_no_system_takes_is_refused_in_a_sentence() -> None:
     for table in ({"command": 'pass "show'}, {"file": "a\0b"}, {"command": ["a\0b"]}, {"command": "a\0b"}):
         with pytest.raises(UsageError, match=r"^x: (the command has a quotation mark|there is a NUL character in it)"):
