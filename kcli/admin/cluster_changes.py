@@ -1,12 +1,12 @@
 """Changes of a cluster as a whole: levels of features (KIP-584, 1022), voters of its quorum (KIP-853), brokers that
-will not come back. Any broker forwards them to the controller. Nothing is sent twice: an answer that is lost is an
-error that says so."""
+will not come back. Any broker forwards them to the controller. Nothing is sent twice: where an answer is lost, the
+outcome is unknown (`ask_once`)."""
 
 from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.gather import ask_anyone
+from kcli.admin.gather import ask_anyone, ask_once
 from kcli.admin.quorum import METADATA
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion
 from kcli.model import Address
@@ -58,7 +58,7 @@ async def update_features(
         else:
             one.allow_downgrade = how != UPGRADE
     request = UpdateFeaturesRequest(timeout_ms=TIMEOUT_MS, feature_updates=updates, validate_only=dry_run)
-    answer = await broker.ask(request)
+    answer = await ask_once(broker, request)
     if answer.error_code:
         failed = BrokerError(codes.of(answer.error_code), "features", answer.error_message)
         return dict.fromkeys(levels, failed)
@@ -103,7 +103,8 @@ async def add_voter(cluster: Cluster, voter: Controller) -> None:
     """Give a controller that is caught up a vote. Raises KcliError: DUPLICATE_VOTER, REQUEST_TIMED_OUT where the leader
     does not reach it, UNSUPPORTED_VERSION from a quorum whose voters stand in a file (kraft.version 0)."""
     known = await describe_cluster(cluster)
-    answer = await (await cluster.anyone()).ask(
+    answer = await ask_once(
+        await cluster.anyone(),
         AddRaftVoterRequest(
             cluster_id=known.cluster_id,
             timeout_ms=TIMEOUT_MS,
@@ -120,8 +121,9 @@ async def add_voter(cluster: Cluster, voter: Controller) -> None:
 async def remove_voter(cluster: Cluster, voter: Controller) -> None:
     """Take a vote. Raises KcliError: VOTER_NOT_FOUND, UNSUPPORTED_VERSION as `add_voter`."""
     known = await describe_cluster(cluster)
-    answer = await (await cluster.anyone()).ask(
-        RemoveRaftVoterRequest(cluster_id=known.cluster_id, voter_id=voter.node, voter_directory_id=voter.directory)
+    answer = await ask_once(
+        await cluster.anyone(),
+        RemoveRaftVoterRequest(cluster_id=known.cluster_id, voter_id=voter.node, voter_directory_id=voter.directory),
     )
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), f"voter {voter.node}", answer.error_message)
@@ -129,6 +131,6 @@ async def remove_voter(cluster: Cluster, voter: Controller) -> None:
 
 async def unregister_broker(cluster: Cluster, node: int) -> None:
     """Have the cluster forget a broker. Raises KcliError: BROKER_ID_NOT_REGISTERED."""
-    answer = await (await cluster.anyone()).ask(UnregisterBrokerRequest(broker_id=node))
+    answer = await ask_once(await cluster.anyone(), UnregisterBrokerRequest(broker_id=node))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), f"broker {node}", answer.error_message)

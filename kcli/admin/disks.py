@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.admin.gather import ask_once
 from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,
@@ -57,7 +58,7 @@ async def _at_broker(
         topic.partitions.append(at.partition)
     try:
         broker = await cluster.node(some[0].broker)
-        answer = await broker.ask(AlterReplicaLogDirsRequest(dirs=list(places.values())))
+        answer = await ask_once(broker, AlterReplicaLogDirsRequest(dirs=list(places.values())))
     except KcliError as error:
         return dict.fromkeys(some, error)
     told = {(topic.topic_name, one.partition_index): one for topic in answer.results for one in topic.partitions}

@@ -129,11 +129,11 @@ async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
     return await (await cluster.anyone()).ask(request)
 
 
-async def ask_once(broker: Broker, request: Request[R]) -> R:
+async def ask_once(broker: Broker, request: Request[R], timeout: float | None = None) -> R:
     """Ask for a change. Raises UnknownOutcome where it was sent and no answer came: it may have been done, so nobody
     but who looks may ask again."""
     try:
-        return await broker.ask(request)
+        return await broker.ask(request, timeout=timeout)
     except (ConnectError, DeadlineExceeded) as error:
         if not error.sent or getattr(request, "validate_only", False):
             raise

@@ -166,6 +166,15 @@ def test_a_quorum_whose_voters_stand_in_a_file_says_so(
     assert "UNSUPPORTED_VERSION" in row["error"]
 
 
+def test_D22_a_vote_taken_without_an_answer_is_not_said_to_have_failed(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sandbox.faults.lose_answer("RemoveRaftVoter", times=1)
+    (row,) = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)["voters"]
+    assert "it is unknown whether it was done" in row["error"]
+    assert [one["role"] for one in document(capsys, "cluster", "voters")["voters"]] == ["leader", "observer", "voter"]
+
+
 # -- meta and coord ---------------------------------------------------------------------------------------------------
 
 
