@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from kcli.cli.consume.ordered import OrderedReading
+from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 
@@ -140,6 +142,24 @@ def test_a_record_of_one_partition_does_not_wait_for_ever_for_the_others(shell: 
     finally:
         follower.kill()
         follower.communicate(timeout=10)
+
+
+@pytest.mark.parametrize("count", [(), ("-c", "1")])
+def test_a_record_that_waits_for_its_turn_is_written_when_the_time_is_up(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, count: tuple[str, ...]
+) -> None:
+    topic = shell.topic(2)
+    expect = OrderedReading.expect
+
+    def and_then_one_comes(self: OrderedReading, span: dict[TopicPartition, tuple[int, int]]) -> None:
+        expect(self, span)
+        assert shell.process("produce", topic, "-p", "1", stdin=b"late\n").returncode == 0
+        self._heard_at = time.monotonic()
+
+    monkeypatch.setattr(OrderedReading, "expect", and_then_one_comes)
+    monkeypatch.setattr("kcli.cli.consume.ordered.WINDOW", 60)
+    done = shell("consume", topic, "--order", "time", "--timeout-ms", "2000", *count)
+    assert (done.stdout, done.returncode) == (b"late\n", 0 if count else 4), done.stderr
 
 
 def test_an_order_that_cannot_be_is_refused(shell: Shell) -> None:

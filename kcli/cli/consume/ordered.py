@@ -11,7 +11,7 @@ from kcli.cli.consume.merge import WINDOW, Merge
 from kcli.cli.consume.reading import Reading
 from kcli.cli.consume.selection import finished
 from kcli.cli.progress import Progress
-from kcli.errors import DecodeError
+from kcli.errors import DeadlineExceeded, DecodeError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -43,6 +43,7 @@ class OrderedReading(Reading):
         self._ends: dict[TopicPartition, int] = {}
         self._written: dict[TopicPartition, int] = {}
         self._room = LEAST
+        self._over = False
 
     def expect(self, span: dict[TopicPartition, tuple[int, int]]) -> None:
         """The partitions in their order, and the range of each that is merged exactly."""
@@ -79,6 +80,15 @@ class OrderedReading(Reading):
             return WINDOW if patience is None else min(WINDOW, patience)
         return patience
 
+    async def _idle(self, stop: Stop) -> None:
+        try:
+            await super()._idle(stop)
+        except DeadlineExceeded:
+            self._over = True
+            await self._write()  # nobody will look again at what came and waits for its turn
+            if self.left != 0:
+                raise
+
     def _arrived(self, new: set[TopicPartition]) -> None:
         super()._arrived(new)
         self._merge.add(sorted(new), caught_up=True)
@@ -112,7 +122,8 @@ class OrderedReading(Reading):
         yield from merge.by_time()
         if not all(stream.caught_up for stream in merge.streams.values()):
             return
-        if self.consumer.finished or any(stream.size >= self._room for stream in merge.streams.values()):
+        full = any(stream.size >= self._room for stream in merge.streams.values())
+        if self.consumer.finished or self._over or full:
             yield from merge.rest()
         else:
             yield from merge.late(monotonic() - WINDOW)
