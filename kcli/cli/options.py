@@ -235,7 +235,7 @@ Examples:
   kcli consume orders -e --key user-42 --header trace-id --fail-if-none
   kcli consume '^orders-' -e --order time             # all topics of a pattern, merged by time
   kcli consume orders -g billing                      # as a member of a group
-  kcli consume orders -g b -X group.protocol=consumer of one by KIP-848
+  kcli consume orders -g b -X group.protocol=consumer # of one by KIP-848
   kcli consume orders --share-group work --from-beginning   # of a share group; -e: what it has now""",
     words="TOPIC...",
     options=(
@@ -318,7 +318,7 @@ TALLY = Command(
 Examples:
   kcli count orders
   kcli count orders -o @-1h:now                       # of the last hour
-  kcli count orders --start -1h --time-field event.ts by a time in the values
+  kcli count orders --start -1h --time-field event.ts # by a time in the values
   kcli count orders --where 'value.total > 100'       # of some
   kcli count orders payments --format table           # by partition""",
     words="TOPIC...",

@@ -12,6 +12,7 @@ from kcli.cli.app import ALIASES, COMMANDS
 from kcli.cli.option import Command
 from kcli.cli.options import HOT
 
+PROSE = {"a", "all", "and", "by", "in", "of", "the"}
 ENDS = ("|", ">", "<", "&&", ";", "&")
 
 
@@ -63,4 +64,6 @@ def test_an_example_is_a_command_line(line: str) -> None:
     else:
         assert isinstance(one, Command)
         command, rest = one, words[2:]
-    assert quick.parse(command, rest) is not None
+    values = quick.parse(command, rest)
+    assert values is not None
+    assert not PROSE & {*values["words"]}, "an explanation stands behind a #"
