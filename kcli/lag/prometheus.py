@@ -3,7 +3,9 @@ and kcli's own for what that has not. Pure; serving it is the command's business
 
 from __future__ import annotations
 
+from kcli.admin.groups import GroupMissing
 from kcli.admin.lag import SEVERITY
+from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +35,11 @@ HELP = {
     "kcli_group_status": "1 for the status the group is in.",
     "kcli_partition_lag_seconds": "How long ago the first unread offset was written.",
     "kcli_partition_status": "1 for the status the partition is in.",
+    "kcli_lag_up": "1 when the last look could be made; 0 when it failed, and then there are no figures.",
     "kcli_lag_look_seconds": "How long the last look took.",
-    "kcli_lag_look_timestamp_seconds": "When the last look was.",
+    "kcli_lag_look_timestamp_seconds": "When the last look that could be made was.",
     "kcli_lag_groups_unread": "Groups that could not be read at the last look.",
+    "kcli_lag_brokers_unread": "Brokers that did not list their groups at the last look.",
 }
 
 
@@ -52,9 +56,26 @@ def render(look: Look) -> str:
     for labels, (end, start) in sorted(ends.items(), key=str):
         _put(rows, "kafka_topic_partition_current_offset", labels, end)
         _put(rows, "kafka_topic_partition_oldest_offset", labels, start)
+    _put(rows, "kcli_lag_up", (), 1)
     _put(rows, "kcli_lag_look_seconds", (), look.took)
     _put(rows, "kcli_lag_look_timestamp_seconds", (), look.time)
     _put(rows, "kcli_lag_groups_unread", (), len(look.failed))
+    _put(rows, "kcli_lag_brokers_unread", (), len(look.brokers))
+    return _page(rows)
+
+
+def nothing(look: Look) -> bool:
+    """Whether no broker told anything of a group: there is no more in such a look than in one that failed."""
+    silent = [error for error in look.failed.values() if not isinstance(error, (GroupMissing, BrokerError))]
+    return not look.groups and bool(look.brokers or silent)
+
+
+def failed(since: float) -> str:
+    """The page while looks fail: no figure of the last look, which would pass for today's. `since` is when that was."""
+    return _page({"kcli_lag_up": [((), 0)], "kcli_lag_look_timestamp_seconds": [((), since)]})
+
+
+def _page(rows: dict[str, Rows]) -> str:
     return "".join(_metric(name, some) for name, some in rows.items() if some)
 
 

@@ -8,16 +8,18 @@ import signal
 import time
 import urllib.error
 import urllib.request
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from kcli.cli.lag import watch
-from kcli.cli.lag.prometheus import reply
+from kcli.cli.lag.prometheus import reply, serve
 from kcli.cli.loop import Stop
 from kcli.cli.render import human_time
 from kcli.errors import ConnectError
+from kcli.lag.history import History
 from kcli.lag.promise import Promise
 from kcli.lag.recording import line
 from kcli.lag.watch import Look
@@ -258,6 +260,70 @@ def test_metrics_are_served(kcli: Shell, tmp_path: Path) -> None:
         assert f'kafka_consumergroup_lag{{consumergroup="g-{topic}",topic="{topic}",partition="0"}} 1' in page
         serving.process.send_signal(signal.SIGINT)
         assert serving.process.wait(10) == 0
+
+
+async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history, turns = History(), [asyncio.Event() for _ in range(5)]
+
+    class Flaky:
+        looks = 0
+
+        async def look(self) -> Look:
+            self.looks += 1
+            await turns[self.looks - 1].wait()
+            if self.looks == 2:
+                raise ConnectError("nobody there")
+            if self.looks == 3:
+                return Look(time=15.0, brokers={1: ConnectError("nobody there")})
+            return Look(time=5.0 * self.looks, groups=history.add(5.0 * self.looks, look({0: 3}, 10)))
+
+    async def page() -> str:
+        return (await asyncio.to_thread(lambda: urllib.request.urlopen(where, timeout=20).read())).decode()
+
+    async def page_with(text: str) -> str:
+        while True:
+            got = await page()
+            if text in got:
+                return got
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Flaky())
+    plan = SimpleNamespace(promise=None, timeout=None, interval=0.01, looks=None, watch=True, values={"quiet": True},
+                           prometheus=("127.0.0.1", 0))  # fmt: skip
+    stop = Stop()
+    looks = partial(watch._looks, plan, stop, None)  # type: ignore[arg-type]
+    serving = asyncio.create_task(serve(plan, stop, looks))  # type: ignore[arg-type]
+    async with asyncio.timeout(30):
+        told = ""
+        while "metrics at " not in told:
+            await asyncio.sleep(0.01)
+            told += capsys.readouterr().err
+        where = told.split("metrics at ")[1].split()[0]
+        turns[0].set()
+        while True:
+            try:
+                well = await page_with("kcli_lag_up 1\n")
+                break
+            except urllib.error.HTTPError as early:
+                assert early.code == 503  # noqa: PT017
+        assert "kafka_consumergroup_lag{" in well
+        turns[1].set()
+        lost = await page_with("kcli_lag_up 0\n")
+        assert [text for text in lost.splitlines() if not text.startswith("#")] == [
+            "kcli_lag_up 0", "kcli_lag_look_timestamp_seconds 5",
+        ]  # fmt: skip
+        turns[2].set()
+        told = ""
+        while "did not list its groups" not in told:
+            await asyncio.sleep(0.01)
+            told += capsys.readouterr().err
+        assert await page() == lost, "that no broker answers is no news"
+        turns[3].set()
+        assert "kafka_consumergroup_lag{" in await page_with("kcli_lag_up 1\n")
+    serving.cancel()
+    await asyncio.wait({serving})
 
 
 @pytest.mark.parametrize(

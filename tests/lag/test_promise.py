@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.groups import Described, Member
+from kcli.admin.groups import Described, GroupMissing, Member
 from kcli.admin.lag import Sample
 from kcli.admin.snapshot import GroupSnapshot, Snapshot
-from kcli.errors import DecodeError, KcliError
+from kcli.errors import ConnectError, DecodeError, KcliError
 from kcli.lag.history import History
-from kcli.lag.prometheus import render
+from kcli.lag.prometheus import nothing, render
 from kcli.lag.promise import Promise
 from kcli.lag.recording import line, read
 from kcli.lag.watch import Look
@@ -157,6 +157,17 @@ def test_the_metrics_are_those_of_kafka_exporter_and_our_own() -> None:
     names = [text.split("{")[0].split(" ")[0] for text in page.splitlines() if not text.startswith("#")]
     heads = [text.split(" ")[2] for text in page.splitlines() if text.startswith("# TYPE")]
     assert list(dict.fromkeys(names)) == heads  # every metric stands together, under its head
+
+
+def test_a_look_at_which_nobody_told_anything_is_none() -> None:
+    gone, missing = ConnectError("nobody there"), GroupMissing("no such group")
+    groups = History().add(0.0, look({0: 5}, 10))
+    assert nothing(Look(brokers={1: gone}))
+    assert nothing(Look(failed={"g": gone, "h": missing}))
+    assert not nothing(Look())
+    assert not nothing(Look(failed={"h": missing}))
+    assert not nothing(Look(groups=groups, brokers={2: gone}))
+    assert "kcli_lag_brokers_unread 1\n" in render(Look(groups=groups, brokers={2: gone}))
 
 
 def test_labels_are_escaped() -> None:

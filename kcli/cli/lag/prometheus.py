@@ -6,11 +6,11 @@ import asyncio
 
 from kcli.cli.main import complain
 from kcli.errors import UsageError
-from kcli.lag.prometheus import CONTENT_TYPE, render
+from kcli.lag.prometheus import CONTENT_TYPE, failed, nothing, render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from kcli.cli.lag.watch import Plan
     from kcli.cli.loop import Stop
@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
 
 
-async def serve(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
-    """Look and serve until stopped. Raises UsageError for an address that cannot be listened on."""
+async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], AsyncIterator[Look]]) -> int:
+    """Look and serve until stopped; `looks` calls what it is given for each look that fails. Raises UsageError for an
+    address that cannot be listened on."""
     from kcli.cli.lag.watch import problems
 
     page = {"text": ""}
+    since = 0.0
+
+    def lost() -> None:
+        page["text"] = failed(since)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -47,8 +52,12 @@ async def serve(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
     async with server:
         bound = server.sockets[0].getsockname()
         complain(f"metrics at http://{bound[0]}:{bound[1]}/metrics")
-        async for look in looks:
+        async for look in looks(lost):
             problems(plan, look)
+            if nothing(look):
+                lost()
+                continue
+            since = look.time
             page["text"] = render(look)
     return 0
 

@@ -23,7 +23,7 @@ from kcli.lag.watch import Look, Watch, pause
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable
     from contextlib import AbstractContextManager
 
     from kcli.admin.snapshot import Snapshot
@@ -121,7 +121,7 @@ async def _run(plan: Plan, stop: Stop) -> int:
         if plan.prometheus is not None:
             from kcli.cli.lag.prometheus import serve
 
-            return await serve(plan, stop, _looks(plan, stop, client.cluster))
+            return await serve(plan, stop, lambda lost: _looks(plan, stop, client.cluster, lost))
         if plan.record:
             return await _record(plan, _looks(plan, stop, client.cluster))
         return await _judge(plan, stop, _looks(plan, stop, client.cluster))
@@ -135,10 +135,12 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
     )  # fmt: skip
 
 
-async def _looks(plan: Plan, stop: Stop, cluster: Cluster) -> AsyncIterator[Look]:
-    """Look after look until somebody stops it. A look that fails altogether is said and tried again; the first one
-    raises, and so does every one that an assertion without a --timeout rests on. With one, the last look is when that
-    is over, and a look that brokers hold up is not waited for much longer."""
+async def _looks(
+    plan: Plan, stop: Stop, cluster: Cluster, lost: Callable[[], None] = lambda: None
+) -> AsyncIterator[Look]:
+    """Look after look until somebody stops it. A look that fails altogether is said (to `lost` too) and
+    tried again; the first one raises, and so does every one that an assertion without a --timeout rests on. With one,
+    the last look is when that is over, and a look that brokers hold up is not waited for much longer."""
     watch = watch_of(plan, cluster)
     seen = 0
     until = None if plan.timeout is None else monotonic() + plan.timeout
@@ -153,6 +155,7 @@ async def _looks(plan: Plan, stop: Stop, cluster: Cluster) -> AsyncIterator[Look
             if not seen or (plan.promise is not None and plan.timeout is None):
                 raise
             complain(str(problem))
+            lost()
             look = None
         if look is not None:
             seen += 1
