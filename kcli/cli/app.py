@@ -85,6 +85,7 @@ Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
 
 def no_such_command(words: list[str]) -> UsageError:
     """What to say to somebody whose first word is no command."""
+    from kcli.cli import elsewhere
     from kcli.cli.quick import KCAT
     from kcli.nearest import did_you_mean
 
@@ -93,5 +94,5 @@ def no_such_command(words: list[str]) -> UsageError:
         return UsageError(f"{name[:2]} is kcat's; here it is `{KCAT[name[:2]]}`, or `kcli cat {name[:2]} …`")
     if name.startswith("-"):
         return UsageError(f"options stand behind the command: kcli COMMAND {name} …; see `kcli --help`")
-    near = did_you_mean(name, COMMANDS)
+    near = elsewhere.command(words) or did_you_mean(name, COMMANDS)
     return UsageError(f"there is no command {name!r}{near or '; see `kcli --help`'}")

@@ -52,10 +52,10 @@ def _parse(command: Command, argv: list[str]) -> Values | None:
             flag, equals, given = word.partition("=")
             option = by_flag.get(flag)
             if option is None:
-                raise _unknown(flag, by_flag)
+                raise _unknown(flag, command, by_flag)
             _take(option, flag, given if equals else None, rest, values)
         elif len(word) > 1 and word[0] == "-":
-            _cluster(by_flag, word, rest, values)
+            _cluster(command, by_flag, word, rest, values)
         else:
             values["words"].append(word)
     if values["words"] and not command.words:
@@ -63,13 +63,13 @@ def _parse(command: Command, argv: list[str]) -> Values | None:
     return values
 
 
-def _cluster(by_flag: dict[str, Option], word: str, rest: Iterator[str], values: Values) -> None:
+def _cluster(command: Command, by_flag: dict[str, Option], word: str, rest: Iterator[str], values: Values) -> None:
     """`-eq`, `-c10`, `-o -10`: flags until one takes a value, which is what is left of the word or the next one."""
     for place in range(1, len(word)):
         flag = "-" + word[place]
         option = by_flag.get(flag)
         if option is None:
-            raise _unknown(flag, by_flag)
+            raise _unknown(flag, command, by_flag)
         if option.kind != "flag":
             _take(option, flag, word[place + 1 :] or None, rest, values)
             return
@@ -104,10 +104,14 @@ def _number(option: Option, flag: str, text: str) -> int:
     return int(text)
 
 
-def _unknown(flag: str, by_flag: dict[str, Option]) -> UsageError:
+def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageError:
     if flag in KCAT:
         return UsageError(f"{flag} is kcat's; here it is `{KCAT[flag]}`")
+    from kcli.cli import elsewhere
     from kcli.nearest import did_you_mean
 
+    told = elsewhere.option(flag, command.words, by_flag)
+    if told:
+        return UsageError(f"there is no option {flag}{told}")
     near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""
     return UsageError(f"there is no option {flag}{near}")

@@ -18,14 +18,28 @@ def choose(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[Comm
     if verb in HELP or (not verb and "list" not in verbs):
         return None
     if (not verb or verb.startswith("-")) and "list" in verbs:
+        _a_word(name, verb, verbs)
         return verbs["list"], words[1:], f"{name} list"
     pair = " ".join(words[1:3])  # `cluster features upgrade`
     if pair in verbs and pair != verb:
         return verbs[pair], words[3:], f"{name} {pair}"
     command = verbs.get(ALIASES.get(verb, verb))
     if command is None:
+        from kcli.cli.elsewhere import verb as other
         from kcli.nearest import did_you_mean
 
-        near = did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
+        near = other(name, verb, verbs) or did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
         raise UsageError(f"{name}: there is no command {verb!r}{near}")
     return command, words[2:], f"{name} {command.name}"
+
+
+def _a_word(name: str, verb: str, verbs: dict[str, Command]) -> None:
+    """`kcli topics --describe`, as Kafka's own scripts have it. Raises UsageError with the word that it is here."""
+    word = verb.removeprefix("--")
+    if word == verb or any(verb in option.flags for option in verbs["list"].options):
+        return
+    from kcli.cli.elsewhere import verb as other
+
+    near = f"; here it is `kcli {name} {word}`" if word in verbs else other(name, word, verbs)
+    if near:
+        raise UsageError(f"{name}: there is no option {verb}{near}")

@@ -1,0 +1,189 @@
+"""What kaf, kafkactl, rpk, kcl and Kafka's own scripts call a thing, and how the same is said here.
+
+Imported only when a line has gone wrong; kcat's letters are in quick.py.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+USE = "`--profile NAME` on a line, KCLI_PROFILE, or default_profile in the file that `kcli config path` names"
+ADD = "a table [profiles.NAME] in the file that `kcli config path` names"
+NOUNS = {
+    "topic": "topics", "broker": "brokers", "node": "brokers", "nodes": "brokers",
+    "consumer-group": "groups", "consumer-groups": "groups", "consumer": "groups", "share-group": "groups",
+    "share-groups": "groups", "group": "groups", "consumer-group-offset": "groups",
+    "acl": "acls", "access-control-list": "acls", "user": "users", "scram": "users", "quota": "quotas",
+    "token": "tokens", "dtoken": "tokens", "logdir": "logdirs", "log-dirs": "logdirs", "log-dir": "logdirs",
+    "transaction": "txn", "transactions": "txn",
+    "context": "config", "contexts": "config", "profile": "config", "profiles": "config",
+    "records": "records", "record": "records",
+}  # fmt: skip
+"""What is spoken of, by its names in other tools, and the command here."""
+
+ALONE = {
+    "create": "kcli topics create TOPIC", "get": "kcli topics list", "ls": "kcli topics list",
+    "list": "kcli topics list", "describe": "kcli topics describe TOPIC", "alter": "kcli topics alter TOPIC",
+    "delete": "kcli topics delete TOPIC", "rm": "kcli topics delete TOPIC", "clone": "kcli copy SRC DST --create",
+    "reset": "kcli groups reset GROUP -t TOPIC --to WHERE", "seek": "kcli groups reset GROUP -t TOPIC --to WHERE",
+    "query": "kcli consume TOPIC -e --key KEY", "transact": "kcli copy SRC DST --exactly-once",
+    "metadata": "kcli meta", "info": "kcli cluster list", "use": USE, "watch": "kcli lag --watch",
+    "security": "kcli acls` or `kcli users", "container": "kcli sandbox", "ui": "kcli tui", "dashboard": "kcli tui",
+    "stats": "kcli topics stats", "trim": "kcli topics trim TOPIC --before WHERE",
+    "elect-leaders": "kcli leaders elect", "head": "kcli consume TOPIC -n N",
+    "client-metrics": "kcli configs list client-metrics", "misc": "kcli raw`, `kcli offsets` or `kcli brokers versions",
+    "myconf": "kcli config", "admin": "kcli brokers`, `kcli configs` or `kcli cluster",
+    "members": "kcli groups members", "partitions": "kcli topics describe TOPIC",
+}  # fmt: skip
+"""A first word that is no command here."""
+
+PAIRS = {
+    "alter broker": "kcli configs set broker ID KEY=VALUE",
+    "alter partition": "kcli reassign plan",
+    "clone consumer-group": "kcli groups clone FROM TO",
+    "create consumer-group": "kcli groups reset GROUP -t TOPIC --to WHERE",
+    "delete consumer-group-offset": "kcli groups delete-offsets GROUP -t TOPIC",
+    "delete records": "kcli topics trim TOPIC --before WHERE",
+    "describe broker": "kcli configs get broker ID",
+    "security acl": "kcli acls",
+    "security user": "kcli users",
+    "profile use": USE,
+}
+"""Two first words whose line here is not made of theirs."""
+
+VERBS = {
+    "topics": {
+        "consume": "kcli consume TOPIC", "produce": "kcli produce TOPIC", "tail": "kcli tail TOPIC",
+        "count": "kcli count TOPIC", "offsets": "kcli offsets TOPIC", "copy": "kcli copy SRC DST",
+        "add-partitions": "kcli topics alter TOPIC -p N", "set-partitions": "kcli topics alter TOPIC -p N",
+        "alter-config": "kcli topics alter TOPIC --config KEY=VALUE",
+        "set-config": "kcli topics alter TOPIC --config KEY=VALUE", "config": "kcli configs get topic TOPIC",
+        "configs": "kcli configs get topic TOPIC", "trim-prefix": "kcli topics trim TOPIC --before WHERE",
+        "delete-records": "kcli topics trim TOPIC --before WHERE", "clear": "kcli topics trim TOPIC --before end",
+        "purge": "kcli topics trim TOPIC --before end", "empty": "kcli topics trim TOPIC --before end",
+        "describe-storage": "kcli topics stats TOPIC", "analyze": "kcli topics stats TOPIC",
+        "lag": "kcli lag", "update": "alter", "add": "create", "clone": "kcli copy SRC DST --create",
+    },
+    "groups": {
+        "seek": "reset", "reset-offsets": "reset", "commit": "reset", "offset-delete": "delete-offsets",
+        "peek": "kcli tail TOPIC", "lag": "kcli lag GROUP",
+    },
+    "cluster": {
+        "info": "list", "health": "kcli topics list` and `kcli leaders list", "metadata": "kcli meta",
+        "config": "kcli configs get broker ID", "partitions": "kcli reassign", "logdirs": "kcli logdirs",
+        "txn": "kcli txn", "quotas": "kcli quotas", "storage": "kcli logdirs", "id": "list", "brokers": "kcli brokers",
+        "describe-quorum": "quorum", "describe-cluster": "list", "elect-leaders": "kcli leaders elect",
+        "add-controller": "voters add", "remove-controller": "voters remove", "list-endpoints": "kcli brokers list",
+    },
+    "config": {
+        "current-context": "show", "get-contexts": "list", "current": "show", "view": "show", "print": "show",
+        "get-clusters": "list", "use-context": USE,
+        "use-cluster": USE,
+        "use": USE,
+        "select-cluster": USE,
+        "add-cluster": ADD, "get": "kcli configs get",
+        "set": "kcli configs set", "describe": "kcli configs get", "alter": "kcli configs set",
+        "create": ADD,
+    },
+    "configs": {"alter": "set", "add": "set", "remove": "delete", "unset": "delete", "reset": "delete"},
+    "quotas": {"set": "alter", "add": "alter", "create": "alter", "delete": "alter", "remove": "alter"},
+    "txn": {"describe-producers": "producers", "forceTerminateTransaction": "fence", "terminate": "fence"},
+    "acls": {"create": "add", "delete": "remove", "describe": "list"},
+    "users": {"create": "set", "add": "set", "alter": "set", "update": "set", "remove": "delete"},
+    "tokens": {"describe": "list", "delete": "expire", "remove": "expire"},
+    "brokers": {"api-versions": "versions", "describe": "kcli configs get broker ID",
+                "config": "kcli configs get broker ID"},
+    "reassign": {"alter": "execute", "generate": "plan", "status": "verify"},
+    "leaders": {"election": "elect"},
+    "logdirs": {"alter": "kcli reassign disks"},
+}  # fmt: skip
+"""By command here, what others call a verb: a verb of it, or a whole line."""
+
+VERBS_FIRST = ("get", "list", "create", "describe", "alter", "delete", "reset", "clone")
+EVERYWHERE = {"get": "describe", "show": "describe", "info": "describe", "remove": "delete", "describe": "get"}
+"""Verbs of any command, where it has those and has not these."""
+
+OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "-o": (("--format", "--format json"),),
+    "--output": (("--format", "--format json"), ("-J", "-J")),
+    "--format": (("-f", "-f FORMAT` or `-J"),),
+    "--force": (("--execute", "--execute"),),
+    "--yes": (("--execute", "--execute"),),
+    "-y": (("--execute", "--execute"),),
+    "--replicas": (("--replication-factor", "-r N"),),
+    "-c": (("--config", "--config KEY=VALUE"),),
+    "--topic-config": (("--config", "--config KEY=VALUE"),),
+    "--add-config": (("--config", "--config KEY=VALUE"),),
+    "--set": (("--config", "--config KEY=VALUE"),),
+    "--num": (("--max-messages", "-n N"),),
+    "--limit": (("--max-messages", "-n N"),),
+    "--limit-messages": (("--max-messages", "-n N"),),
+    "--head": (("--max-messages", "-n N"),),
+    "--tail": (("--from-beginning", "kcli tail TOPIC -n N`, or `-o -N"),),
+    "--oldest": (("--to-earliest", "--to-earliest"), ("--from-beginning", "--from-beginning")),
+    "--newest": (("--to-latest", "--to-latest"), ("--offset", "-o end")),
+    "--from-timestamp": (("--start", "--start TIME"),),
+    "--to-timestamp": (("--end", "--end TIME"),),
+    "--print-keys": (("-f", "-f '%k %s\\n'"),),
+    "--print-headers": (("-f", "-f '%h %s\\n'"),),
+    "--read-committed": (("--isolation", "--isolation read_committed"),),
+    "--commit": (("--share-group", "-g GROUP"),),
+    "--separator": (("-K", "-K DELIM"),),
+    "--tombstone": (("--null", "-Z"),),
+    "--null-value": (("--null", "-Z"),),
+    "--input-mode": (("--input", "--input json"),),
+    "--time": (("--at", "--at TIME"),),
+    "--follow": (("--from-beginning", "the default, unless -e ends it"),),
+}
+"""An option: what it is here, for a command that has the first of each pair."""
+ARGUMENTS = ("--topic", "--group", "--topics", "--groups")
+"""Options of Kafka's scripts that are arguments here."""
+
+
+def command(words: list[str]) -> str:
+    """What a line of another tool begins with here, such as "; here it is `kcli topics list`" for `get topics`; ""
+    when unknown."""
+    first, second = words[0], words[1] if len(words) > 1 else ""
+    second = {"ls": "list", "rm": "delete"}.get(second, second)
+    pair = PAIRS.get(f"{first} {second}")
+    if pair is not None:
+        return _here(pair)
+    if first in VERBS_FIRST and NOUNS.get(second, second) in VERBS:
+        first, second = NOUNS.get(second, second), "list" if first == "get" else first
+    name = NOUNS.get(first, first)
+    if name not in VERBS:
+        return _here(ALONE.get(first, ""))
+    if not second or second.startswith("-"):
+        return _here(f"kcli {name}")
+    known = _declared(name)
+    return _here(f"kcli {name} {second}") if second in known else verb(name, second, known) or _here(f"kcli {name}")
+
+
+def verb(name: str, said: str, verbs: Container[str]) -> str:
+    """What another tool's verb of one of our commands is here, as `command` has it; "" when unknown."""
+    told = VERBS.get(name, {}).get(said, "")
+    if not told and EVERYWHERE.get(said) in verbs:
+        told = EVERYWHERE[said]
+    return _here(f"kcli {name} {told}" if told in verbs else told)
+
+
+def option(flag: str, arguments: str, flags: Container[str]) -> str:
+    """What another tool's option is here, for a command with these arguments and options; "" when unknown."""
+    if flag in ARGUMENTS and flag.strip("-").rstrip("s").upper() in arguments:
+        return "; here it is an argument, without an option"
+    return _here(next((here for needed, here in OPTIONS.get(flag, ()) if needed in flags), ""))
+
+
+def _here(told: str) -> str:
+    if not told:
+        return ""
+    return f"; here it is `{told}`" if told.startswith(("kcli ", "-")) else f"; here it is {told}"
+
+
+def _declared(name: str) -> Container[str]:
+    from kcli.cli.completion.line import declared
+
+    table = declared(name)
+    return table if isinstance(table, dict) else ()

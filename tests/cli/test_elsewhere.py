@@ -1,0 +1,98 @@
+"""Who comes from another tool is told how the same is said here, and what is told is there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kcli.cli import elsewhere
+from kcli.cli.app import COMMANDS
+from kcli.cli.completion.line import declared
+from kcli.cli.main import _find, main
+from kcli.cli.option import Command
+from kcli.cli.quick import parse
+
+TOLD = [
+    *elsewhere.ALONE.values(),
+    *elsewhere.PAIRS.values(),
+    *(
+        told if " " in told else f"kcli {name} {told}"
+        for name, verbs in elsewhere.VERBS.items()
+        for told in verbs.values()
+    ),
+]
+LINES = sorted({line.strip() for told in TOLD for line in re.findall(r"kcli [^`]+", told)} - {"kcli sandbox"})
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_that_is_told_is_one(line: str) -> None:
+    words = line.split()[1:]
+    assert words[0] in COMMANDS
+    found = _find(words)
+    assert found is not None or len(words) == 1, "a group that has no list"
+    if found is not None:
+        command, rest, _ = found
+        assert parse(command, ["3" if word == "N" else word for word in rest]) is not None
+
+
+def test_nothing_is_told_of_what_is_there() -> None:
+    assert not elsewhere.ALONE.keys() & COMMANDS.keys()
+    assert not elsewhere.NOUNS.keys() & (COMMANDS.keys() - {"groups"})
+    for name, verbs in elsewhere.VERBS.items():
+        table = declared(name)
+        assert isinstance(table, dict)
+        assert not verbs.keys() & table.keys(), name
+
+
+def test_an_option_that_is_told_is_one() -> None:
+    tables = [declared(name) for name, (where, _) in COMMANDS.items() if where == "hot" or "options:" in where]
+    commands = [one for table in tables for one in ([table] if isinstance(table, Command) else table.values())]
+    known = {flag for command in commands for option in command.options for flag in option.flags}
+    for flag, here in elsewhere.OPTIONS.items():
+        for needed, told in here:
+            assert needed in known, flag
+            assert told.split()[0].strip("`") in {*known, "kcli", "the"}, flag
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("get consumer-groups", "there is no command 'get'; here it is `kcli groups list`"),
+        ("describe topic orders", "there is no command 'describe'; here it is `kcli topics describe`"),
+        ("create acl", "there is no command 'create'; here it is `kcli acls add`"),
+        ("create", "there is no command 'create'; here it is `kcli topics create TOPIC`"),
+        ("node ls", "there is no command 'node'; here it is `kcli brokers list`"),
+        ("nodes", "there is no command 'nodes'; here it is `kcli brokers`"),
+        ("acl frobnicate", "there is no command 'acl'; here it is `kcli acls`"),
+        ("security user create", "there is no command 'security'; here it is `kcli users`"),
+        ("topic consume orders", "topics: there is no command 'consume'; here it is `kcli consume TOPIC`"),
+        ("group seek g", "groups: there is no command 'seek'; here it is `kcli groups reset`"),
+        ("acls delete", "acls: there is no command 'delete'; here it is `kcli acls remove`"),
+        ("users create bob", "users: there is no command 'create'; here it is `kcli users set`"),
+        ("topics show orders", "topics: there is no command 'show'; here it is `kcli topics describe`"),
+        (
+            "topics --describe --topic orders",
+            "topics: there is no option --describe; here it is `kcli topics describe`",
+        ),
+        ("groups --reset-offsets", "groups: there is no option --reset-offsets; here it is `kcli groups reset`"),
+        (
+            "topics create --topic orders",
+            "topics create: there is no option --topic; here it is an argument, without an option; "
+            "see `kcli topics create --help`",
+        ),
+        ("lag t -o json", "lag: there is no option -o; here it is `--format json`"),
+        ("topics delete t -y", "topics delete: there is no option -y; here it is `--execute`"),
+        ("consume t --num 3", "consume: there is no option --num; here it is `-n N`"),
+        (
+            "consume t --follow",
+            "consume: there is no option --follow; here it is the default, unless -e ends it; see `k",
+        ),
+    ],
+)
+def test_the_words_of_other_tools_are_known(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    got = capsys.readouterr()
+    assert (got.out, got.err.count("\n")) == ("", 1)
+    assert got.err.startswith(f"kcli: {says}")
+    assert got.err.endswith(("`\n", "--help`\n"))
