@@ -12,6 +12,7 @@ from kcli.model import TopicPartition, ask_leader
 from kcli.proto.batch import seal
 from kcli.proto.core import Builder
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, parse_bootstrap
 from tests.cli.conftest import Shell
 
@@ -66,6 +67,20 @@ def test_E5_a_batch_that_is_damaged_inside_is_named_and_ends_it(kcli: Shell, dam
     assert said.count("\n") == 1
     if words[0] == "consume":
         assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(["consume", "-e"], "written up to"), (["count"], "counted up to"), (["tail", "--no-follow"], "read up to")],
+)
+def test_an_error_says_how_far_its_command_came(words: list[str], sentence: str) -> None:
+    with SandboxThread(topics={"t": 1}) as sandbox:
+        shell = Shell(sandbox.bootstrap)
+        shell.ok("produce", "t", stdin=b"a\n")
+        sandbox.call(lambda inside: inside.faults.corrupt("t", times=100))
+        done = shell(words[0], "t", *words[1:])
+    assert done.returncode == 1
+    assert done.stderr.decode().endswith(f"; {sentence} offset 0; --skip-corrupt reads on\n"), done.stderr
 
 
 @pytest.mark.parametrize("words", COMMANDS)

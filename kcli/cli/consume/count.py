@@ -76,7 +76,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
                         except DecodeError as broken:
                             plan.leave_out(broken, at)
                     if fetched.error is not None:
-                        raise finished(fetched.error, at, fetched.next_offset)
+                        raise finished(fetched.error, at, fetched.next_offset, "counted")
                 progress.at(sum(counts.values()))
         finally:
             progress.close()

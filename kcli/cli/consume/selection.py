@@ -239,11 +239,11 @@ def held_back(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) 
     )
 
 
-def finished(error: KcliError, at: TopicPartition, next_offset: int) -> KcliError:
-    """The error of one partition, saying how far its records were written (R2)."""
+def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str = "written") -> KcliError:
+    """The error of one partition, saying how far its records were written (R2), or what else was done with them."""
     place = f"{at.topic}[{at.partition}]"
     text = str(error) if str(error).startswith(place) else f"{place}: {error}"
     hint = "; --skip-corrupt reads on" if isinstance(error, DecodeError) else ""
-    made = KcliError(f"{text}; written up to offset {next_offset}{hint}")
+    made = KcliError(f"{text}; {done} up to offset {next_offset}{hint}")
     made.exit_code = error.exit_code
     return made

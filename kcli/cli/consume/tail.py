@@ -128,7 +128,7 @@ async def _collect(
                         elif one[:5] > held[0][:5]:
                             heappushpop(held, one)
                 if fetched.error is not None:
-                    raise finished(fetched.error, at, fetched.next_offset)
+                    raise finished(fetched.error, at, fetched.next_offset, "read")
     return seen
 
 

@@ -59,5 +59,5 @@ async def _count(
                 at = TopicPartition(fetched.topic, fetched.partition)
                 counts[at] += sum(batch.visible for batch in fetched.batches)
                 if fetched.error is not None:
-                    raise finished(fetched.error, at, fetched.next_offset)
+                    raise finished(fetched.error, at, fetched.next_offset, "counted")
     return counts
