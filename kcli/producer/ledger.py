@@ -112,6 +112,13 @@ class Ledger:
         first = next(iter(own.values()), error) if own else error
         self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, -1, first, batch.maybe_written))
 
+    def unanswered(self) -> int:
+        """Records that would be unknown if they were given up now."""
+        queues = self.accumulator.active.values()
+        return sum(one.count for queue in queues for one in queue.in_flight) + sum(
+            one.count for queue in queues for one in queue.waiting if one.maybe_written
+        )
+
     def fail_everything(self, error: KcliError) -> None:
         """Settle what is left, in order. What is on the wire may arrive yet."""
         for queue in self._all_waiting():

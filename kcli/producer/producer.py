@@ -83,6 +83,11 @@ class Producer:
     def counts(self) -> Counts:
         return self._engine.ledger.counts
 
+    @property
+    def unanswered(self) -> int:
+        """Records that are on the wire, or were without an answer that says no: given up now, they are unknown."""
+        return self._engine.ledger.unanswered()
+
     def _hooks(self, interceptors: Sequence[Interceptor]) -> Interceptors | None:
         if not interceptors:
             return None

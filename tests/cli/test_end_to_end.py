@@ -280,6 +280,26 @@ def test_a_reader_that_leaves_is_a_quiet_stop(kcli: Shell) -> None:
     process.stdin.close()
 
 
+def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: Shell) -> None:
+    topic = kcli.topic()
+    kcli("faults", "never_answer", "api=Produce", "times=1000")
+    try:
+        process = kcli.start("produce", topic)
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"a\nb\n")
+        deadline = time.monotonic() + 20
+        while kcli.ok("count", topic).strip() != b"2":
+            assert time.monotonic() < deadline
+        process.send_signal(signal.SIGINT)
+        assert b"waiting for the answers to 2 records" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        said = (130, b"kcli: stopped: 2 records read: 0 acknowledged, 0 failed, 2 unknown, 0 not sent\n")
+        assert end(process) == said
+    finally:
+        kcli("faults", "clear")
+
+
 def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
     rng = random.Random(7)
     for _ in range(4):

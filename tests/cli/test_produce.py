@@ -23,6 +23,7 @@ class FakeProducer:
 
     def __init__(self, room: int = 1 << 60, fails: Any = lambda row: False) -> None:
         self.counts = SimpleNamespace(accepted=0, acked=0, failed=0, unknown=0)
+        self.unanswered = 0
         self.on_batch: Any = None
         self.rows: list[Any] = []
         self.calls: list[dict[str, Any]] = []

@@ -237,8 +237,9 @@ class Sending:
 
     def summary(self) -> str:
         counts = self.producer.counts
-        parts = f"{counts.acked} acknowledged, {counts.failed} failed, {counts.unknown} unknown"
-        settled = counts.acked + counts.failed + counts.unknown
+        unknown = counts.unknown + self.producer.unanswered  # of what is given up now some may be stored all the same
+        parts = f"{counts.acked} acknowledged, {counts.failed} failed, {unknown} unknown"
+        settled = counts.acked + counts.failed + unknown
         skipped = f", {self.skipped} lines skipped" if self.skipped else ""
         return f"{text.records(self.read)} read: {parts}, {self.read - settled} not sent{skipped}"
 
