@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 STORE_EVERY = 5.0  # seconds
 
 
+class Interrupted(KcliError):
+    """Somebody wanted an end before a batch was whole."""
+
+
 class Copier:
     """Copies what `consumer` hands out to `topic`. `keep` leaves records out; `place` False has the partitions chosen
     anew; `encode` has the batches compressed as the producer's settings say. `limit` is how many records are copied at
@@ -73,6 +77,7 @@ class Copier:
         self._done: dict[TopicPartition, OffsetAndEpoch] = {}
         self._open = False
         self._pending = 0  # acknowledged within the open transaction
+        self._ending: asyncio.Task[None] | None = None
         self.tally = Tally()
         self.problem: KcliError | None = None
         self.on_progress: Callable[[], None] | None = None
@@ -82,6 +87,13 @@ class Copier:
     def full(self) -> bool:
         """The limit is reached, a record was lost, or somebody wants an end."""
         return self._left == 0 or self.problem is not None or (self._stop is not None and self._stop.asked)
+
+    @property
+    def doubt(self) -> int:
+        """Records that may be published though nobody has said so yet."""
+        if self._transactional:
+            return self._pending if self._ending is not None and not self._ending.done() else 0
+        return self._producer.unanswered
 
     def _settled(self, outcome: BatchOutcome) -> None:
         if outcome.error is None:
@@ -100,11 +112,13 @@ class Copier:
 
     async def everything(self, stop: Stop) -> None:
         """Copy until the end, the limit, the stop, or an error. What is on its way then is not stored yet."""
-        consumer = self._consumer
         self._stop = stop
-        while not self.full and not consumer.finished:
-            got = await stop.unless(consumer.poll(min(self._every, 1.0)))
-            for fetched in got or ():
+        await stop.unless(self._everything())
+
+    async def _everything(self) -> None:
+        """May be cancelled anywhere: a destination that does not answer must not keep it from being heard."""
+        while not self.full and not self._consumer.finished:
+            for fetched in await self._consumer.poll(min(self._every, 1.0)):
                 await self.take(fetched)
             await self._store_in_time()
 
@@ -142,21 +156,38 @@ class Copier:
         if kept is not None:
             if self._left is not None:
                 self._left -= wanted
-            for part in self._slices(kept):
-                if part.first > kept.base_offset and self.full:  # between two slices
-                    self._done[at] = OffsetAndEpoch(part.first)
-                    self.tally.read -= _rest(part, following)
-                    return
-                await self._begin()
-                await self._slow_down(part)
-                await self._send(at, part)
-                if part.stop < following:
-                    self._done[at] = OffsetAndEpoch(part.stop)
-                    await self._store_in_time()
+            rest = wanted
+            try:
+                for part in self._slices(kept):
+                    if part.first > kept.base_offset and self.problem is not None:  # between two slices
+                        self.tally.read -= rest
+                        return
+                    await self._slow_down(part)
+                    await self._begin()
+                    before = self._producer.counts.accepted
+                    try:
+                        await self._send(at, part)
+                    finally:
+                        rest -= self._taken(at, part, min(part.stop, following), before)
+                    if part.stop < following:
+                        await self._store_in_time()
+            except asyncio.CancelledError:
+                self.tally.read -= rest
+                raise
         self._done[at] = OffsetAndEpoch(following)
         if self.on_progress is not None:
             self.on_progress()
         await self._store_in_time()
+
+    def _taken(self, at: TopicPartition, part: Batch, following: int, before: int) -> int:
+        """How many records of a part the producer took. Of a part that was taken by half nothing may be committed."""
+        taken, wanted = self._producer.counts.accepted - before, part.visible
+        if taken >= wanted:
+            self._done[at] = OffsetAndEpoch(following)
+        elif taken and self._transactional:
+            text = "interrupted within a batch: its transaction is not committed"
+            self.problem = self.problem or Interrupted(f"{at.topic}[{at.partition}]: {text}")
+        return min(taken, wanted)
 
     def _slices(self, batch: Batch) -> Iterator[Batch]:
         """The batch, or its window moved over it in steps that a rate allows."""
@@ -172,8 +203,10 @@ class Copier:
     async def _slow_down(self, batch: Batch) -> None:
         if self._rate is not None:
             wait = self._rate.take(batch.visible, batch.size, asyncio.get_running_loop().time())
-            if wait > 0:
-                await asyncio.sleep(wait)
+            while wait > 0:  # a transaction is not open all the while
+                await asyncio.sleep(min(wait, self._every))
+                wait -= self._every
+                await self._store_in_time()
 
     async def _send(self, at: TopicPartition, batch: Batch) -> None:
         """Raises CorruptBatch before anything of the batch is sent, and what the producer raises."""
@@ -212,17 +245,27 @@ class Copier:
         """Wait until what was sent is acknowledged (or its transaction committed), then remember how far that is.
         Raises why not."""
         done, self._done = self._done, {}
-        if self._transactional:
-            await self._commit(done)
-        else:
+        try:
             await self._producer.flush()
-            if self.problem is not None:
-                raise self.problem
-            if self._positions is not None:
-                await self._positions.write(done)
+            if self._transactional:
+                await self._commit(done)
+            else:
+                if self.problem is not None:
+                    raise self.problem
+                if self._positions is not None:
+                    await self._positions.write(done)
+        except asyncio.CancelledError:
+            self._done = {**done, **self._done}
+            raise
         self._stored_at = asyncio.get_running_loop().time()
 
     async def _commit(self, done: dict[TopicPartition, OffsetAndEpoch]) -> None:
+        """A commit that was asked for goes on when this is cancelled: its outcome counts."""
+        if self._ending is None or self._ending.done():
+            self._ending = asyncio.ensure_future(self._end(done))
+        await asyncio.shield(self._ending)
+
+    async def _end(self, done: dict[TopicPartition, OffsetAndEpoch]) -> None:
         if not self._open:
             if self._positions is not None:  # nothing was copied since, so nothing has to go with it
                 await self._positions.write(done)
@@ -245,16 +288,20 @@ class Copier:
         """Abort what is open: nothing of it is published."""
         if self._open:
             self._open = False
-            await self._producer.abort()
-            self.tally.failed, self._pending = self.tally.failed + self._pending, 0
+            try:
+                await self._producer.abort()
+            finally:
+                self.tally.failed, self._pending = self.tally.failed + self._pending, 0
 
-
-def _rest(part: Batch, following: int) -> int:
-    """Records of the batch from the part on."""
-    stop, part.stop = part.stop, following
-    count = part.visible
-    part.stop = stop
-    return count
+    async def abandon(self) -> None:
+        """Nobody waits any longer: of a commit that was asked for nobody can say what became of it, and what is open
+        the coordinator aborts."""
+        if self._ending is not None and not self._ending.done():
+            self._ending.cancel()
+            await asyncio.wait({self._ending})
+            self._open = False
+            self.tally.unknown, self._pending = self.tally.unknown + self._pending, 0
+        self.tally.failed, self._pending = self.tally.failed + self._pending, 0
 
 
 def _time(timestamp: int) -> int | None:

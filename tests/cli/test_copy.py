@@ -353,3 +353,49 @@ def test_exactly_once_a_slow_rate_commits_between_the_slices_of_a_batch(kcli: Sh
     while len(seen := kcli.ok("consume", target, "-e", "-q", "--isolation", "read_committed").split()) < 400:
         assert time.monotonic() < deadline
     assert seen == [b"%d" % n for n in range(400)]
+
+
+def test_a_count_is_a_count_though_a_rate_cuts_its_batch_into_slices(kcli: Shell) -> None:
+    source, target = kcli.topic(), kcli.topic()
+    kcli.ok("produce", source, stdin=b"".join(b"%d\n" % n for n in range(100)))
+    assert copies(kcli, source, target, "-c", "30", "--rate", "100")["copied"] == 30
+    assert copies(kcli, source, target)["copied"] == 70
+    assert kcli.ok("consume", target, "-e").split() == [b"%d" % n for n in range(100)]
+
+
+def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(kcli: Shell) -> None:
+    source, target = kcli.topic(), kcli.topic()
+    for _ in range(2):
+        kcli.ok("produce", source, "--value", "x" * 100_000)
+    copying = kcli.start("copy", source, target, "--rate", "1KB")  # the second one is due in 100 s
+    deadline = time.monotonic() + 20
+    while kcli.ok("count", target).strip() != b"1":
+        assert time.monotonic() < deadline
+    copying.send_signal(signal.SIGINT)
+    _, said = copying.communicate(timeout=30)
+    assert copying.returncode == 130
+    assert b"interrupted: 1 record read: 1 copied" in said
+    assert copies(kcli, source, target)["copied"] == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--rate", "1000")])
+def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(
+    kcli: Shell, elsewhere: Shell, options: tuple[str, ...]
+) -> None:
+    source, target = kcli.topic(), elsewhere.topic()
+    kcli.ok("produce", source, "--value", "a", "--value", "b")
+    elsewhere("faults", "never_answer", "api=Produce", "times=1000")
+    try:
+        copying = kcli.start("copy", source, target, "--to-bootstrap", elsewhere.bootstrap, *options)
+        deadline = time.monotonic() + 20
+        while elsewhere.ok("count", target).strip() != b"2":
+            assert time.monotonic() < deadline
+        copying.send_signal(signal.SIGINT)
+        assert copying.stderr is not None
+        first = copying.stderr.readline()
+        assert b"waiting for the answers to what was sent; Ctrl-C again stops at once" in first
+        copying.send_signal(signal.SIGINT)
+        _, said = copying.communicate(timeout=30)
+    finally:
+        elsewhere("faults", "clear")
+    assert (copying.returncode, said) == (130, b"kcli: stopped: 2 records read: 0 copied, 2 unknown\n")

@@ -22,6 +22,9 @@ from kcli.settings import ProducerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
     from kcli.cli.option import Values
     from kcli.client import Client
     from kcli.copying.tally import Tally
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     Span = dict[TopicPartition, tuple[int, int]]
 
+PATIENCE = 0.5  # seconds of silence after Ctrl-C
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds
 UNITS = {"": 0, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KIB": 1024, "MIB": 1024**2, "GIB": 1024**3, "B": 1}
 
@@ -264,7 +268,7 @@ async def make_like(source: Client, topic: str, target: Client, name: str) -> st
 async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> KcliError | None:
     """Copy; then, whatever ended it, publish and keep what can be. What went wrong, if anything did."""
     tally = copier.tally
-    stop.last_words = lambda: say(f"stopped: {summary(tally)}")
+    stop.last_words = lambda: say(f"stopped: {summary(tally, copier.doubt)}")
     progress = Progress("copy", total, hidden=plan.connection.quiet)
     problem: KcliError | None = None
     copier.on_progress = lambda: progress.at(tally.read)
@@ -275,26 +279,47 @@ async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> Kc
     finally:
         progress.close()
     try:
-        if copier.problem is None:
-            async with asyncio.timeout(FLUSH_AFTER_INTERRUPT if stop.asked else None):
-                await copier.store()
-        else:
+        if copier.problem is None and not stop.asked:
+            await stop.unless(copier.store())
+        if copier.problem is not None:
             problem = problem or copier.problem
-            await copier.give_up()
+            await _within(FLUSH_AFTER_INTERRUPT, copier.give_up(), stop)
+        elif stop.asked:
+            await _within(FLUSH_AFTER_INTERRUPT, copier.store(), stop)
     except KcliError as raised:
         problem = problem or raised
     except TimeoutError:
-        problem = DeadlineExceeded(f"what was on its way was not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s")
+        await copier.abandon()
+        problem = problem or DeadlineExceeded(
+            f"what was on its way was not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s"
+        )
     return problem or copier.problem
 
 
-def summary(tally: Tally) -> str:
+async def _within(seconds: float, work: Coroutine[Any, Any, None], stop: Stop) -> None:
+    """Raises what it raises, TimeoutError when it takes longer."""
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    if not done:
+        again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
+        say(f"waiting for the answers to what was sent; {again} stops at once")
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    if not done:
+        task.cancel()
+        await asyncio.wait({task})
+        raise TimeoutError
+    await task
+
+
+def summary(tally: Tally, doubt: int = 0) -> str:
+    """`doubt`: records that may be published though nobody has said so yet."""
     parts = [f"{tally.copied} copied"]
     if tally.filtered:
         parts.append(f"{tally.filtered} left out")
     parts += [f"{tally.failed} failed"] if tally.failed else []
-    parts += [f"{tally.unknown} unknown"] if tally.unknown else []
-    parts += [f"{tally.on_the_way} not sent"] if tally.on_the_way else []
+    unknown, rest = tally.unknown + doubt, tally.on_the_way - doubt
+    parts += [f"{unknown} unknown"] if unknown else []
+    parts += [f"{rest} not sent"] if rest > 0 else []
     return f"{text.records(tally.read)} read: {', '.join(parts)}"
 
 
