@@ -26,7 +26,11 @@ AT_ONCE = 16 * 1024 * 1024  # bytes of an answer
 
 
 class RecordTime(KcliError):
-    """There is no record whose time could be told."""
+    """There is no record whose time could be told. `reached`: nothing but markers and gaps is there before it."""
+
+    def __init__(self, text: str, reached: int = -1) -> None:
+        super().__init__(text)
+        self.reached = reached
 
 
 async def record_times(
@@ -44,7 +48,10 @@ async def record_times(
             found |= await _fetch(cluster, broker, left)
             left = {at: offset for at, offset in left.items() if at not in found}
             if left == before:
-                return found | {at: RecordTime(f"{at.topic} [{at.partition}]: no record there yet") for at in left}
+                return found | {
+                    at: RecordTime(f"{at.topic} [{at.partition}]: no record there yet", offset)
+                    for at, offset in left.items()
+                }
         return found
 
     return await gather(offsets, leaders.locate, ask, leaders.forget, patience=patience)

@@ -9,7 +9,7 @@ import time
 from kcli.admin.gather import good
 from kcli.admin.lag import TXN_BLOCKED
 from kcli.admin.producers import describe_producers
-from kcli.admin.record_times import record_times
+from kcli.admin.record_times import RecordTime, record_times
 from kcli.admin.snapshot import Snapshot, take
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
@@ -124,25 +124,33 @@ class Watch:
                     at = TopicPartition(sample.topic, sample.partition)
                     wanted.setdefault((at, max(sample.committed, sample.start or 0)), []).append(one)
         self._told = {place: told for place, told in self._told.items() if place in wanted}
-        await self._ask_times([place for place in wanted if place not in self._told][: self._most])
+        empty = await self._ask_times([place for place in wanted if place not in self._told][: self._most])
         for place, standings in wanted.items():
             if place in self._told:
                 for one in standings:
                     one.time_lag = max(now - self._told[place] / 1000, 0.0)
                     one.time_lag_least, one.time_lag_exact = False, True
+            for one in standings:
+                if one.lag.sample.end is not None and empty.get(place, -1) >= one.lag.sample.end:
+                    one.time_lag, one.time_lag_least, one.time_lag_exact = 0.0, False, True  # markers only (E70)
         for group in groups:
             group.date()
 
-    async def _ask_times(self, places: list[tuple[TopicPartition, int]]) -> None:
-        """When the record at each place was written; several groups may stand at several offsets of one partition."""
+    async def _ask_times(self, places: list[tuple[TopicPartition, int]]) -> dict[tuple[TopicPartition, int], int]:
+        """When the record at each place was written; several groups may stand at several offsets of one partition.
+        Where there is no record, how far there is none."""
+        empty: dict[tuple[TopicPartition, int], int] = {}
         left: dict[TopicPartition, list[int]] = {}
         for at, offset in places:
             left.setdefault(at, []).append(offset)
         while left:
             asked = {at: offsets.pop() for at, offsets in left.items()}
-            times = good(await record_times(self._cluster, asked, patience=PATIENCE))
+            answers = await record_times(self._cluster, asked, patience=PATIENCE)
+            times = good(answers)
+            empty |= {(at, asked[at]): one.reached for at, one in answers.items() if isinstance(one, RecordTime)}
             self._told |= {(at, offset): times[at] for at, offset in asked.items() if at in times}
             left = {at: offsets for at, offsets in left.items() if offsets}
+        return empty
 
     async def _blocked(self, groups: list[GroupStanding], now: float) -> dict[tuple[str, str, int], str]:
         """Whose transaction a blocked partition waits for, and how long ago it last wrote."""

@@ -53,6 +53,20 @@ def test_E37_the_position_of_filtered_records_is_committed_too(shell: Shell) -> 
     assert shell.ok(*words, "-e", "--grep", "^9$") == b"9\n"
 
 
+def test_E70_who_has_only_markers_to_read_is_not_late(shell: Shell) -> None:
+    """What commits the offset after its last record (librdkafka, Spark, Flink) stays one behind after each
+    transaction."""
+    shell.ok("produce", "t", "--transactional-id", "x", "--timestamp", "-1h", stdin=b"a\nb\n")
+    shell.ok("consume", "t", "-g", "g", "--from-beginning", "-n", "2")
+    row = row_of(shell)
+    assert (row["committed"], row["end"], row["lag"]) == (2, 3, 1)
+    done = shell("lag", "g", "--max-time", "5m")
+    assert (done.returncode, done.stderr) == (0, b"")
+    shell.ok("produce", "t", "--timestamp", "-1h", stdin=b"late\n")
+    done = shell("lag", "g", "--max-time", "5m")
+    assert (done.returncode, b"s behind, over 300 s" in done.stderr) == (3, True), done.stderr
+
+
 def test_E70_offsets_behind_and_records_behind_are_two_figures_with_two_names(
     sandbox: SandboxThread, shell: Shell
 ) -> None:
