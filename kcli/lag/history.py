@@ -42,11 +42,20 @@ class GroupStanding(Value):
     status: str = ""
 
     def date(self) -> None:
-        """The group's time lag is the longest of its partitions."""
-        longest = max((one for one in self.partitions if one.time_lag is not None), key=_time_lag, default=None)
+        """The group's time lag is the longest of its partitions; at least so long while one of them that is behind is
+        not known, or only to be at least so late, and nothing at all where no one that is behind is known."""
+        behind = [one for one in self.partitions if one.lag.lag]
+        dated = [one for one in behind if one.time_lag is not None]
+        self.time_lag, self.time_lag_least, self.time_lag_exact = None, False, False
+        if behind and not dated:
+            return
+        longest = max(
+            dated or [one for one in self.partitions if one.time_lag is not None], key=_time_lag, default=None
+        )
         if longest is not None:
-            self.time_lag, self.time_lag_least = longest.time_lag, longest.time_lag_least
-            self.time_lag_exact = longest.time_lag_exact
+            self.time_lag = longest.time_lag
+            self.time_lag_least = any(one.time_lag is None or one.time_lag_least for one in behind)
+            self.time_lag_exact = longest.time_lag_exact and not self.time_lag_least
 
 
 class History:

@@ -53,6 +53,20 @@ def test_a_group_is_the_sum_of_its_partitions_and_as_slow_as_its_slowest() -> No
     assert found.peak == 10_000
 
 
+def test_a_group_of_which_a_lagging_partition_is_not_dated_is_not_late_by_another_s_nought() -> None:
+    history = History()
+    (found,) = history.add(1000.0, look({0: 5, 1: 100}, 100))  # a first look: nobody knows how old offset 5 is
+    assert [one.time_lag for one in found.partitions] == [None, 0.0]
+    assert (found.time_lag, found.time_lag_least) == (None, False)
+    (found,) = history.add(1007.0, look({0: 5, 1: 100}, 100))
+    assert (found.time_lag, found.time_lag_least) == (7.0, True)
+    found.partitions[0].time_lag_least, found.partitions[1].lag.lag, found.partitions[1].time_lag = False, 3, None
+    found.date()
+    assert (found.time_lag, found.time_lag_least) == (7.0, True)  # the other may be later
+    (found,) = history.add(1009.0, look({0: 100, 1: 100}, 100))
+    assert (found.time_lag, found.time_lag_least) == (0.0, False)
+
+
 def test_the_eta_is_unknown_while_one_partition_falls_behind() -> None:
     found = play(History(), 120, rate=100.0, speed=20.0)
     assert found.eta is None
