@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,21 @@ def test_a_broker_that_is_gone_is_forgotten_and_one_that_lives_is_not(
     assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1, 2]
     sandbox.call(lambda one: one.start_broker(3))
     assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1, 2, 3]
+
+
+def test_a_person_types_that_several_brokers_are_forgotten(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (2, 3):
+        sandbox.call(lambda one, number=number: one.stop_broker(number))
+    monkeypatch.setattr("sys.stdin", io.StringIO("broker 2\nunregister 2 brokers\n"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(["cluster", "unregister", "2", "3"]) == 1
+    assert len(document(capsys, "brokers")["brokers"]) == 3
+    assert main(["cluster", "unregister", "2", "3"]) == 0
+    assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1]
 
 
 def test_a_quorum_whose_voters_stand_in_a_file_says_so(

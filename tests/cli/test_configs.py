@@ -268,6 +268,39 @@ def test_an_empty_name_is_not_all_brokers(
     assert rows(capsys, "configs", "get", "broker", "default") == []
 
 
+def test_what_is_so_already_is_not_changed_and_not_counted(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(verb: str, *words: str) -> tuple[list[str], str]:
+        assert main(["configs", verb, "topic", "orders", *words, "--execute", "--no-undo", "--format", "json"]) == 0
+        printed = capsys.readouterr()
+        return [row["result"] for row in json.loads(printed.out)["configs"]], printed.err
+
+    nothing = "kcli: there is nothing to change\n"
+    assert told("set", "retention.ms=604800000") == (["done"], "kcli: configs: 1 changed\n"), "it was only inherited"
+    assert told("set", "retention.ms=604800000") == (["unchanged"], nothing)
+    pairs = ("retention.ms=604800000", "cleanup.policy=compact")
+    assert told("set", *pairs) == (["unchanged", "done"], "kcli: configs: 1 changed\n")
+    assert told("append", "cleanup.policy=compact") == (["unchanged"], nothing)
+    assert told("subtract", "cleanup.policy=delete") == (["unchanged"], nothing)
+    assert told("delete", "segment.ms") == (["unchanged"], nothing)
+    assert told("delete", "segment.ms", "retention.ms") == (["unchanged", "done"], "kcli: configs: 1 changed\n")
+
+
+def test_what_can_be_restored_is_although_a_topic_is_gone(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    undo = tmp_path / "undo.json"
+    line = ("configs", "set", "topic", "orders", "retention.ms=5", "--execute", "--undo-file", str(undo))
+    rows(capsys, *line)
+    document = json.loads(undo.read_text())
+    document["configs"].insert(0, {**document["configs"][0], "name": "gone", "value": "5"})
+    undo.write_text(json.dumps(document))
+    told = rows(capsys, "configs", "restore", str(undo), "--execute", "--no-undo", code=1)
+    assert [(row["name"], row["result"]) for row in told] == [("gone", "failed"), ("orders", "done")]
+    assert rows(capsys, "configs", "get", "topic", "orders") == []
+
+
 def test_a_config_is_set_once_in_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["configs", "set", "topic", "orders", "retention.ms=5", "retention.ms=6", "--dry-run"]) == 2
     assert "retention.ms: named twice" in capsys.readouterr().err

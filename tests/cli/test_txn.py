@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -194,6 +195,21 @@ def test_a_living_one_is_not_aborted_but_fenced(sandbox: SandboxThread, capsys: 
     assert done["new"] > done["old"]
     assert sandbox.call(lambda one: one.transactions.by_id["live"].state) == "Empty"
     assert sandbox.call(lambda one: [one.topics.partition(t, 0).log.stable for t in ("orders", "copies")]) == [2, 2]
+
+
+def test_a_person_types_that_several_ids_are_fenced(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        opened(sandbox, name, ("orders", 0))
+    monkeypatch.setattr("sys.stdin", io.StringIO("one\nfence 2 transactional ids\n"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(["txn", "fence", "one", "two"]) == 1
+    assert sandbox.call(lambda one: [one.transactions.by_id[name].state for name in ("one", "two")]) == ["Ongoing"] * 2
+    assert main(["txn", "fence", "one", "two"]) == 0
+    assert sandbox.call(lambda one: [one.transactions.by_id[name].state for name in ("one", "two")]) == ["Empty"] * 2
 
 
 def test_an_id_that_nobody_has_used_is_not_made_by_fencing_it(

@@ -81,7 +81,8 @@ def _features(values: Values, verb: str, wanted: dict[str, int | None]) -> int:
         if not changes:
             say(values, "every feature is there already")
             return None
-        if not confirm(values, document, next(iter(changes))):
+        phrase = next(iter(changes)) if len(changes) == 1 else f"change {len(changes)} features"
+        if not confirm(values, document, phrase):
             document.rows.clear()
             return 1
         if await _done(cluster, document, rows, changes, "done", dry_run=False):
@@ -171,7 +172,8 @@ def unregister(values: Values) -> int:
         ready = [row for row in rows if row["result"] != "failed"]
         if values["dry_run"] or not ready:
             return None
-        if not confirm(values, document, f"broker {ready[0]['broker']}"):
+        phrase = f"broker {ready[0]['broker']}" if len(ready) == 1 else f"unregister {len(ready)} brokers"
+        if not confirm(values, document, phrase):
             document.rows.clear()
             return 1
         for row in ready:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Plan = dict[Resource, list[Operation]]
 
 DIFFERS = 3
+WOULD = "would change"
 DEFAULT = "default"  # of all brokers, as kafka-configs calls it
 
 
@@ -187,29 +188,37 @@ def _change(values: Values, name: str, plan: Plan) -> int:
         before = await describe_configs(cluster, plan)
         rows = document.rows["configs"] = []
         checked = await alter_configs(cluster, plan, dry_run=True)
+        ready: Plan = {}
         for at, operations in plan.items():
             old, problem = before[at], checked[at]
             if isinstance(old, KcliError):
                 problem = old
             known = {} if isinstance(old, KcliError) else {one.name: one for one in old}
-            rows += [_planned(at, one, known.get(one.name), problem) for one in operations]
+            planned = [_planned(at, one, known.get(one.name), problem) for one in operations]
+            rows += planned
             if problem is not None:
                 document.fail(problem, about(at))
-        ready = {at: ops for at, ops in plan.items() if checked[at] is None and not isinstance(before[at], KcliError)}
-        if not plan:
+            elif any(row["result"] == WOULD for row in planned):
+                ready[at] = operations
+        if not ready and not document.errors:
             say(values, "there is nothing to change")
         if values["dry_run"] or not ready:
             return None
-        if not confirm(values, document, next(iter(ready)).name or DEFAULT):
+        names = [at.name or DEFAULT for at in ready]
+        if not confirm(values, document, names[0] if len(names) == 1 else f"change {len(names)} resources"):
             document.rows.clear()
             return 1
         await configs_undo.keep(values, cluster, _before(values, ready, before))
         done = await alter_configs(cluster, ready)
         for row in rows:
             at = Resource(row["kind"], "" if row["name"] == DEFAULT else row["name"])
-            if at in done:
-                problem = done[at]
-                row["result"], row["error"] = ("done", None) if problem is None else ("failed", str(problem))
+            if at not in done:
+                continue
+            problem = done[at]
+            if problem is not None:
+                row["result"], row["error"] = "failed", str(problem)
+            elif row["result"] == WOULD:
+                row["result"] = "done"
         for at, problem in done.items():
             if problem is not None:
                 document.fail(problem, about(at))
@@ -248,6 +257,8 @@ def _planned(at: Resource, one: Operation, old: Config | None, problem: KcliErro
         APPEND: ",".join([*parts, *(part for part in given if part not in parts)]),
         SUBTRACT: ",".join(part for part in parts if part not in given),
     }[one.how]
+    mine = old is not None and own(at, old)
+    same = not mine if one.how == DELETE else mine and new == was  # to set what is inherited keeps it so
     secret = old.secret if old is not None else secretive(one.name)
     return {
         "kind": at.kind,
@@ -255,7 +266,7 @@ def _planned(at: Resource, one: Operation, old: Config | None, problem: KcliErro
         "config": one.name,
         "old": "***" if old is not None and secret else was,
         "new": "***" if secret and one.how == SET else new,
-        "result": "would change" if problem is None else "failed",
+        "result": "failed" if problem is not None else "unchanged" if same else WOULD,
         "error": None if problem is None else str(problem),
     }
 

@@ -15,7 +15,7 @@ _CHANGE = (
     _CONFIG,
     column("old", "string", "Its value before; null when it has none, *** for a secret.", null=True),
     column("new", "string", "Its value after.", null=True),
-    column("result", "string", "would change, done or failed."),
+    column("result", "string", "would change, unchanged, done or failed."),
     ERROR,
 )
 

@@ -138,7 +138,7 @@ def fence(values: Values) -> int:
         ready = [name for name, one in found.items() if isinstance(one, Described)]
         if values["dry_run"] or not ready:
             return None
-        if not confirm(values, document, ready[0]):
+        if not confirm(values, document, ready[0] if len(ready) == 1 else f"fence {len(ready)} transactional ids"):
             document.rows.clear()
             return 1
         done = await asyncio.gather(*(_fence(cluster, name) for name in ready))
