@@ -9,7 +9,7 @@ from kcli.admin.reset_plan import standings
 from kcli.admin.trimming import delete_records
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
 from kcli.cli.groups.scope import Scope
-from kcli.consumer.offset_grammar import parse_range
+from kcli.consumer.offset_grammar import Range, parse_range
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, TopicPartition
 
     Ends = dict[TopicPartition, tuple[int, int] | KcliError]
-
-HIGH_WATERMARK = -1  # DeleteRecords: whatever it is when the leader hears of it
 
 
 def trim(values: Values) -> int:
@@ -65,7 +63,10 @@ def _where(values: Values) -> Bound:
     """What --before says. Raises UsageError."""
     if values["before"] is None:
         raise UsageError("before which offset? --before N, -N, @TIME or end; there is no way back")
-    found = parse_range([values["before"]], time.time_ns() // 1_000_000)
+    try:
+        found = parse_range([values["before"]], time.time_ns() // 1_000_000)
+    except UsageError:  # which speaks of -o and of ranges
+        found = Range()
     if found.start is None or found.stop is not None or found.start.kind == "stored":
         raise UsageError(f"--before {values['before']}: one place, such as 4711, -1000, @-7d or end")
     return found.start
