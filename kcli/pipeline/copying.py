@@ -10,7 +10,7 @@ from kcli.admin.coordinators import Coordinators
 from kcli.admin.offsets import Committed
 from kcli.errors import KcliError
 from kcli.model import GroupMetadata
-from kcli.pipeline.positions import group_of, positions, written_by
+from kcli.pipeline.positions import group_of, positions, transactional_id, written_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class Copying:
     def open(self, sealed: Sealed, settled: Callable[[BatchOutcome], None], target: str) -> None:
         """Fence whoever had the partition before, then look how far they came. Raises OutOfOrder for another task of
         the same run."""
-        settings = sealed.producer.patient(False).replace(
-            transactional_id=f"{self._name}-{self.at.topic}-{self.at.partition}"
-        )
+        settings = sealed.producer.patient(False).replace(transactional_id=transactional_id(self._name, self.at))
         self._every = min(EVERY, settings.transaction_timeout / 4)
         self._producer = self._kafka.client.producer(settings)
         self._kafka.run(self._producer.start())

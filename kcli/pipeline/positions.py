@@ -48,6 +48,12 @@ def group_of(name: str) -> str:
     return f"kcli-{name}"
 
 
+def transactional_id(name: str, at: TopicPartition) -> str:
+    """Who writes this partition of the source, whichever task: of a copy's own. No topic's name has a colon, so no
+    other copy and topic come to the same id, which would fence this one."""
+    return f"{name}:{at.topic}:{at.partition}"
+
+
 def written_by(source: str, writer: str, made: str = "") -> str:
     """What a position's metadata says: whose position it is, who wrote it, the id of the source's topic."""
     return f"{source} {writer} {made}".rstrip()

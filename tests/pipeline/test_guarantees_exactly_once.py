@@ -15,7 +15,7 @@ from kcli.pipeline.copying import Copying
 from kcli.pipeline.exactly_once import provenance
 from kcli.pipeline.log import Log
 from kcli.pipeline.places import to_json
-from kcli.pipeline.positions import Expired, begin
+from kcli.pipeline.positions import Expired, begin, transactional_id
 from kcli.pipeline.trouble import told
 from kcli.producer.ledger import Counts
 
@@ -89,7 +89,7 @@ def test_a_zombie_is_fenced_and_the_attempt_after_it_goes_on_where_it_committed(
 
     topic, target = topics.make(), topics.make()
     topics.values(topic, 50)
-    settings = ProducerSettings(transactional_id=f"z-{topic}-0")
+    settings = ProducerSettings(transactional_id=transactional_id("z", TopicPartition(topic, 0)))
     at = TopicPartition(topic, 0)
     group = GroupMetadata("kcli-z")
     with Background(topics.settings) as kafka:

@@ -13,6 +13,7 @@ from kcli.pipeline.connection import sealed_of
 from kcli.pipeline.limits import by_rows
 from kcli.pipeline.options import read_options, schema_of, write_options
 from kcli.pipeline.places import from_offsets, places_of, to_json
+from kcli.pipeline.positions import transactional_id
 from kcli.secret import Secret
 from kcli.security import Sasl, Security
 
@@ -141,6 +142,14 @@ def test_a_profile_names_the_cluster_and_an_option_goes_before_it(tmp_path, monk
 def test_settings_that_the_source_owns_are_refused(name):
     with pytest.raises(UsageError, match=f"option {name} is not supported"):
         sealed_of({"kafka.bootstrap.servers": "x", name: "1"})
+
+
+def test_two_copies_never_have_the_same_transactional_id():
+    names, topics = ("a", "a-b", "a-b-c", "a:b"), ("c", "b-c", "a-b-c-0", "b.c", "c-0")
+    places = [TopicPartition(topic, number) for topic in topics for number in (0, 1, 10)]
+    ids = {transactional_id(name, at) for name in names for at in places}
+    assert len(ids) == len(names) * len(places)
+    assert transactional_id("a-b", TopicPartition("c", 0)) != transactional_id("a", TopicPartition("b-c", 0))
 
 
 def test_a_cluster_has_to_be_named(monkeypatch, tmp_path):
