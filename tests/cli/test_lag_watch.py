@@ -202,6 +202,20 @@ def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
     assert f"{file}:2: not a line of a lag recording" in ran.err
 
 
+@pytest.mark.parametrize("left", [1, 40, -3])
+def test_a_recording_that_was_cut_off_is_replayed_up_to_its_last_whole_line(tmp_path: Path, left: int) -> None:
+    file = tmp_path / "r.ndjson"
+    whole = line(1.0, look({0: 5}, 10)) + line(2.0, look({0: 7}, 10))
+    cut = line(3.0, look({0: 10}, 10)).replace('"g"', '"gé"').encode()
+    left = cut.index("é".encode()) + 1 if left == 40 else left  # in the middle of a letter
+    file.write_bytes(whole.encode() + cut[:left])
+    ran = run_kcli("lag", "--replay", str(file), "--by", "group", "--format", "ndjson")
+    assert (ran.code, [json.loads(row)["lag"] for row in ran.out.splitlines()]) == (0, [5, 3])
+    assert ran.err == f"kcli: {file}:3: the recording ends in the middle of a line, which is left out\n"
+    file.write_bytes(cut[:left])
+    assert run_kcli("lag", "--replay", str(file)).code == 1, "nothing of it is whole"
+
+
 def test_watching_recording_and_replaying_the_sandbox(kcli: Shell, tmp_path: Path) -> None:
     topic = kcli.topic(2)
     kcli.ok("produce", topic, "-p", "0", stdin=b"a\nb\nc\n")

@@ -169,15 +169,19 @@ async def _looks(
 
 
 async def _replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
-    """The looks of a recording, as quickly as they can be read."""
+    """The looks of a recording, as quickly as they can be read. A last line that was not written to its end is left
+    out, which is said."""
     from kcli.lag.recording import read
 
     history = plan.history()
     with _opened(path) as lines:
         for number, text in enumerate(lines, 1):
             try:
-                time, shot = read(text)
-            except KcliError as problem:
+                time, shot = read(text.decode())
+            except (KcliError, UnicodeDecodeError) as problem:
+                if number > 1 and not text.endswith(b"\n"):
+                    complain(f"{path}:{number}: the recording ends in the middle of a line, which is left out")
+                    return
                 raise KcliError(f"{path}:{number}: {problem}") from problem
             _narrow(plan, shot)
             yield Look(
@@ -201,13 +205,13 @@ def _narrow(plan: Plan, shot: Snapshot) -> None:
         shot.failed = {name: error for name, error in shot.failed.items() if name in plan.groups}
 
 
-def _opened(path: str) -> AbstractContextManager[Iterable[str]]:
+def _opened(path: str) -> AbstractContextManager[Iterable[bytes]]:
     if path == "-":
         import contextlib
 
-        return contextlib.nullcontext(sys.stdin)
+        return contextlib.nullcontext(sys.stdin.buffer)
     try:
-        return open(path, encoding="utf-8")
+        return open(path, "rb")
     except OSError as problem:
         raise UsageError(f"--replay {path}: {problem.strerror}") from problem
 
