@@ -6,7 +6,7 @@ from collections import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, NamedTuple, Protocol, TypeVar
 
     from kcli.errors import KcliError
@@ -145,7 +145,6 @@ class Cluster(Protocol):
 
 if TYPE_CHECKING:
     Connect = Callable[[Address, int], Broker]
-    Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 
 async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:

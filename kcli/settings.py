@@ -64,7 +64,6 @@ class ProducerSettings(Frozen):
     max_in_flight: int = 5
     partitioner: str = "murmur2"
     partitioner_availability_timeout: float = 0.0
-    message_version: int = 2
 
     def patient(self, chosen: bool) -> ProducerSettings:
         """For input that can wait: unless `max_block` was chosen, a full buffer is waited for until the delivery

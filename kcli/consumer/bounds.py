@@ -34,8 +34,5 @@ else:
     OffsetAndEpoch = namedtuple("OffsetAndEpoch", "offset leader_epoch metadata", defaults=(-1, ""))
     OffsetAnswer = namedtuple("OffsetAnswer", "offset timestamp leader_epoch", defaults=(-1, -1))
 
-Start = Bound
-"""Where a partition starts being read; an int is accepted too, as Bound("offset", n)."""
-
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 """The timestamps ListOffsets gives a special meaning (E22)."""

@@ -37,7 +37,6 @@ SESSION_OVER = (
     codes.SHARE_SESSION_NOT_FOUND, codes.INVALID_SHARE_SESSION_EPOCH, codes.SHARE_SESSION_LIMIT_REACHED,
 )  # fmt: skip
 BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1  # share_acquire_mode
-EXACT_SINCE = 2  # the ShareFetch version that has it
 
 
 class ShareFetcher:

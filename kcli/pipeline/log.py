@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kcli import codes
 from kcli.consumer.offsets import list_offsets
-from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.places import EARLIEST, LATEST
 from kcli.sync import SyncClient
@@ -136,8 +135,3 @@ def exactly(given: Mapping[TopicPartition, int], ats: list[TopicPartition], opti
         raise UsageError(
             f"option {option} {what} {at.topic}[{at.partition}], {where}: it names every partition, each once"
         )
-
-
-def unknown_topic(error: BaseException) -> bool:
-    """Whether the cluster says that there is no such topic."""
-    return isinstance(error, BrokerError) and error.code is codes.UNKNOWN_TOPIC_OR_PARTITION

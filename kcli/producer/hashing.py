@@ -44,7 +44,6 @@ class Partitioner:
     """By name. `of` gives a partition, or None where the topic's sticky choice decides."""
 
     def __init__(self, name: str) -> None:
-        self.columnar = name in MURMUR2  # the record core hashes whole chunks
         self._turn = -1 if name == "roundrobin" else None
         self._hash: Hash | None = {
             "murmur2": partition_of, "murmur2_random": partition_of, "consistent": crc32, "consistent_random": crc32,

@@ -84,7 +84,6 @@ class ClassicGroup(Rebalance):
         self._refuse(old, codes.FENCED_INSTANCE_ID)
         member = Member(f"{instance}-{_random_id()}", client_id, host, request)
         member.assignment = old.assignment
-        member.is_new = False
         self.members[member.id] = member
         self._static[instance] = member.id
         led, self.leader = self.leader == old.id, member.id if self.leader == old.id else self.leader

@@ -22,7 +22,6 @@ class Member:
         self.timer: TimerHandle | None = None
         self.joining: Future[JoinGroupResponse] | None = None
         self.syncing: Future[tuple[ErrorCode, bytes]] | None = None
-        self.is_new = True  # until its first rebalance is complete
         self.take_terms(request)
 
     def take_terms(self, request: JoinGroupRequest) -> None:

@@ -70,7 +70,6 @@ class Rebalance(Roster):
         self.state = COMPLETING
         for member in joined:
             waiting, member.joining = member.joining, None
-            member.is_new = False
             self.beat(member)
             if waiting is not None and not waiting.done():
                 waiting.set_result(self._told(member))

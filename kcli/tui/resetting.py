@@ -47,7 +47,6 @@ FORMS = (
     ("duration", "back by", "a duration, such as 90m or 1h30m"),
 )
 """(name, label, what the field asks for; "" needs none)."""
-SCOPES = ("partition", "topic", "group")
 
 
 def wish(form: str, text: str, now: int) -> Wish:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SEQUENCE, UTC_TIME, COMMON_NAME, SUBJECT_ALT_NAME = 0x30, 0x17, b"\x55\x04\x03", b"\x55\x1d\x11"
+UTC_TIME, COMMON_NAME, SUBJECT_ALT_NAME = 0x17, b"\x55\x04\x03", b"\x55\x1d\x11"
 VERSION, EXTENSIONS = 0xA0, 0xA3
 DNS, ADDRESS = 0x82, 0x87
 
