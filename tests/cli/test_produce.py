@@ -139,6 +139,16 @@ async def test_several_files_follow_each_other(tmp_path: Path) -> None:
 
 
 LINE = b"x\n"
+
+
+def test_a_header_as_rpk_and_kaf_write_it_is_not_taken_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert plan("orders -H a:b --value x").headers == [("a:b", None)]
+    assert capsys.readouterr().err == "kcli: -H a:b: a header of that name, without a value; -H a=b gives it one\n"
+    plan("orders -q -H a:b --value x")
+    plan("orders -H a:b=c -H d --value x")
+    assert capsys.readouterr().err == ""
+
+
 ENVELOPE = b'{"partition":1,"timestamp":5,"key":"k","value":"v","headers":[["h","1"]]}\n'
 
 

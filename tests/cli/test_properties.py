@@ -45,6 +45,9 @@ def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
         ("check.crcs=yes", "true or false"),
         ("ssl.endpoint.identification.algoritm=https", "no property is named"),
         ("ssl.crl.location=x", "revocation lists are not read"),
+        ("print.key=true", "it is kafka-console-consumer's; what is printed is said by -f"),
+        ("parse.key=true", "here -K DELIM parts key and value"),
+        ("key.separator=:", "here -K DELIM"),
         ("partition.assignment.strategy=best", "no assignor"),
     ],
 )

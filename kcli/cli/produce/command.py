@@ -64,6 +64,9 @@ class Plan:
         )  # fmt: skip
         self.settings = self._settings(values)
         self._check(values)
+        for name, value in self.headers:
+            if value is None and ":" in name and not self.connection.quiet:  # as rpk and kaf have it
+                say(f"-H {name}: a header of that name, without a value; -H {name.replace(':', '=', 1)} gives it one")
 
     def _settings(self, values: Values) -> ProducerSettings:
         changes = dict(self.connection.properties.producer)
