@@ -9,6 +9,7 @@ stored with the records, and does neither.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.copying.tally import Tally
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 
 STORE_EVERY = 5.0  # seconds
+LAST_ABORT = 2.0  # seconds for an abort after nobody answered the rest
 
 
 class Interrupted(KcliError):
@@ -295,13 +297,15 @@ class Copier:
 
     async def abandon(self) -> None:
         """Nobody waits any longer: of a commit that was asked for nobody can say what became of it, and what is open
-        the coordinator aborts."""
+        is aborted if that goes quickly, else by its coordinator."""
         if self._ending is not None and not self._ending.done():
             self._ending.cancel()
             await asyncio.wait({self._ending})
             self._open = False
             self.tally.unknown, self._pending = self.tally.unknown + self._pending, 0
-        self.tally.failed, self._pending = self.tally.failed + self._pending, 0
+        with contextlib.suppress(KcliError, TimeoutError):
+            async with asyncio.timeout(LAST_ABORT):
+                await self.give_up()
 
 
 def _time(timestamp: int) -> int | None:

@@ -131,6 +131,8 @@ class Redriver:
         self._done: dict[TopicPartition, OffsetAndEpoch] = {}
         self._stored_at = 0.0
         self.account = Account()
+        self.resting = False  # only because of the rate
+        self.doubt = 0  # records on their way: published or not, their account does not say so yet
         self.problem: KcliError | None = None
 
     @property
@@ -198,9 +200,26 @@ class Redriver:
         self, at: TopicPartition, records: Sequence[Record], by_topic: dict[str, list[tuple[int, Row]]]
     ) -> int | None:
         """Publish rows by topic. Returns the offset before which all is dealt with."""
+        try:
+            return await self._publish_slice(at, records, by_topic)
+        except BaseException:
+            for topic, rows in by_topic.items():  # no answer was counted: a slice is counted whole
+                name = "unknown" if self.doubt else "failed"
+                line = self.account.line(topic)
+                setattr(line, name, getattr(line, name) + len(rows))
+            raise
+        finally:
+            self.doubt = 0
+
+    async def _publish_slice(
+        self, at: TopicPartition, records: Sequence[Record], by_topic: dict[str, list[tuple[int, Row]]]
+    ) -> int | None:
+        """As `_publish`; while it may be published without an account of it, `doubt` says so."""
         assert self._producer is not None
         if self._transactional:
             await self._producer.begin()
+        else:
+            self.doubt = sum(map(len, by_topic.values()))
         sent = await asyncio.gather(
             *(self._producer.send_all(topic, [row for _, row in rows]) for topic, rows in by_topic.items())
         )
@@ -244,7 +263,14 @@ class Redriver:
             done = {**self._done, at: OffsetAndEpoch(following)}
             self._done.clear()
             await self._producer.send_offsets(done, GroupMetadata(self._positions.group))
-        await self._producer.commit()
+        self.doubt = len(results)
+        try:
+            await self._producer.commit()
+        except UnknownOutcome:
+            raise
+        except KcliError:
+            self.doubt = 0  # certainly not committed
+            raise
         return True
 
     async def _slow_down(self, records: Sequence[Record]) -> None:
@@ -252,7 +278,11 @@ class Redriver:
             size = sum(len(record.key or b"") + len(record.value or b"") for record in records)
             wait = self._rate.take(len(records), size, asyncio.get_running_loop().time())
             if wait > 0:
-                await asyncio.sleep(wait)
+                self.resting = True
+                try:
+                    await asyncio.sleep(wait)
+                finally:
+                    self.resting = False
 
     async def _store_in_time(self) -> None:
         now = asyncio.get_running_loop().time()

@@ -61,6 +61,7 @@ class Producer:
         self._interceptors = self._hooks(interceptors)
         self._closed = False
         self._started = False
+        self._stopped = False
 
     async def start(self) -> None:
         """Start the tasks; `async with` does it too."""
@@ -261,7 +262,7 @@ class Producer:
         """Refuse new records, flush within `timeout` seconds (0: not at all), fail the rest with Closed. Idempotent;
         a second call with a shorter timeout cuts the first one short (D44)."""
         self._closed = True
-        if not self._started:
+        if not self._started or self._stopped:
             return
         now = asyncio.get_running_loop().time
         deadline = None if timeout is None else now() + timeout
@@ -272,6 +273,7 @@ class Producer:
                 await self.flush(None if deadline is None else max(0.0, deadline - now()))
         finally:
             await self._engine.stop(Closed("the producer was closed before the record was acknowledged"))
+            self._stopped = True  # nothing is left to wait for, whatever a later call would wait for
 
     async def _abort_within(self, timeout: float | None) -> None:
         """Abort the transaction that was left open (D44). If that does not work the coordinator aborts it by itself

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -223,3 +224,61 @@ def test_what_makes_no_sense_is_refused_before_anything_is_connected(words: tupl
     done = Shell("localhost:1")("redrive", *words)
     assert done.returncode == 2
     assert done.stderr.decode().startswith(f"kcli: {sentence}")
+
+
+def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(letters: Letters) -> None:
+    letters.write(*((str(n) + "x" * 1000, letters.orders, {}) for n in range(3)))
+    with letters.kcli.start("redrive", letters.dlq, "--execute", "-n", "1") as process:
+        process.communicate(timeout=20)
+    with letters.kcli.start("redrive", letters.dlq, "--execute", "--rate", "0.01") as process:
+        until = time.monotonic() + 20
+        while int(letters.kcli.ok("count", letters.orders)) < 2:  # the third is due in 100 s
+            assert time.monotonic() < until
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"interrupted: 2 records read: 1 redriven, 1 not tried" in said
+    assert letters.run("--execute")[1][letters.orders]["redriven"] == 1
+    assert len(letters.values(letters.orders)) == 3
+
+
+def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(letters: Letters) -> None:
+    letters.write(("a", letters.orders, {}), ("b", letters.orders, {}))
+    letters.kcli("faults", "never_answer", "api=Produce", "times=1000")
+    try:
+        with letters.kcli.start("redrive", letters.dlq, "--execute") as process:
+            until = time.monotonic() + 20
+            while int(letters.kcli.ok("count", letters.orders)) < 2:
+                assert time.monotonic() < until
+            process.send_signal(signal.SIGINT)
+            assert process.stderr is not None
+            assert b"waiting for the answers to what was sent" in process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=30)
+    finally:
+        letters.kcli("faults", "clear")
+    assert process.returncode == 130
+    assert said.startswith(b"kcli: stopped: 2 records read: 0 redriven, 2 unknown")
+
+
+def test_exactly_once_a_commit_without_an_answer_is_unknown(letters: Letters) -> None:
+    letters.write(("a", letters.orders, {}), ("b", letters.orders, {}))
+    letters.kcli("faults", "never_answer", "api=EndTxn", "times=1000")
+    letters.kcli("faults", "error", "api=DescribeTransactions", "code=TRANSACTIONAL_ID_NOT_FOUND", "times=1000")
+    try:
+        slow = ("-X", "request.timeout.ms=300", "-X", "delivery.timeout.ms=700", "-X", "max.block.ms=700")
+        code, rows, _, said = letters.run("--execute", "--exactly-once", *slow)
+    finally:
+        letters.kcli("faults", "clear")
+    assert (code, rows[letters.orders]["unknown"], rows[letters.orders]["failed"]) == (1, 2, 0), said
+    assert "2 records read: 0 redriven, 2 unknown" in said
+
+
+def test_exactly_once_reads_where_to_begin_when_nobody_else_can_commit_any_more(
+    letters: Letters, tmp_path: Path
+) -> None:
+    letters.write(("a", letters.orders, {}))
+    trace = tmp_path / "trace"
+    assert letters.run("--execute", "--exactly-once", "--trace-file", str(trace))[0] == 0
+    asked = trace.read_text()
+    assert 0 < asked.index("InitProducerId") < asked.index("OffsetFetch")

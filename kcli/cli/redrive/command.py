@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 
 from kcli.cli import text
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, finished
-from kcli.cli.copy.command import rate_of, say
-from kcli.cli.loop import INTERRUPTED, Stop
+from kcli.cli.copy.command import FLUSH_AFTER_INTERRUPT, PATIENCE, rate_of, say
+from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.consumer.bounds import Bound
@@ -20,13 +21,19 @@ from kcli.settings import ProducerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
     from kcli.cli.option import Values
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.delivery import Fetched
+    from kcli.producer.producer import Producer
     from kcli.proto.batch import Batch
 
     Span = dict[TopicPartition, tuple[int, int]]
+
+LAST_ABORT = 2.0  # seconds for a transaction that Ctrl-C left open
 
 
 class Plan(Selection):
@@ -91,10 +98,11 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
 
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(Client(plan.connection.client()))
-        span = await stop.unless(_span(plan, client))
+        tell_outages(client.cluster, quiet=plan.connection.quiet)
+        producer = await stack.enter_async_context(client.producer(plan.producer)) if plan.execute else None
+        span = await stop.unless(_begin(plan, client, producer))
         if span is None:
             return INTERRUPTED
-        producer = await stack.enter_async_context(client.producer(plan.producer)) if plan.execute else None
         redriver = Redriver(
             plan.rules, Targets(client.cluster), producer, rate=plan.rate, transactional=plan.exactly_once,
             positions=Positions(client.cluster, plan.group) if plan.resume and plan.execute else None,
@@ -104,7 +112,17 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
         consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
         consumer.stop_at({at: end for at, (_, end) in span.items()})
         problem = await _work(plan, redriver, consumer, sum(end - start for start, end in span.values()), stop)
+        if producer is not None and stop.asked:
+            await producer.close(LAST_ABORT)
     return _verdict(plan, redriver.account, problem, stop, monotonic() - begun)
+
+
+async def _begin(plan: Plan, client: Client, producer: Producer | None) -> Span:
+    """Where to begin. One with the same transactional id that still runs, or was killed, is ended first: what it was
+    about to commit counts, and it commits nothing more."""
+    if producer is not None and plan.exactly_once:
+        await producer.initialise()
+    return await _span(plan, client)
 
 
 async def _span(plan: Plan, client: Client) -> Span:
@@ -125,20 +143,44 @@ async def _work(plan: Plan, redriver: Redriver, consumer: Consumer, total: int, 
     """Everything up to the ends; then, whatever ended it, the position is stored. What went wrong, if anything did."""
     progress = Progress("redrive", total, hidden=plan.connection.quiet)
     problem: KcliError | None = None
+    account, planned = redriver.account, not plan.execute
+    stop.last_words = lambda: say(f"stopped: {summary(account, planned=planned, doubt=redriver.doubt)}")
     try:
         while not consumer.finished and redriver.problem is None and plan.limit != 0 and not stop.asked:
             for fetched in await stop.unless(consumer.poll(1.0)) or ():
-                await _take(plan, redriver, fetched, stop)
+                await _heard(_take(plan, redriver, fetched, stop), redriver, stop)
                 progress.at(redriver.account.read)
+                if stop.asked or plan.limit == 0:
+                    break  # what follows in this partition must not be taken for done
     except KcliError as raised:
         problem = raised
     finally:
         progress.close()
     try:
-        await redriver.store()
+        await _heard(redriver.store(), redriver, stop)
     except KcliError as raised:
         problem = problem or raised
     return problem or redriver.problem
+
+
+async def _heard(work: Coroutine[Any, Any, None], redriver: Redriver, stop: Stop) -> None:
+    """Do it. After Ctrl-C it has some seconds more for the answers to what was sent, none if it only keeps a rate."""
+    task = asyncio.ensure_future(work)
+    await stop.unless(_ended(task))
+    if not task.done() and not redriver.resting:
+        await asyncio.wait({task}, timeout=PATIENCE)
+        if not task.done():
+            say("waiting for the answers to what was sent; Ctrl-C again stops at once")
+            await asyncio.wait({task}, timeout=FLUSH_AFTER_INTERRUPT)
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()
+
+
+async def _ended(task: asyncio.Future[None]) -> None:
+    await asyncio.wait({task})
 
 
 async def _take(plan: Plan, redriver: Redriver, fetched: Fetched, stop: Stop) -> None:
@@ -180,11 +222,11 @@ async def _batch(plan: Plan, redriver: Redriver, batch: Batch, at: TopicPartitio
     return plan.limit != 0
 
 
-def summary(account: Account, *, planned: bool) -> str:
-    """`12 records read: 9 redriven, 2 skipped, 1 left out`."""
+def summary(account: Account, *, planned: bool, doubt: int = 0) -> str:
+    """`12 records read: 9 redriven, 2 skipped, 1 left out`. `doubt`: records on their way that no account tells of."""
     counts = [(account.total("records") if planned else account.total("redriven"), "redriven")]
     names = ("skipped", "failed") if planned else ("skipped", "failed", "unknown")
-    others = [(account.total(name), name) for name in names]
+    others = [(account.total(name) + doubt * (name == "unknown"), name) for name in names]
     if planned:
         counts = [(counts[0][0] - sum(n for n, _ in others), "to be redriven")]
     rest = account.read - account.filtered - sum(n for n, _ in counts + others)
