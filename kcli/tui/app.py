@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kcli.tui.widgets.masthead import Masthead
 
 
+LONG = 15.0  # seconds that a sentence which is said once stays
 LEAVING = ("back", "dismiss", "dismiss(None)")
 """Actions that leave a screen."""
 
@@ -98,6 +99,11 @@ class Dashboard(App[int]):
             self.register_theme(one)
         self.theme = self._theme_given
         self.set_keymap(self._keymap_given)
+        if self._keymap_given:
+            from kcli.tui.keys import taken
+
+            for sentence in taken(self._keymap_given):
+                self.notify(sentence, severity="warning", markup=False, timeout=LONG)
         self._heed_signals()
         await self.push_screen(Groups())
         if self._place is not None:

@@ -170,6 +170,7 @@ async def test_a_key_of_the_file_does_it_and_the_old_one_does_not(
         ('"group.reset" = "ctlr+x"', r"'ctlr\+x' is no key; did you mean ctrl\+x"),
         ('"group.reset" = 7', "expected a key"),
         ('"group.reset" = "1"', "are both on 1"),
+        ('"app.help" = "ctrl+q"', r"app.help: ctrl\+q always quits"),
         ('"group.reset"', "keys.toml"),
     ],
 )
@@ -179,6 +180,46 @@ def test_a_keymap_that_cannot_be_is_refused(
     write_keys(tmp_path, text, monkeypatch)
     with pytest.raises(UsageError, match=sentence):
         keys.load()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ('"rows.down" = "down,ctrl+n"\n"group.reset" = "R"\n', []),
+        ('# mine\n"app.quit" = "j"\n', ["2: j is taken: rows.down goes before app.quit (stays on ctrl+q)"]),
+        ("[app]\nhelp = 'k,?'\n", ["2: k is taken: rows.up goes before app.help (stays on question_mark)"]),
+        ('rows.down = ["q"]\n', ["1: q is taken: rows.down goes before app.quit (stays on ctrl+q)"]),
+        ('"page.filter" = "r"', ["1: r is taken: page.filter goes before group.reset (no key is left), groups.reset"]),
+        ('"app.palette" = "j"', ["1: j is taken: app.palette goes before rows.down (stays on down)"]),
+        ('"app.pause" = "P"', []),
+    ],
+)
+def test_a_key_that_is_taken_is_told_with_its_line_and_what_stays(
+    text: str, sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_keys(tmp_path, text, monkeypatch)
+    told = keys.taken(keys.load())
+    assert len(told) == len(sentences), told
+    for one, said in zip(told, sentences, strict=True):
+        assert one.startswith(f"{tmp_path / 'keys.toml'}:{said}"), one
+
+
+@pytest.mark.parametrize("text", ['"app.quit" = "j"', '"app.quit" = "ctrl+q,j"'])
+async def test_whatever_the_file_says_there_is_a_way_out(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    write_keys(tmp_path, text, monkeypatch)
+
+    def dashboard(session: LiveSession) -> Dashboard:
+        return Dashboard(session, keymap=keys.load())
+
+    async with world.open(app=dashboard) as pilot:
+        await shows(pilot, "rows.down", 20)  # the sentence, wherever its lines end
+        await pilot.press("j")
+        await pilot.pause()
+        assert pilot.app.is_running, "it moves the cursor"
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not pilot.app.is_running, 20)
 
 
 def test_without_a_file_there_is_no_keymap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
