@@ -81,7 +81,7 @@ def dashboard(seeded: SandboxThread) -> Open:
     return opened
 
 
-async def until(pilot: Pilot[int], holds: Callable[[], object], seconds: float = 5.0) -> None:
+async def until(pilot: Pilot[int], holds: Callable[[], object], seconds: float = 20.0) -> None:
     """Let the dashboard go on until something holds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not holds():
@@ -90,7 +90,7 @@ async def until(pilot: Pilot[int], holds: Callable[[], object], seconds: float =
     await pilot.pause()
 
 
-async def shows(pilot: Pilot[int], words: str, seconds: float = 5.0) -> str:
+async def shows(pilot: Pilot[int], words: str, seconds: float = 20.0) -> str:
     """Wait until these words are on the screen; what is on it then."""
     await until(pilot, lambda: words in seen(pilot), seconds)
     return seen(pilot)
