@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from json import dumps
 
+from kcli.errors import KcliError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.producer.producer import BatchOutcome
@@ -11,11 +13,14 @@ if TYPE_CHECKING:
 
 class Report:
     """An open report. Lines are complete when they are written. A reader that leaves (`| head -1`) ends the report and
-    nothing else: what was accepted is delivered (D46)."""
+    nothing else: what was accepted is delivered (D46). So does a file that takes no more, but that is a failure, and
+    `problem` says it."""
 
     def __init__(self, path: str) -> None:
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  # open as long as the command runs
+        self._path = path
         self._read = True
+        self.problem: KcliError | None = None
 
     def add(self, outcome: BatchOutcome) -> None:
         """`unknown`: sent, and no answer tells whether it arrived; sending it again may duplicate it."""
@@ -30,10 +35,15 @@ class Report:
         }
         if not self._read:
             return
+        left = dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
-            self._file.write(dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            while left:
+                left = left[self._file.write(left) :]
         except BrokenPipeError:
             self._read = False
+        except OSError as problem:
+            self._read = False
+            self.problem = KcliError(f"--report {self._path}: {problem.strerror}; what is in it is not all")
 
     def close(self) -> None:
         self._file.close()

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -278,6 +279,18 @@ def test_a_reader_that_leaves_is_a_quiet_stop(kcli: Shell) -> None:
     process.stderr.close()
     assert process.stdin is not None
     process.stdin.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
+@pytest.mark.parametrize("options", [(), ("--transactional-id", "full")])
+def test_a_report_that_takes_no_more_is_a_failure_and_the_records_are_sent(
+    kcli: Shell, options: tuple[str, ...]
+) -> None:
+    topic = kcli.topic()
+    done = kcli("produce", topic, "--report", "/dev/full", *options, stdin=b"a\nb\n")
+    said = b"kcli: --report /dev/full: No space left on device; what is in it is not all\n"
+    assert (done.returncode, done.stderr) == (1, said)
+    assert kcli.ok("consume", topic, "-e", "--isolation", "read_committed") == b"a\nb\n"
 
 
 def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: Shell) -> None:

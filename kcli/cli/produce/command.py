@@ -271,13 +271,18 @@ async def _produce(plan: Plan, stop: Stop) -> int:
                     from kcli.cli.produce import transactions
 
                     sending = transactions.TransactionalSending(plan, producer, report, client.cluster)
-                    return await transactions.send(sending, stop)
-                return await _send(Sending(plan, producer, report, client.cluster), stop)
+                    code = await transactions.send(sending, stop)
+                else:
+                    code = await _send(Sending(plan, producer, report, client.cluster), stop)
             finally:
                 await producer.close(0)
     finally:
         if report is not None:
             report.close()
+    if report is None or report.problem is None:
+        return code
+    say(str(report.problem))
+    return code or report.problem.exit_code
 
 
 async def _send(sending: Sending, stop: Stop) -> int:
