@@ -113,6 +113,34 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
     assert kcli("cat", "-b", kcli.bootstrap, "-Ceqt", name).stdout == b""
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), b"% Interrupted: not all of what was read was acknowledged\n"),
+        (("-X", "transactional.id=unheard"), b"% ERROR: Nobody answers the abort: the coordinator aborts after"),
+    ],
+)
+def test_a_signal_is_heard_while_nobody_answers(kcli: Shell, options: tuple[str, ...], said: bytes) -> None:
+    name = kcli.topic()
+    soon = "import kcli.cli.cat.produce as it; it.GRACE = 0.3; from kcli.cli.main import console; console()"
+    words = [sys.executable, "-c", soon, "cat", "-b", kcli.bootstrap, "-P", "-t", name, *options]
+    kcli("faults", "never_answer", "api=Produce", "times=1000")
+    try:
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=kcli.environment) as running:
+            assert running.stdin is not None
+            running.stdin.write(b"a\n")
+            running.stdin.close()
+            until = time.monotonic() + 20
+            while kcli.ok("count", name).strip() != b"1":
+                assert time.monotonic() < until
+            running.send_signal(signal.SIGINT)
+            assert running.wait(20) == 1
+            assert running.stderr is not None
+            assert said in running.stderr.read()
+    finally:
+        kcli("faults", "clear")
+
+
 def test_a_partition_that_is_not_there_fails(kcli: Shell, topic: str) -> None:
     done = kcli("cat", "-b", kcli.bootstrap, "-P", "-t", topic, "-p", "9", stdin=b"a\n")
     assert done.returncode == 1

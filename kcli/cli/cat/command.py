@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.cli.cat.words import FATAL, Done, Fatal, Misused, fail, say
+from kcli.cli.cat.words import FATAL, Done, Fatal, Misused, fail
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -58,6 +58,8 @@ def _run(words: list[str], program: str) -> int:
 
 
 def _mode(line: CommandLine) -> int:
+    from functools import partial
+
     from kcli.cli.loop import INTERRUPTED
     from kcli.cli.loop import run as run_loop
 
@@ -73,11 +75,5 @@ def _mode(line: CommandLine) -> int:
     else:
         from kcli.cli.cat.look import query as work
 
-    async def whole(stop: Stop) -> int:
-        code = await work(line, stop)
-        if stop.asked and line.mode == "P":
-            say(line.verbosity, 1, "Interrupted: what was read so far was sent")
-        return code
-
-    code = run_loop(whole)
+    code = run_loop(partial(work, line))
     return 0 if code == INTERRUPTED else code

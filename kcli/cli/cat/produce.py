@@ -5,6 +5,8 @@ Exit code 0 only when every record was acknowledged. Lines without headers go to
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli.cli.cat.words import FATAL, Fatal, say
 from kcli.errors import BrokerError, KcliError
 
@@ -27,7 +29,7 @@ async def produce(line: CommandLine, stop: Stop) -> int:
     settings = line.settings.producer()
     async with Client(line.settings.client()) as client:
         try:
-            await client.cluster.partitions(str(line.topic))
+            await stop.unless(client.cluster.partitions(str(line.topic)))
         except BrokerError:
             pass  # about the topic: what becomes of the first record says it, and whether it can be created
         producer = client.producer(settings)
@@ -36,25 +38,49 @@ async def produce(line: CommandLine, stop: Stop) -> int:
             await producer.start()
             if settings.transactional_id is not None:
                 say(line.verbosity, 1, "Using transactional producer")
+                await stop.unless(producer.initialise())
+                if stop.asked:
+                    return 0
                 await producer.begin()
             await stop.unless(sending.everything())
+            await stop.unless(producer.flush())
             if settings.transactional_id is not None:
                 await _end_transaction(line, producer, stop)
-            await producer.flush(GRACE if stop.asked else None)
+            elif stop.asked:
+                await producer.flush(GRACE)
         finally:
             await producer.close(0)
+    if stop.asked and settings.transactional_id is None:
+        what = "not all of what was read was acknowledged" if sending.failed else "what was read so far was sent"
+        say(line.verbosity, 1, f"Interrupted: {what}")
     return sending.exit_code()
 
 
 async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) -> None:
+    """Commit, or abort after a signal; after one nobody is waited for longer than GRACE. Raises Fatal, KcliError."""
     if stop.asked:
         say(line.verbosity, 0, "Aborting transaction due to termination signal")
-        await producer.abort()
+        try:
+            async with asyncio.timeout(GRACE):
+                await producer.abort()
+        except TimeoutError:
+            raise Fatal("Nobody answers the abort: the coordinator aborts after transaction.timeout.ms") from None
         return
     say(line.verbosity, 1, "Committing transaction")
-    await producer.flush()
-    await producer.commit()
+    ending = asyncio.ensure_future(producer.commit())
+    await stop.unless(_ended(ending))
+    if not ending.done():
+        await asyncio.wait({ending}, timeout=GRACE)
+    if not ending.done():
+        ending.cancel()
+        await asyncio.wait({ending})
+        raise Fatal("Nobody can say whether the transaction was committed")
+    ending.result()
     say(line.verbosity, 1, "Transaction successfully committed")
+
+
+async def _ended(task: asyncio.Future[None]) -> None:
+    await asyncio.wait({task})
 
 
 class CatSending:
