@@ -44,6 +44,19 @@ def test_named_groups_are_shown_by_topic(line: Line) -> None:
     assert rows["groups"][0]["lag"] == 145
 
 
+def test_of_a_topic_only_the_groups_are_told_that_read_it(line: Line) -> None:
+    of_orders = line("lag", "-t", "orders", "-J")
+    assert [row["group"] for row in of_orders.json["groups"]] == ["billing"]
+    assert of_orders.err == ""
+    nobody = line("lag", "-t", "odrers")
+    assert (nobody.code, nobody.out) == (0, "")
+    assert nobody.err == "kcli: odrers: no group has committed or owns any of it\n"
+    assert line("lag", "idle", "-t", "orders").err == (
+        "kcli: orders: none of these groups has committed or owns any of it\n"
+    )
+    assert line("lag", "-t", "odrers", "-q").err == ""
+
+
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [

@@ -38,7 +38,10 @@ def run(values: Values) -> int:
         shot = await take(cluster, groups or (), states=values["states"], isolation=isolation, topics=values["topics"])
         measured = [measure(one, max_lag or 0) for one in shot.groups]
         await problems(cluster, shot, document)
-        fill(document, measured, level)
+        shown = [one for one in measured if one[1]] if values["topics"] and not groups else measured
+        fill(document, shown, level)
+        if max_lag is None and not values["quiet"] and not document.errors:
+            unread(shot, values["topics"], bool(groups))
         if values["records"]:
             from kcli.cli.lag.records import add_records
 
@@ -94,6 +97,14 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
         document.rows["partitions"] = [partition_row(row) for row in rows]
     elif level == "topic":
         document.rows["topics"] = [topic_row(total) for total in engine.by_topic(rows)]
+
+
+def unread(shot: Snapshot, topics: list[str], named: bool) -> None:
+    """Topics that were asked for and are nobody's are said, else an empty table would look as if all were well."""
+    there = {sample.topic for group in shot.groups for sample in group.samples}
+    for topic in dict.fromkeys(topics):
+        if topic not in there:
+            complain(f"{topic}: {'none of these groups' if named else 'no group'} has committed or owns any of it")
 
 
 def partition_row(row: engine.Lag) -> Row:
