@@ -198,11 +198,12 @@ def _change(values: Values, name: str, plan: Plan) -> int:
             rows += planned
             if problem is not None:
                 document.fail(problem, about(at))
-            elif any(row["result"] == WOULD for row in planned):
+            else:
                 ready[at] = operations
-        if not ready and not document.errors:
+        idle = not any(row["result"] == WOULD for row in rows)
+        if idle and not document.errors:
             say(values, "there is nothing to change")
-        if values["dry_run"] or not ready:
+        if values["dry_run"] or not ready or (idle and not values["execute"]):
             return None
         names = [at.name or DEFAULT for at in ready]
         if not confirm(values, document, names[0] if len(names) == 1 else f"change {len(names)} resources"):
@@ -222,7 +223,8 @@ def _change(values: Values, name: str, plan: Plan) -> int:
         for at, problem in done.items():
             if problem is not None:
                 document.fail(problem, about(at))
-        say(values, f"configs: {sum(row['result'] == 'done' for row in rows)} changed")
+        if not idle:  # what is so already was sent too: a broker may be late to tell what is
+            say(values, f"configs: {sum(row['result'] == 'done' for row in rows)} changed")
         return None
 
     return answer(values, name, work)
