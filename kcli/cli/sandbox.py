@@ -79,12 +79,17 @@ def sandbox(
       kcli sandbox --users users.txt --super-user admin
     """
     _check_host(host, allow_remote)
+    if port and port + brokers - 1 > 65535:
+        raise UsageError(f"--port {port} --brokers {brokers}: there is no port {port + brokers - 1}")
     topics = dict(_topic(text) for text in topic or [])
     try:
         more = _security(tls, client_ca, users, session_lifetime) | {"disks": disks, "racks": rack or ()}
         more |= _rights(super_user, open_without_acl)
+        more |= {"anywhere": True} | _advertised(host, more) if allow_remote else {}
         asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more, control))
     except OSError as problem:
+        if problem.filename is not None:
+            raise KcliError(f"{problem.filename}: {problem.strerror}") from problem
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
     return 0
 
@@ -94,8 +99,19 @@ def _check_host(host: str, allow_remote: bool) -> None:
         loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         loopback = False
+    if not host:
+        raise UsageError("--host: the address is empty")
     if not loopback and not allow_remote:
         raise UsageError(f"--host {host} can be reached by others, and a sandbox lets everybody in: add --allow-remote")
+
+
+def _advertised(host: str, more: dict[str, Any]) -> dict[str, Any]:
+    """Who listens on all addresses has to name one that others find: this machine's name."""
+    if "advertised" in more or host not in ("0.0.0.0", "::"):
+        return {}
+    from socket import gethostname
+
+    return {"advertised": gethostname()}
 
 
 def _topic(text: str) -> tuple[str, int]:

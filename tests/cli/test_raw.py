@@ -185,6 +185,7 @@ def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]
         (["Fetch", '{"a": 1, "a": 2}'], "a is given twice"),
         (["Fetch", '{"maxWaitMs": NaN}'], "NaN is not JSON"),
         (["Fetch", "[" * 100_000], "nested too deeply"),
+        (["Fetch", "9" * 5_000], "the body has a number that is too long"),
         (["Fetch", "-v", "99"], "Fetch has versions 4-18 here, not 99"),
         (["Fetch", "--broker", "nobody"], "--broker nobody: expected any, controller"),
         (["Fetch", "--broker", "leader:orders"], "expected any, controller"),
@@ -211,3 +212,18 @@ def test_a_version_that_the_broker_does_not_speak_is_not_sent(
     assert main(["raw", "ListGroups", "-v", "4"]) == 1
     assert "speaks ListGroups 0-3, and kcli 0-5; not 4" in capsys.readouterr().err
     assert raw(capsys, "ListGroups")["errorCode"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "doubt"),
+    [
+        (["CreateTopics", '{"topics": [{"name": "new", "numPartitions": 1, "replicationFactor": 1}]}'], True),
+        (["ListGroups"], False),
+    ],
+)
+def test_a_change_that_was_sent_and_not_answered_may_have_been_done(
+    sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], words: list[str], doubt: bool
+) -> None:
+    sandbox.faults.never_answer(words[0], times=9)
+    assert main(["raw", *words, "-X", "request.timeout.ms=200"]) == 4
+    assert ("may have been done all the same" in capsys.readouterr().err) is doubt

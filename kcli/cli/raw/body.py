@@ -59,6 +59,8 @@ def read_body(text: str | None) -> Any:
         ) from None
     except RecursionError:
         raise UsageError(f"{where} is nested too deeply") from None
+    except ValueError:  # Python reads no number of more than 4300 digits
+        raise UsageError(f"{where} has a number that is too long") from None
 
 
 def _no_number(text: str) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.broker.guard import READING
 from kcli.cli.admin import format_of
 from kcli.cli.connection import Connection
 from kcli.cli.main import complain
 from kcli.cli.raw.answer import explained, write_json
 from kcli.cli.raw.body import find_api, made, name_of, read_body
-from kcli.errors import KcliError, UsageError
+from kcli.errors import ConnectError, DeadlineExceeded, KcliError, UsageError
 from kcli.model import Group, TopicPartition, Transaction
 from kcli.proto.as_json import to_json
 
@@ -75,7 +76,12 @@ async def _sent(values: Values, kind: type[Request[Any]], version: int | None, b
         if kind.api_key == PRODUCE and getattr(request, "acks", None) == 0:
             await broker.tell(request, max_version=version)
             return 0
-        response = await broker.ask(request, max_version=version)
+        try:
+            response = await broker.ask(request, max_version=version)
+        except (ConnectError, DeadlineExceeded) as problem:
+            if problem.sent and kind.api_key not in READING and not getattr(request, "validate_only", False):
+                complain("it was sent, and may have been done all the same; look before you do it again")
+            raise
     failed: list[str] = []
     answer = explained(to_json(response, version), failed, put=values["explain"])
     write_json(answer, compact=format_of(values) == "ndjson")

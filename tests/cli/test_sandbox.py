@@ -1,0 +1,49 @@
+"""`kcli sandbox` itself: where it listens, what it refuses to begin with."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kcli.cli.main import main
+from tests.programs import KCLI, kcli
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--host", "0.0.0.0"], 2, "--host 0.0.0.0 can be reached by others"),
+        (["--host", ""], 2, "--host: the address is empty"),
+        (["--port", "65535", "--brokers", "2"], 2, "--port 65535 --brokers 2: there is no port 65536"),
+        (["--port", "0", "--data", "{file}"], 1, "{file}: File exists"),
+        (["--port", "0", "--topic", "a:0"], 2, "--topic a:0: it must be NAME or NAME:PARTITIONS"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(
+    words: list[str], code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    file = str(tmp_path / "file")
+    assert main(["sandbox", *(word.format(file=file) for word in words)]) == code
+    assert capsys.readouterr().err.startswith(f"kcli: {said.format(file=file)}")
+
+
+def test_allow_remote_listens_where_others_can_reach_it_and_says_so() -> None:
+    process = subprocess.Popen(
+        [*KCLI, "sandbox", "--port", "0", "--host", "0.0.0.0", "--allow-remote", "--format", "json", "--topic", "t"],
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        host, _, port = json.loads(process.stdout.readline())["bootstrap"].rpartition(":")
+        assert host == socket.gethostname()
+        named = kcli("raw", "Metadata", "-b", f"127.0.0.1:{port}")
+        assert json.loads(named.out)["brokers"][0]["host"] == host
+    finally:
+        process.terminate()
+        process.stdout.close()
+        assert process.wait(10) == 0
