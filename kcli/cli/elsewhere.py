@@ -135,7 +135,10 @@ OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "--null-value": (("--null", "-Z"),),
     "--input-mode": (("--input", "--input json"),),
     "--time": (("--at", "--at TIME"),),
-    "--follow": (("--from-beginning", "the default, unless -e ends it"),),
+    "--follow": (
+        ("--from-beginning", "the default, unless -e ends it"),
+        ("--no-follow", "the default, unless -e ends it"),
+    ),
 }
 """An option: what it is here, for a command that has the first of each pair."""
 ARGUMENTS = ("--topic", "--group", "--topics", "--groups")

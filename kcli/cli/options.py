@@ -52,8 +52,9 @@ ISOLATION = Option(
     name="isolation",
     flags=("--isolation",),
     choices=("read_committed", "read_uncommitted"),
-    help="read_committed hides aborted and undecided transactions.",
+    help="read_committed hides aborted and undecided transactions. Default: read_uncommitted.",
 )
+COMMITTED = ISOLATION.replace(help="Default: read_committed, which hides aborted and undecided transactions.")
 SKIP_CORRUPT = Option(
     name="skip_corrupt",
     flags=("--skip-corrupt",),
@@ -312,7 +313,8 @@ TALLY = Command(
     name="count",
     run="kcli.cli.consume.count:run",
     help="Count records exactly.",
-    description="""Count what a consumer would see: markers, aborted records and compacted gaps are not records.
+    description="""Count what `consume` would print: markers and compacted gaps are not records; with --isolation
+read_committed aborted records are none either.
 
 \b
 Examples:

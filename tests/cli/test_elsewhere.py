@@ -82,6 +82,7 @@ def test_an_option_that_is_told_is_one() -> None:
             "see `kcli topics create --help`",
         ),
         ("lag t -o json", "lag: there is no option -o; here it is `--format json`"),
+        ("tail t --follow", "tail: there is no option --follow; here it is the default, unless -e ends it; see `k"),
         ("topics delete t -y", "topics delete: there is no option -y; here it is `--execute`"),
         ("consume t --num 3", "consume: there is no option --num; here it is `-n N`"),
         (

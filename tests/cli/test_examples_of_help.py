@@ -67,3 +67,15 @@ def test_an_example_is_a_command_line(line: str) -> None:
     values = quick.parse(command, rest)
     assert values is not None
     assert not PROSE & {*values["words"]}, "an explanation stands behind a #"
+
+
+def test_help_tells_the_isolation_that_holds_where_none_is_given() -> None:
+    from kcli.cli import options
+    from kcli.settings import ConsumerSettings
+
+    assert options.ISOLATION.help.endswith(f"Default: {ConsumerSettings().isolation}.")
+    assert all(options.ISOLATION in HOT[name].options for name in ("consume", "tail", "count"))
+    for name in ("copy", "redrive"):  # these take what nobody can take back
+        command = declared(name)
+        assert isinstance(command, Command)
+        assert options.COMMITTED in command.options

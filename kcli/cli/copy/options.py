@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.connection import CONNECTION
 from kcli.cli.option import Command, Option
-from kcli.cli.options import COUNT, FILTERS, ISOLATION, OFFSET, PARTITIONS, SKIP_CORRUPT
+from kcli.cli.options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
 from kcli.cli.shared_options import FORMAT, JSON
 
 RATE = Option(name="rate", flags=("--rate",), metavar="N", help="At most N records a second, or bytes: 500, 10MB.")
@@ -112,7 +112,7 @@ Examples:
         EXACTLY_ONCE,
         TRANSACTIONAL_ID,
         DRY_RUN,
-        ISOLATION,
+        COMMITTED,
         SKIP_CORRUPT,
         FORMAT,
         JSON,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.connection import CONNECTION
 from kcli.cli.copy.options import TARGET
 from kcli.cli.option import Command, Option
-from kcli.cli.options import ISOLATION, OFFSET, PARTITIONS, TIMES
+from kcli.cli.options import COMMITTED, OFFSET, PARTITIONS, TIMES
 from kcli.cli.pipeline.shared_options import COMMON, DRY_RUN, FORMATS, JSON, NAME, REPORT, SOURCE
 
 FORMAT = Option(
@@ -145,7 +145,7 @@ Examples:
         OFFSET,
         *TIMES[:2],
         PARTITIONS,
-        ISOLATION,
+        COMMITTED,
         NAME,
         DRY_RUN,
         REPORT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.connection import CONNECTION
 from kcli.cli.option import Option
-from kcli.cli.options import ISOLATION, OFFSET, PARTITIONS, TIMES, TOPIC
+from kcli.cli.options import COMMITTED, OFFSET, PARTITIONS, TIMES, TOPIC
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
 PAYLOADS = ("binary", "string", "json", "msgpack")
@@ -126,7 +126,7 @@ SPLIT = Option(
     help="Cut the ranges into at least N tasks.",
 )
 SOURCE = (
-    TOPIC, PARTITIONS, OFFSET, *TIMES[:2], ISOLATION, KEY_FORMAT, VALUE_FORMAT, KEY_SCHEMA, VALUE_SCHEMA,
+    TOPIC, PARTITIONS, OFFSET, *TIMES[:2], COMMITTED, KEY_FORMAT, VALUE_FORMAT, KEY_SCHEMA, VALUE_SCHEMA,
     FAIL_ON_DATA_LOSS, SPLIT,
 )  # fmt: skip
 """What is read of topics, and as what."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.connection import CONNECTION
 from kcli.cli.copy.options import EXACTLY_ONCE, NO_RESUME, RATE, RESTART, TRANSACTIONAL_ID
 from kcli.cli.option import Command, Option
-from kcli.cli.options import COUNT, FILTERS, ISOLATION, OFFSET, PARTITIONS, SKIP_CORRUPT
+from kcli.cli.options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
 from kcli.cli.shared_options import DRY_RUN, FORMAT, JSON
 
 REDRIVE = Command(
@@ -87,7 +87,7 @@ Examples:
         NO_RESUME,
         EXACTLY_ONCE,
         TRANSACTIONAL_ID,
-        ISOLATION,
+        COMMITTED,
         SKIP_CORRUPT,
         FORMAT,
         JSON,
