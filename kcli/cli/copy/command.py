@@ -330,7 +330,8 @@ def _verdict(plan: Plan, tally: Tally, problem: KcliError | None, stop: Stop, se
     if problem is not None:
         say(sentence(problem))
         if isinstance(problem, BrokerError | UnknownOutcome) and plan.resume:
-            say(f"run it again to go on: {plan.group} knows how far it was")
+            again = "" if plan.exactly_once else "; what was copied behind that is copied again"
+            say(f"run it again to go on where {plan.group} says{again}")
     if plan.values["format"] or plan.values["json"]:
         _show(plan, tally, problem, seconds)
     if stop.asked and not plan.follow:
