@@ -224,8 +224,15 @@ async def _find(plan: Plan, source: Client, target: Client) -> None:
     from kcli.admin.topics import describe_topics
 
     found = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)
-    if plan.values["create"] and isinstance(found, TopicMissing):
+    if isinstance(found, TopicMissing):
         await partitions(source.cluster, plan.source)
+        if not plan.values["create"]:
+            from kcli.nearest import did_you_mean
+
+            near = did_you_mean(plan.destination, await describe_topics(target.cluster, internal=False))
+            raise KcliError(
+                f"{plan.destination}: this topic does not exist; --create makes it as {plan.source} is{near}"
+            )
         await _create(plan, source, target)
     await partitions(target.cluster, plan.destination)
     plan.name_for(await cluster_id(target.cluster), target.cluster.topic_id(plan.destination))
