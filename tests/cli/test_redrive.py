@@ -111,6 +111,15 @@ def test_filters_leave_out_and_have_a_progress_of_their_own(letters: Letters) ->
     assert letters.values(letters.orders) == ["1", "2"]
 
 
+def test_what_an_offset_to_begin_at_left_out_is_not_done(letters: Letters) -> None:
+    letters.write(*((str(n), letters.orders, {}) for n in range(5)))
+    assert letters.run("--execute", "-o", "3:")[1][letters.orders]["redriven"] == 2
+    assert letters.run("--execute", "-o", "3:")[1] == {}
+    assert letters.run("--execute", "-o", ":2")[1][letters.orders]["redriven"] == 2
+    assert letters.run("--execute")[1][letters.orders]["redriven"] == 3
+    assert set(letters.values(letters.orders)) == set("01234")
+
+
 def test_records_without_an_origin_fail_are_skipped_or_go_to_a_topic(letters: Letters) -> None:
     letters.write(("a", letters.orders, {}), ("b", None, {}), ("c", letters.orders, {}))
     code, rows, _, said = letters.run("--execute")

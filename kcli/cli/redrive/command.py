@@ -75,9 +75,11 @@ class Plan(Selection):
         self.producer = settings
 
     def _name(self, values: Values) -> str:
-        """Filters have a progress of their own: what one left out, another one has still to do."""
+        """Filters and beginnings have a progress of their own: what one left out, another one has still to do."""
         name = f"kcli-redrive.{self.dlq}"
         filters = [(option, values[option]) for option in FILTERING if values[option]]
+        if self.range.start not in (None, EARLIEST):
+            filters.append(("offset", values["offset"]))
         if not filters:
             return name
         from zlib import crc32

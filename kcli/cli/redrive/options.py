@@ -19,8 +19,9 @@ Without --execute it only shows what would go where.
 Key, value, timestamp, the record's own headers and, where the topic still has it, the partition stay; headers about the
 error are taken off. The header kcli-redrive-attempts counts how often a record went back; --max-attempts ends a loop.
 
-How far it is, is kept after the records were acknowledged; run again, it goes on there. Other filters begin their own
-count. Records may be published twice after an interruption, and none is left out; with --exactly-once neither.
+How far it is, is kept after the records were acknowledged; run again, it goes on there. Other filters, and an -o to
+begin at, begin their own count. Records may be published twice after an interruption, and none is left out; with
+--exactly-once neither.
 
 \b
 Examples:
