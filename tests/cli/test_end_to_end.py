@@ -9,6 +9,7 @@ import random
 import select
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -291,6 +292,24 @@ def test_a_report_that_takes_no_more_is_a_failure_and_the_records_are_sent(
     said = b"kcli: --report /dev/full: No space left on device; what is in it is not all\n"
     assert (done.returncode, done.stderr) == (1, said)
     assert kcli.ok("consume", topic, "-e", "--isolation", "read_committed") == b"a\nb\n"
+
+
+def test_ctrl_c_is_heard_while_nobody_writes_to_a_named_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    listening = (
+        "import signal, sys; from kcli.cli.produce.source import Source; "
+        "signal.signal(signal.SIGINT, lambda *_: None); print(flush=True); Source(sys.argv[1])"
+    )
+    words = [sys.executable, "-c", listening, str(tmp_path / "pipe")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        until = time.monotonic() + 20
+        while process.poll() is None and time.monotonic() < until:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        process.kill()
+    assert process.returncode == -signal.SIGINT
 
 
 def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: Shell) -> None:

@@ -17,7 +17,7 @@ class Source:
 
     def __init__(self, path: str) -> None:
         self.name = "stdin" if path == "-" else path
-        self._fd = 0 if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._fd = 0 if path == "-" else _open(path)
         found = os.fstat(self._fd)
         if stat.S_ISDIR(found.st_mode):
             os.close(self._fd)
@@ -92,6 +92,22 @@ class Source:
         if self._fd > 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def _open(path: str) -> int:
+    """A named pipe opens when somebody writes to it, and until then nothing else of this process goes on: a signal has
+    to end it. Nothing was read, so nothing was sent."""
+    if not stat.S_ISFIFO(os.stat(path).st_mode):
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    import signal
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    ours = [(number, signal.signal(number, signal.SIG_DFL)) for number in numbers]
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        for number, handler in ours:
+            signal.signal(number, handler)
 
 
 def widen_pipe(fd: int) -> None:
