@@ -92,13 +92,11 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
             for plot in app.screen.query(Plot):
                 plot.put([(0.0, 1.0), (5.0, 3.0)])
                 plot.title = "a plot"
-            for field in app.screen.query("Input, TextArea"):
-                field.cursor_blink = False  # whenever the picture is taken, the cursor is there
             await pilot.pause(0.3)
             of = f"{name}-{size[0]}x{size[1]}"
             deadline = time.monotonic() + DRAWN
             while not saved(of, app.export_screenshot(title="kcli"), seen(pilot)) and time.monotonic() < deadline:
-                await pilot.pause(0.1)  # a busy machine draws late
+                await pilot.pause(0.1)  # a cursor blinks, and a busy machine draws late
             await same(of, app.export_screenshot(title="kcli"), seen(pilot))
             while len(app.screen_stack) > 2:
                 await app.pop_screen()
