@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 from kcli.cli.copy.command import rate_of
 from kcli.errors import UsageError
 from tests.cli.conftest import KCLI, ROOT, Shell
+from tests.cli.test_end_to_end import end
 
 
 @pytest.fixture(scope="module")
@@ -401,3 +403,17 @@ def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(
     finally:
         elsewhere("faults", "clear")
     assert (copying.returncode, said) == (130, b"kcli: stopped: 2 records read: 0 copied, 2 unknown\n")
+
+
+def test_ctrl_c_is_heard_while_the_destination_is_silent(kcli: Shell) -> None:
+    source = kcli.topic()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        copying = kcli.start("copy", source, source, "--to-bootstrap", address)
+        silent.settimeout(20)
+        there, _ = silent.accept()
+        with there:
+            there.settimeout(20)
+            assert there.recv(1)
+            copying.send_signal(signal.SIGINT)
+            assert end(copying) == (130, b"")

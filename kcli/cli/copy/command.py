@@ -148,7 +148,9 @@ async def _copy(plan: Plan, stop: Stop) -> int:
             return await _between(plan, source, source, stop)
         async with Client(plan.target.client()) as target:
             tell_outages(target.cluster, quiet=plan.connection.quiet)
-            here, there = await cluster_id(source.cluster), await cluster_id(target.cluster)
+            here, there = await stop.unless(cluster_id(source.cluster)), await stop.unless(cluster_id(target.cluster))
+            if stop.asked:
+                return INTERRUPTED
             if plan.source == plan.destination and here is not None and here == there:
                 raise UsageError("SRC and DST are one topic of one cluster: the copy would read what it writes")
             return await _between(plan, source, target, stop)
