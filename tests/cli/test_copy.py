@@ -238,6 +238,8 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
         (("a",), "copy what, and where to? kcli copy SRC DST"),
         (("a", "a"), "SRC and DST are one topic"),
         (("a", "b", "--rate", "fast"), "--rate fast: expected records or bytes a second, such as 500 or 10MB"),
+        (("a", "b", "--rate", "inf"), "--rate inf: expected records or bytes a second"),
+        (("a", "b", "--rate", "nan"), "--rate nan: expected records or bytes a second"),
         (("a", "b", "--exactly-once", "--to-bootstrap", "h:1"), "--exactly-once: a transaction reaches no further"),
         (("a", "b", "--exactly-once", "--no-resume"), "--exactly-once keeps its positions with the records"),
         (("a", "b", "--transactional-id", "x"), "--transactional-id goes with --exactly-once"),

@@ -123,7 +123,7 @@ def rate_of(given: str | None) -> Rate | None:
         number = float(digits)
     except ValueError:
         number = 0.0
-    if number <= 0 or unit not in UNITS:
+    if not 0 < number < 1e18 or unit not in UNITS:
         raise UsageError(f"--rate {given}: expected records or bytes a second, such as 500 or 10MB")
     return Rate(number * UNITS[unit], of_bytes=True) if UNITS[unit] else Rate(number)
 
