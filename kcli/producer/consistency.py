@@ -15,6 +15,8 @@ def check(settings: ProducerSettings) -> None:
     """Raises UsageError."""
     if settings.idempotence and settings.acks != -1:
         raise UsageError("an idempotent producer needs acks=all (enable.idempotence=false for less)")
+    if settings.max_in_flight < 1:
+        raise UsageError("without a request in flight nothing is ever sent (max.in.flight.requests is at least 1)")
     if settings.idempotence and settings.max_in_flight > 5:
         raise UsageError("an idempotent producer has at most 5 requests in flight (max.in.flight.requests)")
     if settings.transactional_id is not None and not settings.idempotence:

@@ -312,6 +312,12 @@ def test_ctrl_c_is_heard_while_nobody_writes_to_a_named_pipe(tmp_path: Path) -> 
     assert process.returncode == -signal.SIGINT
 
 
+def test_a_producer_that_may_have_nothing_in_flight_is_refused(kcli: Shell) -> None:
+    done = kcli("produce", kcli.topic(), "--value", "a", "-X", "max.in.flight.requests.per.connection=0")
+    said = b"kcli: without a request in flight nothing is ever sent (max.in.flight.requests is at least 1)\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli("faults", "never_answer", "api=Produce", "times=1000")
