@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
 WORKERS ?= 2
-SPARK_LONG := $(patsubst %,tests/pipeline/test_%.py,cluster guarantees guarantees_exactly_once on_kafka checkpoint_reset delta \
+SPARK_LONG := $(patsubst %,tests/pipeline/test_%.py,cluster guarantees guarantees_exactly_once on_kafka checkpoint_reset commands delta \
 	example)
 RECORDS := $(addprefix tests/,proto producer consumer share group serde sandbox interop cli kafka/test_main_job.py \
 	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py)
