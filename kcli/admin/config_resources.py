@@ -82,6 +82,22 @@ def own(at: Resource, one: Config) -> bool:
     return one.source == ("all brokers" if at == ("broker", "") else at.kind)
 
 
+def foreseen(at: Resource, one: Operation, old: Config | None) -> tuple[str | None, bool]:
+    """The value after a change, as far as that can be said, and whether it is so already: to set what is inherited
+    keeps it so, and to delete it there changes nothing."""
+    mine = old is not None and own(at, old)
+    was = old.value if old is not None else None
+    parts = [part for part in (was or "").split(",") if part]
+    given = (one.value or "").split(",")
+    new = {
+        SET: one.value,
+        DELETE: old.inherited if old is not None and mine else was,
+        APPEND: ",".join([*parts, *(part for part in given if part not in parts)]),
+        SUBTRACT: ",".join(part for part in parts if part not in given),
+    }[one.how]
+    return new, not mine if one.how == DELETE else mine and new == was
+
+
 class Operation(Value):
     """What shall happen to one config: `how` is SET, DELETE, APPEND or SUBTRACT."""
 

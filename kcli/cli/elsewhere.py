@@ -19,7 +19,6 @@ NOUNS = {
     "token": "tokens", "dtoken": "tokens", "logdir": "logdirs", "log-dirs": "logdirs", "log-dir": "logdirs",
     "transaction": "txn", "transactions": "txn",
     "context": "config", "contexts": "config", "profile": "config", "profiles": "config",
-    "records": "records", "record": "records",
 }  # fmt: skip
 """What is spoken of, by its names in other tools, and the command here."""
 

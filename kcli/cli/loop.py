@@ -77,6 +77,10 @@ class Stop:
             return task.result()
         return None
 
+    async def until(self, task: asyncio.Future[Any]) -> None:
+        """Wait until `task` is done or we were asked to stop; it goes on all the same."""
+        await asyncio.wait((task, self._event), return_when=asyncio.FIRST_COMPLETED)
+
 
 def run(command: Callable[[Stop], Awaitable[int]]) -> int:
     """Run one command to its exit code."""

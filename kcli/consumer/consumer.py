@@ -154,7 +154,7 @@ class Consumer:
             cursor.seek(Bound("offset", to) if isinstance(to, int) else to)
         self._reader.changed()
 
-    def doubt(self, at: TopicPartition) -> None:
+    def validate_position(self, at: TopicPartition) -> None:
         """Look whether the position is inside the log, and obey the reset policy where it is not (E20, E21): who stops
         at an end that is behind the position would never ask. Raises UsageError if not owned."""
         self._cursor(at).reset(Bound("outside"))

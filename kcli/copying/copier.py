@@ -91,7 +91,7 @@ class Copier:
         return self._left == 0 or self.problem is not None or (self._stop is not None and self._stop.asked)
 
     @property
-    def doubt(self) -> int:
+    def unanswered(self) -> int:
         """Records that may be published though nobody has said so yet."""
         if self._transactional:
             return self._pending if self._ending is not None and not self._ending.done() else 0

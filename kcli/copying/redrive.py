@@ -132,7 +132,7 @@ class Redriver:
         self._stored_at = 0.0
         self.account = Account()
         self.resting = False  # only because of the rate
-        self.doubt = 0  # records on their way: published or not, their account does not say so yet
+        self.unanswered = 0  # records on their way: published or not, their account does not say so yet
         self.problem: KcliError | None = None
 
     @property
@@ -202,24 +202,24 @@ class Redriver:
         """Publish rows by topic. Returns the offset before which all is dealt with."""
         try:
             return await self._publish_slice(at, records, by_topic)
-        except BaseException:
+        except (KcliError, asyncio.CancelledError):
             for topic, rows in by_topic.items():  # no answer was counted: a slice is counted whole
-                name = "unknown" if self.doubt else "failed"
+                name = "unknown" if self.unanswered else "failed"
                 line = self.account.line(topic)
                 setattr(line, name, getattr(line, name) + len(rows))
             raise
         finally:
-            self.doubt = 0
+            self.unanswered = 0
 
     async def _publish_slice(
         self, at: TopicPartition, records: Sequence[Record], by_topic: dict[str, list[tuple[int, Row]]]
     ) -> int | None:
-        """As `_publish`; while it may be published without an account of it, `doubt` says so."""
+        """As `_publish`; while it may be published without an account of it, `unanswered` says so."""
         assert self._producer is not None
         if self._transactional:
             await self._producer.begin()
         else:
-            self.doubt = sum(map(len, by_topic.values()))
+            self.unanswered = sum(map(len, by_topic.values()))
         sent = await asyncio.gather(
             *(self._producer.send_all(topic, [row for _, row in rows]) for topic, rows in by_topic.items())
         )
@@ -263,13 +263,13 @@ class Redriver:
             done = {**self._done, at: OffsetAndEpoch(following)}
             self._done.clear()
             await self._producer.send_offsets(done, GroupMetadata(self._positions.group))
-        self.doubt = len(results)
+        self.unanswered = len(results)
         try:
             await self._producer.commit()
         except UnknownOutcome:
             raise
         except KcliError:
-            self.doubt = 0  # certainly not committed
+            self.unanswered = 0  # certainly not committed
             raise
         return True
 

@@ -100,7 +100,7 @@ class Dashboard(App[int]):
         self.theme = self._theme_given
         self.set_keymap(self._keymap_given)
         if self._keymap_given:
-            from kcli.tui.keys import taken
+            from kcli.tui.key_clashes import taken
 
             for sentence in taken(self._keymap_given):
                 self.notify(sentence, severity="warning", markup=False, timeout=LONG)

@@ -12,7 +12,7 @@ import pkgutil
 
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.keys import Keys, _character_to_key
+from textual.keys import Keys
 
 from kcli.errors import UsageError
 from kcli.nearest import did_you_mean
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-DIALOGS = frozenset({"command", "dialog", "fault", "help", "produce"})
-"""Kinds whose keys hold while nothing else does."""
 QUITS = "ctrl+q"
 """Textual's own, before every other key: whatever a file says, there is a way out."""
 MODIFIERS = ("ctrl+", "alt+", "shift+", "super+")
@@ -139,66 +137,6 @@ def _no_clash(given: dict[str, str], known: dict[str, Known], where: str) -> Non
             other = taken.setdefault((kind, key), name)
             if other != name and (name in given or other in given):
                 raise UsageError(f"{where}: {other} and {name} are both on {key}")
-
-
-def taken(keymap: dict[str, str]) -> list[str]:
-    """Which keys of the file are on something else too, a sentence each: who goes first, and where the others stay.
-    What is focused goes before its screen, and that before the dashboard."""
-    known = every() if keymap else {}
-    on = {name: [_plain(key) for key in keymap.get(name, one.keys).split(",")] for name, one in known.items()}
-    lost: dict[tuple[str, str], list[str]] = {}
-    for name in known:
-        for other in known:
-            for key in on[name] if name != other and (name in keymap or other in keymap) else ():
-                if key in on[other] and _goes_before(name, other, keymap):
-                    lost.setdefault((name, key), []).append(other)
-    gone = {(other, key) for (_, key), others in lost.items() for other in others}
-    told, lines = [], _lines()
-    for (name, key), others in lost.items():
-        stays = {one: [key for key in on[one] if (one, key) not in gone] for one in others}
-        if "app.quit" in stays and QUITS not in stays["app.quit"]:
-            stays["app.quit"].append(QUITS)
-        said = [f"{one} ({'stays on ' + ', '.join(keys) if keys else 'no key is left'})" for one, keys in stays.items()]
-        line = next((lines[one] for one in (name, *others) if one in keymap and one in lines), 0)
-        told.append(f"{path()}:{line}: {key} is taken: {name} goes before {', '.join(said)}")
-    return told
-
-
-def _goes_before(name: str, other: str, keymap: dict[str, str]) -> bool:
-    """Whether both can be meant by a key, and the first is."""
-    one, two = name.partition(".")[0], other.partition(".")[0]
-    if one == two or DIALOGS & {one, two} or {name, other} == {"app.pause", "replay.play"}:
-        return False
-    first, second = _depth(name), _depth(other)
-    if first == second == 1 and "page" not in (one, two):
-        return False  # of two screens
-    return first < second or (first == second and name in keymap and other not in keymap)
-
-
-def _depth(name: str) -> int:
-    if name == "app.palette":  # which has priority
-        return -1
-    return {"rows": 0, "app": 2, "replay": 2}.get(name.partition(".")[0], 1)
-
-
-def _plain(key: str) -> str:
-    return _character_to_key(key) if len(key) == 1 else key
-
-
-def _lines() -> dict[str, int]:
-    """In which line of the file each id is."""
-    found: dict[str, int] = {}
-    table = ""
-    if not os.path.exists(path()):
-        return found
-    with open(path(), encoding="utf-8") as file:
-        for number, text in enumerate(file, 1):
-            head = text.strip().partition("=")[0].translate({ord(sign): None for sign in "\"' \t"})
-            if head.startswith("["):
-                table = head.strip("[]").partition("]")[0] + "."
-            else:
-                found.setdefault(table + head, number)
-    return found
 
 
 def listing(keymap: dict[str, str]) -> str:

@@ -276,22 +276,30 @@ def test_metrics_are_served(kcli: Shell, tmp_path: Path) -> None:
         assert serving.process.wait(10) == 0
 
 
+class Flaky:
+    """Looks when it is their turn: the second one fails, to the third no broker answers."""
+
+    def __init__(self) -> None:
+        self.turns = [asyncio.Event() for _ in range(5)]
+        self._history = History()
+        self._looks = 0
+
+    async def look(self) -> Look:
+        self._looks += 1
+        await self.turns[self._looks - 1].wait()
+        if self._looks == 2:
+            raise ConnectError("nobody there")
+        if self._looks == 3:
+            return Look(time=15.0, brokers={1: ConnectError("nobody there")})
+        time = 5.0 * self._looks
+        return Look(time=time, groups=self._history.add(time, look({0: 3}, 10)))
+
+
 async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    history, turns = History(), [asyncio.Event() for _ in range(5)]
-
-    class Flaky:
-        looks = 0
-
-        async def look(self) -> Look:
-            self.looks += 1
-            await turns[self.looks - 1].wait()
-            if self.looks == 2:
-                raise ConnectError("nobody there")
-            if self.looks == 3:
-                return Look(time=15.0, brokers={1: ConnectError("nobody there")})
-            return Look(time=5.0 * self.looks, groups=history.add(5.0 * self.looks, look({0: 3}, 10)))
+    flaky = Flaky()
+    turns = flaky.turns
 
     async def page() -> str:
         return (await asyncio.to_thread(lambda: urllib.request.urlopen(where, timeout=20).read())).decode()
@@ -303,7 +311,7 @@ async def test_while_looks_fail_the_metrics_say_so_and_no_stale_figure_is_served
                 return got
             await asyncio.sleep(0.01)
 
-    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: Flaky())
+    monkeypatch.setattr(watch, "watch_of", lambda plan, cluster: flaky)
     plan = SimpleNamespace(promise=None, timeout=None, interval=0.01, looks=None, watch=True, values={"quiet": True},
                            prometheus=("127.0.0.1", 0))  # fmt: skip
     stop = Stop()

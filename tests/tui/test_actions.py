@@ -18,7 +18,7 @@ from kcli.errors import UsageError
 from kcli.lag.recording import read
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.tui import keys
+from kcli.tui import key_clashes, keys
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
@@ -198,7 +198,7 @@ def test_a_key_that_is_taken_is_told_with_its_line_and_what_stays(
     text: str, sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_keys(tmp_path, text, monkeypatch)
-    told = keys.taken(keys.load())
+    told = key_clashes.taken(keys.load())
     assert len(told) == len(sentences), told
     for one, said in zip(told, sentences, strict=True):
         assert one.startswith(f"{tmp_path / 'keys.toml'}:{said}"), one

@@ -68,7 +68,7 @@ async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) ->
         return
     say(line.verbosity, 1, "Committing transaction")
     ending = asyncio.ensure_future(producer.commit())
-    await stop.unless(_ended(ending))
+    await stop.until(ending)
     if not ending.done():
         await asyncio.wait({ending}, timeout=GRACE)
     if not ending.done():
@@ -77,10 +77,6 @@ async def _end_transaction(line: CommandLine, producer: Producer, stop: Stop) ->
         raise Fatal("Nobody can say whether the transaction was committed")
     ending.result()
     say(line.verbosity, 1, "Transaction successfully committed")
-
-
-async def _ended(task: asyncio.Future[None]) -> None:
-    await asyncio.wait({task})
 
 
 class CatSending:

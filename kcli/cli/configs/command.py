@@ -14,6 +14,7 @@ from kcli.admin.config_resources import (
     about,
     alter_configs,
     describe_configs,
+    foreseen,
     list_resources,
     own,
     resource,
@@ -209,7 +210,7 @@ def _change(values: Values, name: str, plan: Plan) -> int:
         if not confirm(values, document, names[0] if len(names) == 1 else f"change {len(names)} resources"):
             document.rows.clear()
             return 1
-        await configs_undo.keep(values, cluster, _before(values, ready, before))
+        await configs_undo.keep(values, cluster, configs_undo.before(values, ready, before))
         done = await alter_configs(cluster, ready)
         for row in rows:
             at = Resource(row["kind"], "" if row["name"] == DEFAULT else row["name"])
@@ -230,37 +231,10 @@ def _change(values: Values, name: str, plan: Plan) -> int:
     return answer(values, name, work)
 
 
-def _before(
-    values: Values, plan: Plan, before: dict[Resource, list[Config] | KcliError]
-) -> list[tuple[Resource, str, str | None]]:
-    """What was set on the resources themselves, None for what they inherit; without secrets, which nobody can read."""
-    found: list[tuple[Resource, str, str | None]] = []
-    for at, operations in plan.items():
-        known = _known(before[at], secrets=True)
-        for one in operations:
-            was = known.get(one.name)
-            if was is None or not own(at, was):
-                found.append((at, one.name, None))
-            elif was.secret:
-                say(values, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
-            else:
-                found.append((at, one.name, was.value))
-    return found
-
-
 def _planned(at: Resource, one: Operation, old: Config | None, problem: KcliError | None) -> Row:
     """A row of the plan: what is, and what will be as far as that can be said."""
     was = old.value if old is not None else None
-    parts = [part for part in (was or "").split(",") if part]
-    given = (one.value or "").split(",")
-    new = {
-        SET: one.value,
-        DELETE: old.inherited if old is not None and own(at, old) else was,
-        APPEND: ",".join([*parts, *(part for part in given if part not in parts)]),
-        SUBTRACT: ",".join(part for part in parts if part not in given),
-    }[one.how]
-    mine = old is not None and own(at, old)
-    same = not mine if one.how == DELETE else mine and new == was  # to set what is inherited keeps it so
+    new, same = foreseen(at, one, old)
     secret = old.secret if old is not None else secretive(one.name)
     return {
         "kind": at.kind,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, resource
+from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, own, resource
+from kcli.cli.admin import say
 from kcli.cli.undo import UndoFile
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.admin.config_resources import Config
     from kcli.cli.option import Values
     from kcli.model import Cluster
 
@@ -29,6 +33,25 @@ async def keep(values: Values, cluster: Cluster, before: Before) -> None:
     rows = [{"kind": at.kind, "name": at.name, "config": name, "value": value} for at, name, value in before]
     name = "-".join(sorted({f"{at.kind}-{at.name or 'default'}" for at, _, _ in before}))
     await UndoFile(values).keep(cluster, name, {"schema": SCHEMA, "configs": rows}, "kcli configs restore {}")
+
+
+def before(
+    values: Values, changes: Mapping[Resource, list[Operation]], known: Mapping[Resource, list[Config] | KcliError]
+) -> Before:
+    """What was set on the resources themselves, None for what they inherit; without secrets, which nobody can read."""
+    found: Before = []
+    for at, operations in changes.items():
+        configs = known[at]
+        by_name = {} if isinstance(configs, KcliError) else {one.name: one for one in configs}
+        for one in operations:
+            was = by_name.get(one.name)
+            if was is None or not own(at, was):
+                found.append((at, one.name, None))
+            elif was.secret:
+                say(values, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
+            else:
+                found.append((at, one.name, was.value))
+    return found
 
 
 def read(path: str) -> dict[Resource, list[Operation]]:

@@ -181,7 +181,7 @@ async def _join(plan: Plan, client: Client, reading: Reading, commits: Commits) 
             ends = await plan.offsets(client.cluster, dict.fromkeys(partitions, LATEST))
             _explain(plan, logs, ends)
             reading.consumer.stop_at(ends)
-            reading.tops.update(logs if plan.settings.isolation == "read_committed" else ends)
+            reading.log_ends.update(logs if plan.settings.isolation == "read_committed" else ends)
         reading.joined = True
 
     for topic in plan.topics:

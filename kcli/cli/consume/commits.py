@@ -54,9 +54,14 @@ class Commits:
 
     # -- while it runs ----------------------------------------------------------------------------------------------
 
+    @property
+    def due(self) -> bool:
+        """Whether it is time to commit."""
+        return monotonic() - self._at >= COMMIT_EVERY
+
     async def in_time(self) -> None:
         """Commit if it is time to."""
-        if monotonic() - self._at >= COMMIT_EVERY and not await self._made():
+        if self.due and not await self._made():
             self._at = monotonic()  # E40: what we keep is committed next time, what we lose is told to us
 
     async def now(self, partitions: set[TopicPartition] | None = None) -> None:

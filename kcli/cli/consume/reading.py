@@ -43,7 +43,7 @@ class Reading:
         self.passed = 0  # records that the filters looked at
         self.total: int | None = None if plan.limit < 0 else plan.limit
         self.joined = False
-        self.tops: dict[TopicPartition, int] = {}  # where the logs of what a group gave us ended then
+        self.log_ends: dict[TopicPartition, int] = {}  # where the logs of what a group gave us ended then
         self._arrivals: Arrivals | None = None
         self._heard_at = monotonic()
 
@@ -81,9 +81,9 @@ class Reading:
             progress.close()
 
     async def _now_and_then(self, stop: Stop) -> None:
-        if self.commits is not None:
+        if self.commits is not None and self.commits.due:
             await stop.unless(self.commits.in_time())
-        if self._arrivals is not None:
+        if self._arrivals is not None and not self._arrivals.wait:
             new = await stop.unless(self._arrivals.look())
             if new:
                 self._arrived(new)
@@ -116,12 +116,12 @@ class Reading:
         owned = self.consumer.assignment
         past = [
             at
-            for at, top in self.tops.items()
-            if at in owned and (position := self.consumer.position(at)) is not None and position > top
+            for at, end in self.log_ends.items()
+            if at in owned and (position := self.consumer.position(at)) is not None and position > end
         ]
         for at in past:
-            del self.tops[at]
-            self.consumer.doubt(at)
+            del self.log_ends[at]
+            self.consumer.validate_position(at)
         return bool(past)
 
     @property

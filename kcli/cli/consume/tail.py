@@ -149,7 +149,7 @@ async def _follow(
                 printer.put(sink.buffer, batch, at.topic, at.partition)
             if sink.buffer:
                 await sink.flush()
-            new = await stop.unless(arrivals.look()) or set()
+            new = set() if arrivals.wait else await stop.unless(arrivals.look()) or set()
             consumer.incremental_assign(dict.fromkeys(new, EARLIEST))
             merge.add(sorted(new), caught_up=True)
             for one in got:

@@ -22,8 +22,7 @@ from kcli.settings import ProducerSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from typing import Any
+    from collections.abc import Awaitable
 
     from kcli.cli.option import Values
     from kcli.client import Client
@@ -277,7 +276,7 @@ async def make_like(source: Client, topic: str, target: Client, name: str) -> st
 async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> KcliError | None:
     """Copy; then, whatever ended it, publish and keep what can be. What went wrong, if anything did."""
     tally = copier.tally
-    stop.last_words = lambda: say(f"stopped: {summary(tally, copier.doubt)}")
+    stop.last_words = lambda: say(f"stopped: {summary(tally, copier.unanswered)}")
     progress = Progress("copy", total, hidden=plan.connection.quiet)
     problem: KcliError | None = None
     copier.on_progress = lambda: progress.at(tally.read)
@@ -292,9 +291,9 @@ async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> Kc
             await stop.unless(copier.store())
         if copier.problem is not None:
             problem = problem or copier.problem
-            await _within(FLUSH_AFTER_INTERRUPT, copier.give_up(), stop)
+            await answered(copier.give_up(), stop)
         elif stop.asked:
-            await _within(FLUSH_AFTER_INTERRUPT, copier.store(), stop)
+            await answered(copier.store(), stop)
     except KcliError as raised:
         problem = problem or raised
     except TimeoutError:
@@ -305,14 +304,15 @@ async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> Kc
     return problem or copier.problem
 
 
-async def _within(seconds: float, work: Coroutine[Any, Any, None], stop: Stop) -> None:
-    """Raises what it raises, TimeoutError when it takes longer."""
+async def answered(work: Awaitable[None], stop: Stop) -> None:
+    """Give what waits for answers some seconds more, and say so. Raises what it raises, TimeoutError when it was
+    cancelled then."""
     task = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     if not done:
         again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
         say(f"waiting for the answers to what was sent; {again} stops at once")
-        done, _ = await asyncio.wait({task}, timeout=seconds)
+        done, _ = await asyncio.wait({task}, timeout=FLUSH_AFTER_INTERRUPT)
     if not done:
         task.cancel()
         await asyncio.wait({task})
@@ -320,13 +320,13 @@ async def _within(seconds: float, work: Coroutine[Any, Any, None], stop: Stop) -
     await task
 
 
-def summary(tally: Tally, doubt: int = 0) -> str:
-    """`doubt`: records that may be published though nobody has said so yet."""
+def summary(tally: Tally, unanswered: int = 0) -> str:
+    """`unanswered`: records that may be published though nobody has said so yet."""
     parts = [f"{tally.copied} copied"]
     if tally.filtered:
         parts.append(f"{tally.filtered} left out")
     parts += [f"{tally.failed} failed"] if tally.failed else []
-    unknown, rest = tally.unknown + doubt, tally.on_the_way - doubt
+    unknown, rest = tally.unknown + unanswered, tally.on_the_way - unanswered
     parts += [f"{unknown} unknown"] if unknown else []
     parts += [f"{rest} not sent"] if rest > 0 else []
     return f"{text.records(tally.read)} read: {', '.join(parts)}"

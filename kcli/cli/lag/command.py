@@ -41,7 +41,7 @@ def run(values: Values) -> int:
         shown = [one for one in measured if one[1]] if values["topics"] and not groups else measured
         fill(document, shown, level)
         if max_lag is None and not values["quiet"] and not document.errors:
-            unread(shot, values["topics"], bool(groups))
+            say_unread(shot, values["topics"], bool(groups))
         if values["records"]:
             from kcli.cli.lag.records import add_records
 
@@ -99,7 +99,7 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
         document.rows["topics"] = [topic_row(total) for total in engine.by_topic(rows)]
 
 
-def unread(shot: Snapshot, topics: list[str], named: bool) -> None:
+def say_unread(shot: Snapshot, topics: list[str], named: bool) -> None:
     """Topics that were asked for and are nobody's are said, else an empty table would look as if all were well."""
     there = {sample.topic for group in shot.groups for sample in group.samples}
     for topic in dict.fromkeys(topics):

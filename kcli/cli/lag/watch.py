@@ -23,10 +23,8 @@ from kcli.lag.watch import Look, Watch, pause
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
-    from contextlib import AbstractContextManager
+    from collections.abc import AsyncIterator, Callable
 
-    from kcli.admin.snapshot import Snapshot
     from kcli.cli.option import Values
     from kcli.model import Cluster
 
@@ -114,7 +112,9 @@ def run(values: Values) -> int:
 
 async def _run(plan: Plan, stop: Stop) -> int:
     if plan.replay is not None:
-        return await _judge(plan, stop, _replayed(plan, plan.replay))
+        from kcli.cli.lag.replay import replayed
+
+        return await _judge(plan, stop, replayed(plan, plan.replay))
     from kcli.client import Client
 
     async with Client(Connection(plan.values).client()) as client:
@@ -166,54 +166,6 @@ async def _looks(
         if look is None and left <= 0:
             return  # the time is up, and nothing is known
         await stop.unless(asyncio.sleep(min(pause(plan.interval), max(left, LEAST_PAUSE))))
-
-
-async def _replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
-    """The looks of a recording, as quickly as they can be read. A last line that was not written to its end is left
-    out, which is said."""
-    from kcli.lag.recording import read
-
-    history = plan.history()
-    with _opened(path) as lines:
-        for number, text in enumerate(lines, 1):
-            try:
-                time, shot = read(text.decode())
-            except (KcliError, UnicodeDecodeError) as problem:
-                if number > 1 and not text.endswith(b"\n"):
-                    complain(f"{path}:{number}: the recording ends in the middle of a line, which is left out")
-                    return
-                raise KcliError(f"{path}:{number}: {problem}") from problem
-            _narrow(plan, shot)
-            yield Look(
-                time=time, groups=history.add(time, shot), events=history.news, failed=shot.failed, brokers=shot.brokers
-            )
-
-
-def _narrow(plan: Plan, shot: Snapshot) -> None:
-    """Of a recorded look only what the line asks for, as if the cluster were asked for it."""
-    states = {state.lower() for state in plan.values["states"] or ()}
-    topics = set(plan.values["topics"] or ())
-    shot.groups = [
-        one
-        for one in shot.groups
-        if (not plan.groups or one.described.group in plan.groups)
-        and (not states or one.described.state.lower() in states)
-    ]
-    for one in shot.groups:
-        one.samples = [sample for sample in one.samples if not topics or sample.topic in topics]
-    if plan.groups:
-        shot.failed = {name: error for name, error in shot.failed.items() if name in plan.groups}
-
-
-def _opened(path: str) -> AbstractContextManager[Iterable[bytes]]:
-    if path == "-":
-        import contextlib
-
-        return contextlib.nullcontext(sys.stdin.buffer)
-    try:
-        return open(path, "rb")
-    except OSError as problem:
-        raise UsageError(f"--replay {path}: {problem.strerror}") from problem
 
 
 async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:

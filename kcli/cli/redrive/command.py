@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from time import monotonic
 
 from kcli.cli import text
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, finished
-from kcli.cli.copy.command import FLUSH_AFTER_INTERRUPT, PATIENCE, rate_of, say
+from kcli.cli.copy.command import answered, rate_of, say
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
@@ -146,7 +147,7 @@ async def _work(plan: Plan, redriver: Redriver, consumer: Consumer, total: int, 
     progress = Progress("redrive", total, hidden=plan.connection.quiet)
     problem: KcliError | None = None
     account, planned = redriver.account, not plan.execute
-    stop.last_words = lambda: say(f"stopped: {summary(account, planned=planned, doubt=redriver.doubt)}")
+    stop.last_words = lambda: say(f"stopped: {summary(account, planned=planned, unanswered=redriver.unanswered)}")
     try:
         while not consumer.finished and redriver.problem is None and plan.limit != 0 and not stop.asked:
             for fetched in await stop.unless(consumer.poll(1.0)) or ():
@@ -168,21 +169,13 @@ async def _work(plan: Plan, redriver: Redriver, consumer: Consumer, total: int, 
 async def _heard(work: Coroutine[Any, Any, None], redriver: Redriver, stop: Stop) -> None:
     """Do it. After Ctrl-C it has some seconds more for the answers to what was sent, none if it only keeps a rate."""
     task = asyncio.ensure_future(work)
-    await stop.unless(_ended(task))
-    if not task.done() and not redriver.resting:
-        await asyncio.wait({task}, timeout=PATIENCE)
-        if not task.done():
-            say("waiting for the answers to what was sent; Ctrl-C again stops at once")
-            await asyncio.wait({task}, timeout=FLUSH_AFTER_INTERRUPT)
-    if not task.done():
+    await stop.until(task)
+    if not task.done() and redriver.resting:
         task.cancel()
         await asyncio.wait({task})
     if not task.cancelled():
-        task.result()
-
-
-async def _ended(task: asyncio.Future[None]) -> None:
-    await asyncio.wait({task})
+        with contextlib.suppress(TimeoutError):
+            await answered(task, stop)
 
 
 async def _take(plan: Plan, redriver: Redriver, fetched: Fetched, stop: Stop) -> None:
@@ -224,11 +217,12 @@ async def _batch(plan: Plan, redriver: Redriver, batch: Batch, at: TopicPartitio
     return plan.limit != 0
 
 
-def summary(account: Account, *, planned: bool, doubt: int = 0) -> str:
-    """`12 records read: 9 redriven, 2 skipped, 1 left out`. `doubt`: records on their way that no account tells of."""
+def summary(account: Account, *, planned: bool, unanswered: int = 0) -> str:
+    """`12 records read: 9 redriven, 2 skipped, 1 left out`. `unanswered`: records on their way
+    that no account tells of."""
     counts = [(account.total("records") if planned else account.total("redriven"), "redriven")]
     names = ("skipped", "failed") if planned else ("skipped", "failed", "unknown")
-    others = [(account.total(name) + doubt * (name == "unknown"), name) for name in names]
+    others = [(account.total(name) + unanswered * (name == "unknown"), name) for name in names]
     if planned:
         counts = [(counts[0][0] - sum(n for n, _ in others), "to be redriven")]
     rest = account.read - account.filtered - sum(n for n, _ in counts + others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, own
+from kcli.admin.config_resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
 from kcli.admin.gather import bad
 from kcli.admin.partitions import grow_topics
 from kcli.admin.topics import Topic, describe_topics
@@ -54,7 +54,7 @@ def alter(values: Values) -> int:
             document.rows.clear()
             return 1
         if changes:
-            await configs_undo.keep(values, cluster, _undo(changes, before))
+            await configs_undo.keep(values, cluster, configs_undo.before(values, changes, before))
         grown = await grow_topics(cluster, growing)
         altered = await alter_configs(cluster, changes) if changes else {}
         _settle(rows, grown, altered, document, done="done")
@@ -90,10 +90,8 @@ def _plan(
         known = _known(before.get(at))
         for one in changes.get(at, []):
             old = known.get(one.name)
+            new, same = foreseen(at, one, old)
             was = old.value if old is not None else None
-            mine = old is not None and own(at, old)
-            new = one.value if one.how == SET else old.inherited if old is not None and mine else was
-            same = mine and was == new if one.how == SET else not mine  # to set what is inherited keeps it so
             rows.append(_row(name, one.name, was, new, "unchanged" if same else "would change"))
     return rows
 
@@ -123,14 +121,3 @@ def _settle(
     for name, problem in [*partitions.items(), *((at.name, one) for at, one in configs.items())]:
         if problem is not None:
             document.fail(problem, name)
-
-
-def _undo(changes: dict[Resource, list[Operation]], before: Configs) -> list[tuple[Resource, str, str | None]]:
-    """What was set on the topics themselves; partitions cannot be taken away again."""
-    found = []
-    for at, operations in changes.items():
-        known = _known(before.get(at))
-        for one in operations:
-            was = known.get(one.name)
-            found.append((at, one.name, was.value if was is not None and own(at, was) else None))
-    return found

@@ -15,11 +15,10 @@ from urllib.parse import unquote
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs import registry
+from kcli.pipeline.jobs.folder import LOG
 from kcli.pipeline.jobs.processes import born
 from kcli.pipeline.jobs.registry import same
 from kcli.values import Value, field
-
-LOG = "_spark_metadata"
 
 
 class Leavings(Value):

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.folder import DELTA
 from kcli.pipeline.jobs.records import as_records
 
 TYPE_CHECKING = False
@@ -44,7 +45,7 @@ def hidden(file: Path, root: Path) -> bool:
 
 def form_of(places: Sequence[str], files: Sequence[Path]) -> str:
     """The format, by names. Raises UsageError where they say nothing, or different things."""
-    if any(os.path.isdir(os.path.join(place, "_delta_log")) for place in places):
+    if any(os.path.isdir(os.path.join(place, DELTA)) for place in places):
         return "delta"
     named = [*files, *(Path(place) for place in places if "://" in place)]
     found = {SUFFIXES.get(_suffix(name)) for name in named}

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.folder import DELTA, LOG
 from kcli.pipeline.places import from_offsets, to_json
 
 TYPE_CHECKING = False
@@ -69,11 +70,11 @@ def sunk(found: Checkpoint, destination: str) -> bool:
             "files: let the pipeline end the batch first, then reset it"
         )
     folder = Path(destination)
-    if (folder / "_delta_log").is_dir():
+    if (folder / DELTA).is_dir():
         from kcli.pipeline.jobs import delta
 
         return delta.written(folder, found.query) >= found.batch
-    log = folder / "_spark_metadata"  # every tenth batch is in a file with those before it
+    log = folder / LOG  # every tenth batch is in a file with those before it
     return any((log / f"{found.batch}{suffix}").exists() for suffix in ("", ".compact"))
 
 
