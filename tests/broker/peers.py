@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 from collections.abc import AsyncIterator
@@ -32,6 +33,13 @@ def question(key: object) -> FindCoordinatorRequest:
 
 async def answer(broker: NetworkBroker, key: object, **how: Any) -> str:
     return (await broker.ask(question(key), **how)).coordinators[0].key
+
+
+async def lost(broker: NetworkBroker) -> None:
+    """Until it has seen that its connections are closed."""
+    async with asyncio.timeout(10):
+        while broker.connected:  # noqa: ASYNC110 - nothing tells of it, as nobody but a test waits for it
+            await asyncio.sleep(0.001)
 
 
 def beat(n: int = 0) -> HeartbeatRequest:

@@ -54,12 +54,29 @@ async def connected(broker: NetworkBroker) -> AsyncIterator[NetworkBroker]:
 
 @contextlib.asynccontextmanager
 async def listening(serve: Any) -> AsyncIterator[int]:
-    """A TCP server that does what `serve(reader, writer)` does; its port."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    """A TCP server that does what `serve(reader, writer)` does; its port. At the end it hangs up."""
+    at_work: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
+
+    async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        at_work[task] = writer
+        try:
+            await serve(reader, writer)
+        except asyncio.CancelledError:
+            pass  # the end of the test; asyncio's streams would log it
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(one, "127.0.0.1", 0)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        for task in at_work:
+            task.cancel()
+        hung_up = (writer.wait_closed() for writer in at_work.values())
+        await asyncio.gather(*at_work, *hung_up, return_exceptions=True)
 
 
 __all__ = ["ALICE", "CANARY", "Access", "connected", "listening", "near", "password", "served", "topics"]

@@ -23,7 +23,7 @@ from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from tests.fakes.scripted import Scripted, Step
 from tests.ports import free_port
 
-from .peers import answer, beat, pair, question, settings
+from .peers import answer, beat, lost, pair, question, settings
 
 
 async def test_B8_a_join_that_is_held_stands_in_nobodys_way() -> None:
@@ -63,7 +63,7 @@ async def test_B21_accepting_is_not_enough_the_intervals_grow_until_a_broker_ans
         assert len(gaps) == 6
         assert gaps[5] > 4 * gaps[0]
         far.links[-1].drop()
-        await asyncio.sleep(0.01)
+        await lost(near)
         far.refuses = 1
         assert await answer(near, 2) == "2"
         assert far.accepted[-1] - far.accepted[-2] < gaps[5] / 2  # it had answered, so the backoff began anew
@@ -110,7 +110,7 @@ async def test_B23_A4_16_a_name_with_a_dead_and_a_live_address_works_the_first_t
         monkeypatch.setattr(dialing, "resolve", both)
         assert await answer(near, 1) == "1"
         far.links[0].drop()
-        await asyncio.sleep(0.01)
+        await lost(near)
         assert await answer(near, 2) == "2"
         assert asked == 2  # resolved again after a connection was lost
 
@@ -166,7 +166,7 @@ async def test_B24_a_connection_closed_while_idle_is_silent_and_the_next_request
     async with pair() as (far, near):
         assert await answer(near, 1) == "1"
         far.links[0].drop()
-        await asyncio.sleep(0.01)
+        await lost(near)
         assert not near.connected
         assert not near.backing_off
         assert await answer(near, 2) == "2"

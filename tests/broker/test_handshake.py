@@ -15,7 +15,7 @@ from kcli.proto.messages.metadata import MetadataRequest
 from kcli.proto.messages.produce import ProduceRequest
 from tests.fakes.scripted import SPOKEN, Step
 
-from .peers import answer, pair, question
+from .peers import answer, lost, pair, question
 
 
 async def test_B9_the_highest_version_is_tried_first() -> None:
@@ -62,6 +62,7 @@ async def test_B9_a_broker_that_resets_at_version_4_is_asked_the_third_time_at_v
         assert await answer(near, 1) == "1"
         assert [one.version for one in far.greetings] == [4, 4, 0]
         await far.stop()
+        await lost(near)
         async with far:
             far.greetings.clear()
             assert await answer(near, 2) == "2"
@@ -98,6 +99,7 @@ async def test_B10_versions_belong_to_a_connection_and_change_with_it() -> None:
     async with pair(spoken={**SPOKEN, 10: (0, 5)}) as (far, near):
         await answer(near, 1)
         await far.stop()
+        await lost(near)
         far.spoken[10] = (0, 6)
         async with far:
             await answer(near, 2)

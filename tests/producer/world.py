@@ -37,12 +37,14 @@ CREEP = 1e-10  # seconds a turn takes: a timer may ring a clock's tick too early
 
 
 class JumpingSelector(selectors.DefaultSelector):
-    """Nothing to do until a timer: the clock jumps there. With no timer either, somebody waits for ever."""
+    """Nothing to do until a timer: the clock jumps there, unless a thread is at work, which takes no time. With no
+    timer either, somebody waits for ever."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
         self.turns = 0
+        self.threads: set[asyncio.Future[Any]] = set()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
@@ -51,10 +53,11 @@ class JumpingSelector(selectors.DefaultSelector):
             self.turns += 1
             assert self.turns < MOST_TURNS, "the loop spins"
             return ready
-        if timeout is None:
-            ready = super().select(2)  # a thread may still report
-            assert ready, "everybody waits and nothing will ever happen"
+        if self.threads:
+            ready = super().select(30)
+            assert ready, "a thread does not end"
             return ready
+        assert timeout is not None, "everybody waits and nothing will ever happen"
         self.now += timeout
         return []
 
@@ -66,6 +69,12 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self.jumping.now
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:
+        at_work = super().run_in_executor(executor, func, *args)
+        self.jumping.threads.add(at_work)
+        at_work.add_done_callback(self.jumping.threads.discard)
+        return at_work
 
 
 def play(scene: Coroutine[Any, Any, None]) -> None:

@@ -104,7 +104,7 @@ async def test_a_transaction_that_takes_too_long_is_aborted_and_its_producer_fen
 ) -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer, Peer(sandbox) as reader:
         producer = Producer(peer, protocol=protocol)
-        await ready(producer, timeout_ms=40)
+        await ready(producer, timeout_ms=500)
         await begun(producer, 2)
         assert (await asyncio.wait_for(reader.fetch(0, isolation=1, wait_ms=60_000), 10)).last_stable_offset == 3
         assert await read(peer) == []
