@@ -61,6 +61,7 @@ class SandboxThread:
             self._end()
 
     def _end(self) -> None:
+        asyncio.run_coroutine_threadsafe(_leave_nothing(), self._loop).result(STOP_TIMEOUT)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STOP_TIMEOUT)
         self._loop.close()
@@ -71,6 +72,15 @@ class SandboxThread:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+async def _leave_nothing() -> None:
+    """What asyncio began itself is over too: a connection that it was taking while its listener closed."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.sleep(0)  # transports close their sockets in a turn of their own
 
 
 class _Remote:
