@@ -79,6 +79,8 @@ def get(values: Values) -> int:
             return
         shown = [one for one in configs if names or values["all"] or own(at, one)]
         document.rows["configs"] = [_row(at, one) for one in shown]
+        if not shown and not names:
+            say(values, f"{about(at)} has nothing set; what holds for it: --all")
         known = {one.name for one in configs}
         for name in names:
             if name not in known:
