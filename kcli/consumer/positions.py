@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from kcli.consumer.cursor import Cursor
+    from kcli.consumer.fetcher import Fetcher
     from kcli.consumer.reader import Reader
     from kcli.model import TopicPartition
 
@@ -80,22 +81,28 @@ class Positions:
         spread = False
         for cursor in self.reader.cursors.values():
             work = self._missing(cursor, now)
-            if work is None:
-                spread = spread or (
-                    cursor.state == READY and self.reader.node_of(cursor, now) not in self.reader.fetchers
-                )
-            elif cursor.busy:
+            fetcher = self.reader.fetchers.get(self.reader.node_of(cursor, now))
+            if work is None and fetcher is None:
+                spread = spread or cursor.state == READY
+            elif cursor.busy or (work is None and not self._sleeps(fetcher, cursor)):
                 continue
             elif cursor.retry_at > now:
                 again = cursor.retry_at if again is None else min(again, cursor.retry_at)
-            else:
+            elif work is not None:
                 due.setdefault(work, []).append(cursor)
+            elif fetcher is not None:
+                fetcher.wake.set()
         for work, cursors in due.items():
             self.reader.run(self._look_up(work, cursors))
         if spread:
             self.reader.changed()
             self.wake.clear()
         return again
+
+    def _sleeps(self, fetcher: Fetcher | None, cursor: Cursor) -> bool:
+        """Whether its fetcher might not know of it: it may have gone to sleep while nobody knew the leader, and it was
+        somebody else on this cluster (a producer beside us) who has looked that up."""
+        return fetcher is not None and fetcher.idle and not fetcher.full and cursor.fetchable
 
     def _missing(self, cursor: Cursor, now: float) -> Callable[[list[Cursor]], Awaitable[None]] | None:
         """What to look up for this cursor, if anything."""

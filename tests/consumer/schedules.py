@@ -48,6 +48,7 @@ ACTIONS = [
     "rest",
     "commit",
     "trouble",
+    "others",
 ]
 
 
@@ -175,6 +176,8 @@ class Member:
                 self.world.leader_moved(at)
             else:
                 self.schedule.logs[at].errors.append(self.dice.choice([6, 9]))  # NOT_LEADER, REPLICA_NOT_AVAILABLE
+        elif what == "others":  # a producer on the same cluster looks up the leaders, and we are not told
+            asyncio.get_running_loop().call_later(self.dice.choice([0, 0.02, 0.1]), self.world.forgotten.clear)
         elif at in self.consumer.assignment and at in self.following:
             if what == "seek":
                 self.following[at] = self.dice.randrange(RECORDS)

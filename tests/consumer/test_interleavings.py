@@ -8,6 +8,7 @@ import asyncio
 import pytest
 
 from kcli.consumer.consumer import Consumer
+from kcli.errors import ConnectError
 from kcli.model import TopicPartition
 from kcli.proto.messages.fetch import FetchRequest
 from kcli.settings import ConsumerSettings
@@ -81,6 +82,25 @@ async def test_A3_09_an_assignment_between_saw_nothing_and_went_idle_is_fetched(
         (fetched,) = await consumer.poll(5)
         assert fired
         assert fetched.partition == 1
+
+
+async def test_A3_09_a_leader_that_somebody_else_looked_up_is_fetched_from():
+    """The connection is lost, the leader is forgotten; before our pause is over a producer on the same cluster knows
+    it again. Nothing is left to look up, and the fetcher sleeps."""
+    cluster = FakeCluster({TPS[0]: Log().fill(100)})
+
+    async def hang_up(request):
+        if isinstance(request, FetchRequest):
+            cluster.brokers[0].hook = None
+            asyncio.get_running_loop().call_later(0.02, cluster.forgotten.clear)
+            raise ConnectError("the broker closed the connection", sent=True)
+
+    async with Consumer(cluster, SETTINGS) as consumer:
+        cluster.brokers[0].hook = hang_up
+        consumer.assign({TPS[0]: 0})
+        (fetched,) = await consumer.poll(5)
+        assert (fetched.partition, fetched.error) == (0, None)
+        assert cluster.lookups == 0, "nobody had to look for the leader"
 
 
 async def test_A3_10_pausing_disturbs_no_fetch_under_way():
