@@ -23,22 +23,23 @@ if TYPE_CHECKING:
 
 HANDSHAKE, AUTHENTICATE = 17, 36
 MOST_STEPS = 20
+FOR_EVER = float("inf")
 
 
 async def introduce(connection: SecuredConnection, access: Access, host: str, seconds: float, again: float) -> None:
     """Authenticate a new connection within so many seconds, and have it done again, within `again` seconds each time,
     before the session ends. Raises as `authenticate`."""
-    lifetime = await authenticate(connection, access, host, seconds)
-    if lifetime:
+    until = await authenticate(connection, access, host, seconds)
+    if until < FOR_EVER:
 
         async def renew() -> float:
             return await authenticate(connection, access, host, again)
 
-        connection.renewal = Renewal(connection, renew, lifetime)
+        connection.renewal = Renewal(connection, renew, until)
 
 
 async def authenticate(connection: SecuredConnection, access: Access, host: str, seconds: float) -> float:
-    """Say who we are, within so many seconds. How long the session lasts, in seconds; 0 for as long as the connection.
+    """Say who we are, within so many seconds. Until when the session lasts, on the loop's clock, or FOR_EVER.
     Raises AuthError (final), ConnectError, OtherForm."""
     assert access.sasl is not None
     try:
@@ -79,11 +80,13 @@ async def _handshake(connection: SecuredConnection, mechanism: str, version: int
 async def _exchange(
     connection: SecuredConnection, access: Access, mechanism: Mechanism, seconds: float, old: bool
 ) -> float:
-    """The mechanism's messages, in turns."""
+    """The mechanism's messages, in turns. The session is counted from when the last one was sent: the broker began to
+    count later, and the answer may have waited long before we looked."""
     version = min(connection.versions.get(AUTHENTICATE, (0, 0))[1], SaslAuthenticateRequest.versions.last)
     token: bytes | None = await _step(mechanism, None)
     for _ in range(MOST_STEPS):
         assert token is not None
+        sent = asyncio.get_running_loop().time()
         if old:
             challenge, lifetime = await connection.exchange_raw(token, seconds), 0
         else:
@@ -95,7 +98,7 @@ async def _exchange(
             challenge, lifetime = answer.auth_bytes, answer.session_lifetime_ms
         token = await _step(mechanism, challenge)
         if token is None:
-            return max(0, lifetime) / 1000
+            return sent + lifetime / 1000 if lifetime > 0 else FOR_EVER
     raise AuthError(f"{connection.name} does not come to an end of {mechanism.name}")
 
 

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from kcli.broker.secured import SecuredConnection
 
 SOONEST = 1.0  # seconds: brokers take the next handshake for a mistake before
+MARGIN = 1.0  # seconds before the end: what was written before it has to get through first, answered or not (acks=0)
 EARLIEST, SPREAD = 0.85, 0.10  # of the session's life, so that connections do not do it all at once
 
 
 class Renewal:
-    """Of one connection. `authenticate` does it and says how many seconds the next session lasts, 0 for no end."""
+    """Of one connection. `authenticate` does it and says until when the next session lasts, on the loop's clock; this
+    one lasts `until`."""
 
     def __init__(
-        self, connection: SecuredConnection, authenticate: Callable[[], Awaitable[float]], lifetime: float
+        self, connection: SecuredConnection, authenticate: Callable[[], Awaitable[float]], until: float
     ) -> None:
         self._connection = connection
         self._authenticate = authenticate
@@ -36,11 +38,12 @@ class Renewal:
         self._task: asyncio.Task[None] | None = None
         self.count = 0
         self.at = 0.0
-        self._schedule(lifetime)
+        self._schedule(until)
 
-    def _schedule(self, lifetime: float) -> None:
+    def _schedule(self, until: float) -> None:
+        now = self._loop.time()
         part = EARLIEST + SPREAD * urandom(1)[0] / 255
-        self.at = self._loop.time() + max(SOONEST, lifetime * part) if lifetime > 0 else float("inf")
+        self.at = now + max(SOONEST, min((until - now) * part, until - now - MARGIN))
 
     def begin(self) -> None:
         """It is due: hold what comes, and do it."""

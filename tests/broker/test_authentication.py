@@ -7,13 +7,15 @@ import json
 import random
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kcli.broker.access import Access
 from kcli.broker.aws import announce, region_of
 from kcli.broker.broker import NetworkBroker
+from kcli.broker.renewal import Renewal
+from kcli.broker.secured import SecuredConnection
 from kcli.broker.tokens import Tokens, expiry
 from kcli.client import Client
 from kcli.consumer.bounds import Bound
@@ -316,6 +318,7 @@ async def test_B18_sessions_are_renewed_on_the_same_connection_under_pipelined_t
     """The sandbox hangs up at any request after the end of a session, and at any but SaslAuthenticate within a
     handshake: what passes here passed in between."""
     monkeypatch.setattr("kcli.broker.renewal.SOONEST", 0.05)
+    monkeypatch.setattr("kcli.broker.renewal.MARGIN", 0.1)
     sasl = bearer(unsecured("alice")) if mechanism == "OAUTHBEARER" else password(mechanism)
     async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=0.8) as sandbox:
         given = ClientSettings(
@@ -345,6 +348,42 @@ async def _traffic(client: Client, seconds: float, in_flight: int) -> tuple[int,
             for fetched in await consumer.poll(0.002):
                 read += [bytes(record.value or b"") for batch in fetched.batches for record in batch]
     return count, read
+
+
+@pytest.mark.parametrize(("lasts", "first", "last"), [(2, 1, 1), (3, 2, 2), (60, 51, 57), (3600, 3060, 3420)])
+async def test_B18_it_is_done_in_the_last_part_of_the_session_and_a_second_before_its_end(
+    lasts: float, first: float, last: float
+) -> None:
+    """What was written before it still has to get through: without answers (acks=0) nobody knows how much that is."""
+    loop = asyncio.get_running_loop()
+    for _ in range(100):
+        now = loop.time()
+        renewal = Renewal(cast("SecuredConnection", None), cast("Any", None), now + lasts)
+        assert first - 0.1 <= renewal.at - now <= last + 0.1
+
+
+async def test_B18_a_session_is_counted_from_when_the_last_message_was_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer waits in the socket while our loop is busy; the broker's clock does not."""
+    asked, sent, lasting = SecuredConnection.exchange, list[float](), list[float]()
+    loop = asyncio.get_running_loop()
+
+    async def late(self: SecuredConnection, *given: Any) -> Any:
+        sent.append(loop.time())
+        answer = await asked(self, *given)
+        await asyncio.sleep(0.2)
+        return answer
+
+    def noted(connection: SecuredConnection, again: Any, until: float) -> Renewal:
+        lasting.append(until)
+        return Renewal(connection, again, until)
+
+    monkeypatch.setattr(SecuredConnection, "exchange", late)
+    monkeypatch.setattr("kcli.broker.authentication.Renewal", noted)
+    async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=60) as sandbox:
+        async with connected(near(sandbox, sasl=password())) as broker:
+            assert await topics(broker) == ["t"]
+    assert len(sent) == 3, "SaslHandshake, and two messages of SCRAM"
+    assert lasting == [pytest.approx(sent[-1] + 60, abs=0.1)]
 
 
 async def test_B18_an_idle_session_is_renewed_by_the_next_request() -> None:

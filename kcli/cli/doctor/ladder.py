@@ -150,7 +150,7 @@ class Ladder(Way):
         return generation(self.versions)
 
     async def _authenticate(self) -> str:
-        from kcli.broker.authentication import authenticate
+        from kcli.broker.authentication import FOR_EVER, authenticate
         from kcli.broker.handshake import OtherForm
         from kcli.broker.secured import SecuredConnection
         from kcli.cli.doctor.looks import refused
@@ -161,14 +161,15 @@ class Ladder(Way):
         assert isinstance(self.connection, SecuredConnection)
         try:
             try:
-                lasts = await authenticate(self.connection, access, host, self.seconds)
+                until = await authenticate(self.connection, access, host, self.seconds)
             except OtherForm:  # the same password in its other form, as the client tries it
                 self.connection.close()
                 self.connection = await self.dial()
                 assert isinstance(self.connection, SecuredConnection)
                 self.connection.versions = await agree_on_versions(self.connection, self.seconds)
-                lasts = await authenticate(self.connection, access, host, self.seconds)
+                until = await authenticate(self.connection, access, host, self.seconds)
         except KcliError as problem:
             raise await refused(self, problem) from problem
         who = f" as {access.sasl.username}" if access.sasl.username else ""
-        return f"{access.sasl.mechanism}{who}{f', for {lasts:.0f} s' if lasts else ''}"
+        left = until - asyncio.get_running_loop().time()
+        return f"{access.sasl.mechanism}{who}{f', for {left:.0f} s' if until < FOR_EVER else ''}"
