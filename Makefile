@@ -11,8 +11,9 @@ SPARK_LONG := $(patsubst %,tests/pipeline/test_%.py,cluster guarantees guarantee
 	example)
 RECORDS := $(addprefix tests/,proto producer consumer share group serde sandbox interop cli kafka/test_main_job.py \
 	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py)
+LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/test_security.py
 
-.PHONY: demo test test-spark test-pure asan check schedules chaos storm soak soak-tui screenshots bench bench-pipeline clean format
+.PHONY: demo test test-spark test-pure asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -55,6 +56,9 @@ format: $(VENV)/.made-dev
 schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against the producer, and interleavings of the consumer, from KCLI_SEED (0) on
 	$(BIN)/python -m tests.producer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
 	$(BIN)/python -m tests.consumer.schedules $${KCLI_SEED:-0} $${KCLI_SCHEDULES:-10000}
+
+late: $(VENV)/.made-dev  ## the client's tests on an event loop that hears of its sockets late, at random; LATE_SEED (0) repeats
+	$(BIN)/python -m pytest -p tests.late $(addprefix tests/,$(LATE)) -n $(WORKERS) --dist loadgroup
 
 chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat
 	$(BIN)/python -m tests.kafka.chaos
