@@ -8,7 +8,7 @@ FILE ?=
 # how many tests run side by side: those of a real Kafka mostly wait
 WORKERS ?= 2
 SPARK_LONG := $(patsubst %,tests/pipeline/test_%.py,cluster guarantees guarantees_exactly_once on_kafka checkpoint_reset commands delta \
-	example)
+	example oracle stream sql)
 RECORDS := $(addprefix tests/,proto producer consumer share group serde sandbox interop cli kafka/test_main_job.py \
 	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py)
 LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/test_security.py
