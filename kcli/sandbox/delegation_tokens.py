@@ -69,7 +69,7 @@ class DelegationTokens:
         now = self.now()
         end = now + (LONGEST if lifetime <= 0 else min(lifetime, LONGEST))
         made = SandboxToken(
-            id=urlsafe_b64encode(urandom(16)).decode().rstrip("="), owner=owner, requester=requester, renewers=renewers,
+            id=_new_id(), owner=owner, requester=requester, renewers=renewers,
             issued=now, expires=min(end, now + USUAL), end=end, hmac=urandom(64),
         )  # fmt: skip
         self._keep(made)
@@ -113,3 +113,11 @@ class DelegationTokens:
         if key not in self._credentials:
             self._credentials[key] = derive(mechanism, b64encode(one.hmac))
         return one.owner, self._credentials[key]
+
+
+def _new_id() -> str:
+    """As Kafka's Uuid.randomUuid makes them: none that a command line would take for an option."""
+    while True:
+        made = urlsafe_b64encode(urandom(16)).decode().rstrip("=")
+        if not made.startswith("-"):
+            return made

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.cli.main import main
+from kcli.sandbox.delegation_tokens import _new_id
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.test_users import login
 
@@ -143,3 +144,10 @@ def test_a_listener_without_sasl_gives_no_tokens(
         monkeypatch.setenv("KCLI_BOOTSTRAP", made.bootstrap)
         assert main(["tokens", "create", "--dry-run"]) == 1
         assert "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED" in capsys.readouterr().err
+
+
+def test_no_token_of_a_sandbox_is_called_like_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor one of Kafka's: Uuid.randomUuid tries again."""
+    dice = iter([b"\xfb" * 16, b"\xf8" * 16, b"\0" * 16])
+    monkeypatch.setattr("kcli.sandbox.delegation_tokens.urandom", lambda size: next(dice))
+    assert _new_id() == "AAAAAAAAAAAAAAAAAAAAAA"
