@@ -80,8 +80,9 @@ class Positions:
         due: dict[Callable[[list[Cursor]], Awaitable[None]], list[Cursor]] = {}
         spread = False
         for cursor in self.reader.cursors.values():
-            work = self._missing(cursor, now)
-            fetcher = self.reader.fetchers.get(self.reader.node_of(cursor, now))
+            node = self.reader.node_of(cursor, now)  # before the state is read: it notices new leader epochs
+            work = self._missing(cursor, homeless=node < 0)
+            fetcher = self.reader.fetchers.get(node)
             if work is None and fetcher is None:
                 spread = spread or cursor.state == READY
             elif cursor.busy or (work is None and not self._sleeps(fetcher, cursor)):
@@ -104,9 +105,8 @@ class Positions:
         somebody else on this cluster (a producer beside us) who has looked that up."""
         return fetcher is not None and fetcher.idle and not fetcher.full and cursor.fetchable
 
-    def _missing(self, cursor: Cursor, now: float) -> Callable[[list[Cursor]], Awaitable[None]] | None:
-        """What to look up for this cursor, if anything."""
-        homeless = self.reader.node_of(cursor, now) < 0
+    def _missing(self, cursor: Cursor, *, homeless: bool) -> Callable[[list[Cursor]], Awaitable[None]] | None:
+        """What to look up for this cursor, if anything; `homeless` says that nobody knows its leader."""
         if cursor.state == RESOLVING:
             return self._outside if cursor.start.kind == "outside" else self._start
         if cursor.state == VALIDATING:

@@ -69,7 +69,7 @@ class DelegationTokens:
         now = self.now()
         end = now + (LONGEST if lifetime <= 0 else min(lifetime, LONGEST))
         made = SandboxToken(
-            id=_new_id(), owner=owner, requester=requester, renewers=renewers,
+            id=new_id(), owner=owner, requester=requester, renewers=renewers,
             issued=now, expires=min(end, now + USUAL), end=end, hmac=urandom(64),
         )  # fmt: skip
         self._keep(made)
@@ -115,7 +115,7 @@ class DelegationTokens:
         return one.owner, self._credentials[key]
 
 
-def _new_id() -> str:
+def new_id() -> str:
     """As Kafka's Uuid.randomUuid makes them: none that a command line would take for an option."""
     while True:
         made = urlsafe_b64encode(urandom(16)).decode().rstrip("=")

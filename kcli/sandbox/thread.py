@@ -61,7 +61,7 @@ class SandboxThread:
             self._end()
 
     def _end(self) -> None:
-        asyncio.run_coroutine_threadsafe(_leave_nothing(), self._loop).result(STOP_TIMEOUT)
+        self.call(lambda _: _leave_nothing())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STOP_TIMEOUT)
         self._loop.close()

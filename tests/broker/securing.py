@@ -76,7 +76,8 @@ async def listening(serve: Any) -> AsyncIterator[int]:
         for task in at_work:
             task.cancel()
         hung_up = (writer.wait_closed() for writer in at_work.values())
-        await asyncio.gather(*at_work, *hung_up, return_exceptions=True)
+        await asyncio.gather(*hung_up, return_exceptions=True)  # however the other side has ended it
+        await asyncio.gather(*at_work)
 
 
 __all__ = ["ALICE", "CANARY", "Access", "connected", "listening", "near", "password", "served", "topics"]
