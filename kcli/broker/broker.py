@@ -6,8 +6,8 @@ import asyncio
 
 from kcli.broker.lanes import Lanes
 from kcli.broker.opening import Opening
-from kcli.broker.versions import pick
-from kcli.errors import ConnectError
+from kcli.broker.versions import pick, too_old
+from kcli.errors import ConnectError, TooOld
 from kcli.model import Lane
 
 TYPE_CHECKING = False
@@ -117,6 +117,10 @@ class NetworkBroker:
                         return await connection.ask(request, version, timeout)
                     await connection.tell(request, version, timeout)
                     return None
+                except TooOld as problem:
+                    if max_version is not None:
+                        raise
+                    raise too_old(type(request), version, self.name) from problem
                 except ConnectError as problem:
                     # the broker had closed an idle connection: nothing was written, so ask again once (B24)
                     if attempt == 2 or problem.sent:
@@ -150,6 +154,11 @@ class NetworkBroker:
     def muted(self) -> bool:
         """It throttles us on some lane."""
         return any(one.muted for one in self._lanes.open.values())
+
+    @property
+    def long_silence(self) -> float:
+        """Seconds of silence that it asks for on some lane, where that is more than a minute; else 0."""
+        return max((one.long_silence for one in self._lanes.open.values()), default=0.0)
 
     @property
     def backing_off(self) -> bool:

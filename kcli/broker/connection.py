@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from kcli.broker.gate import Gate
+from kcli.broker.gate import LONG, Gate
 from kcli.broker.throttling import pause
 from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.proto.session import ClientSession, FrameReader, describe
@@ -84,6 +84,11 @@ class Connection(asyncio.BufferedProtocol):
     def muted(self) -> bool:
         """The peer throttles us (B25)."""
         return self._gate.muted
+
+    @property
+    def long_silence(self) -> float:
+        """Seconds of silence that the peer asks for now, where that is more than a minute; else 0."""
+        return self._gate.asked if self._gate.muted and self._gate.asked > LONG else 0.0
 
     def idle_since(self, seconds: float) -> bool:
         """Nothing is on the wire, and nothing was for so long."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.broker.resolve import open_socket, resolve
+from kcli.broker.resolve import not_a_port, open_socket, resolve
 from kcli.errors import ConnectError
 
 TYPE_CHECKING = False
@@ -21,6 +21,8 @@ async def dial(there: Address, name: str, end: float, make: Callable[[], Connect
     the broker. Raises ConnectError with each address's reason."""
     loop = asyncio.get_running_loop()
     host, port = there
+    if wrong := not_a_port(port):
+        raise ConnectError(f"{name}: {wrong}")
     try:
         async with asyncio.timeout_at(end):
             addresses = await resolve(host, port)

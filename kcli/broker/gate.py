@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+LONG = 60.0
+"""Seconds of silence that no quota asks for: the broker is wrong, or somebody set quotas that let nothing through."""
+
 
 class Gate:
     """Open until `pause`, `mute`, `hold`; open again when none of them holds. Nobody waits at one opened for good."""
 
-    __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_open", "_paused")
+    __slots__ = ("_ended", "_held", "_loop", "_muted_until", "_open", "_paused", "asked")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -18,6 +21,7 @@ class Gate:
         self._held = False
         self._ended = False
         self._muted_until = 0.0
+        self.asked = 0.0  # seconds of silence, the last time
 
     @property
     def open(self) -> bool:
@@ -34,14 +38,25 @@ class Gate:
 
     async def wait(self, timeout: float) -> bool:
         """Wait until it is open. False when the peer has not read for `timeout` seconds; being throttled is not
-        counted, that is no fault of the peer's."""
+        counted, that is no fault of the peer's; a silence that is too long ends with them."""
         muted = max(0.0, self._muted_until - self._loop.time())
+        if self.asked > LONG and muted > timeout:
+            return await self._no_longer(timeout)
         try:
             async with asyncio.timeout(muted + timeout):
                 await self._open.wait()
         except TimeoutError:
             return not self._paused
         return True
+
+    async def _no_longer(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._open.wait()
+        except TimeoutError:
+            self._muted_until = 0.0
+            self._update()
+        return not self._paused
 
     def pause(self) -> None:
         """The peer has stopped reading."""
@@ -67,6 +82,7 @@ class Gate:
     def mute(self, seconds: float) -> None:
         """The peer asks for silence. Its answers go on coming."""
         until = self._loop.time() + seconds
+        self.asked = seconds
         if until > self._muted_until and not self._ended:
             self._muted_until = until
             self._open.clear()

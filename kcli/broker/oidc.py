@@ -12,6 +12,7 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Requ
 
 from kcli.errors import AuthError, ConnectError, UsageError
 from kcli.proto.sasl import printable
+from kcli.redact import remember
 from kcli.secret import without_login
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kcli.security import OAuth
 
 LARGEST = 1024 * 1024
+LONGEST = 2**31  # seconds that a token may live
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -45,13 +47,14 @@ class _NoRedirect(HTTPRedirectHandler):
 def ask(oauth: OAuth) -> tuple[str, float | None]:
     """The token and its life in seconds. Raises AuthError, ConnectError."""
     assert oauth.client_secret is not None
-    pair = f"{oauth.client_id}:{oauth.client_secret.reveal()}".encode()
+    pair = b64encode(f"{oauth.client_id}:{oauth.client_secret.reveal()}".encode()).decode()
+    remember(pair)
     form = {"grant_type": "client_credentials"} | ({"scope": oauth.scope} if oauth.scope else {})
     request = Request(
         oauth.token_endpoint,
         urlencode(form).encode(),
         {
-            "Authorization": f"Basic {b64encode(pair).decode()}",
+            "Authorization": f"Basic {pair}",
             "Accept": "application/json",
             "Content-Type": "application/x-www-form-urlencoded",
         },
@@ -97,7 +100,9 @@ def _token(url: str, body: bytes) -> tuple[str, float | None]:
     if not isinstance(token, str) or not token:
         raise AuthError(f"the token URL {url} answered without an access_token")
     lifetime = said.get("expires_in")
-    return token, float(lifetime) if isinstance(lifetime, int | float) and lifetime > 0 else None
+    if not isinstance(lifetime, int | float) or not 0 < lifetime < LONGEST:
+        return token, None
+    return token, float(lifetime)
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.broker.backoff import Backoff
+from kcli.backoff import Backoff
 from kcli.broker.connection import Connection
 from kcli.broker.dialing import dial
 from kcli.broker.handshake import OtherForm, agree_on_versions

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def not_a_port(port: int) -> str:
+    """What to say of an advertised port that no socket has; "" for one that can be."""
+    return "" if 0 < port < 65536 else f"{port} is not a port (1 to 65535): check the broker's advertised.listeners"
+
+
 async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
     """(family, socket address) of everything the name stands for. Raises OSError when it stands for nothing, also
     when it cannot be a name at all."""
@@ -20,6 +25,8 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
         return [(family, (host, port))]
     except OSError:
         pass  # not a literal address: a name
+    except ValueError as problem:  # a NUL, or a character that no encoding has
+        raise OSError(0, "this cannot be a host name") from problem
     if host == "localhost":  # nobody has to be asked, so no thread has to wait
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:

@@ -27,7 +27,8 @@ REASONS = {
     "PROTOCOL_VERSION": "speaks no version of TLS that we accept (1.2 and 1.3)",
     "UNSUPPORTED_PROTOCOL": "speaks no version of TLS that we accept (1.2 and 1.3)",
     "NO_PROTOCOLS_AVAILABLE": "and we have no version of TLS in common: see ssl.enabled.protocols",
-    "HANDSHAKE_FAILURE": "and we have no cipher or version of TLS in common, or it wants a client certificate",
+    "HANDSHAKE_FAILURE": "and we have no cipher or version of TLS in common, or it wants a client certificate: set "
+    "ssl.keystore.location, or ssl.certificate.location and ssl.key.location",
     "INSUFFICIENT_SECURITY": "wants stronger ciphers than we offer",
     "NO_SHARED_CIPHER": "and we have no cipher in common",
     "DH_KEY_TOO_SMALL": "offers a key too weak to be safe: it needs a stronger one",

@@ -11,6 +11,7 @@ import time
 
 from kcli.broker.aside import aside
 from kcli.errors import AuthError, UsageError
+from kcli.redact import remember
 from kcli.waiting import retrieve, share
 
 TYPE_CHECKING = False
@@ -59,6 +60,7 @@ class Tokens:
 
     async def _fetch(self) -> str:
         token, lifetime = await aside("token", obtain, self._oauth)
+        remember(token)
         now = time.time()
         ends = expiry(token)
         if lifetime is None and ends is not None:
@@ -117,5 +119,5 @@ def expiry(token: str) -> float | None:
     try:
         claims = json.loads(urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
         return float(claims["exp"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

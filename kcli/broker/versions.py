@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.errors import UnsupportedVersion
+from kcli.errors import TooOld, UnsupportedVersion
 from kcli.proto.messages import api_name
 
 TYPE_CHECKING = False
@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Request
 
 Ranges = dict[int, tuple[int, int]]
+
+
+def too_old(kind: type[Request[Any]], version: int, peer: str) -> TooOld:
+    """A broker whose highest version of an API cannot say what kcli asks."""
+    return TooOld(
+        f"{peer} is too old for this: it speaks {api_name(kind.api_key)} up to version {version} only. "
+        "kcli needs Apache Kafka 2.1 or newer"
+    )
 
 
 def pick(kind: type[Request[Any]], offered: Ranges, peer: str, cap: int | None = None) -> int:

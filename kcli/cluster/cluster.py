@@ -158,6 +158,10 @@ class NetworkCluster:
         """See `model.Cluster.failing`."""
         return self._pool.failing(self.topology.nodes)
 
+    def silencing(self) -> dict[int, float]:
+        """See `model.Cluster.silencing`."""
+        return self._pool.silencing()
+
     # -- topics -----------------------------------------------------------------------------------------------------
 
     async def partitions(self, topic: str) -> Sequence[int]:

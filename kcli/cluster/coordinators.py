@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import Backoff
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
 from kcli.model import Group, Node
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
@@ -53,7 +54,7 @@ class Coordinators:
     async def _find(self, kind: int, name: str) -> Node:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.deadline
-        backoff = self._settings.retry_backoff
+        backoff = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
         while True:
             try:
                 node = self._metadata.topology.meet(await find_coordinator(await self._anyone(), name, kind))
@@ -63,10 +64,10 @@ class Coordinators:
                 raise
             except (BrokerError, ConnectError, DeadlineExceeded) as problem:
                 final = isinstance(problem, BrokerError) and not problem.code.retriable
-                if final or loop.time() + backoff > deadline:
+                pause = backoff.next()
+                if final or loop.time() + pause > deadline:
                     raise
-            await asyncio.sleep(backoff)
-            backoff = min(backoff * 2, self._settings.retry_backoff_max)
+            await asyncio.sleep(pause)
 
     async def close(self) -> None:
         """End what is under way. Idempotent."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import Backoff
 from kcli.cluster.pace import Pace
 from kcli.cluster.pool import unreachable
 from kcli.cluster.race import first_of
@@ -121,7 +122,7 @@ class Metadata:
         )
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.deadline
-        backoff = self._settings.retry_backoff
+        backoff = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
         reasons: dict[str, KcliError] = {}
         while True:
             if self._unanswered_since is None:  # or another question was answered meanwhile
@@ -135,10 +136,10 @@ class Metadata:
                 continue  # seeds are not brokers, and do not send us back
             if found is not None:
                 return found[0], await self._take(*found)
-            if loop.time() + backoff > deadline or not self.topology.nodes:
+            pause = backoff.next()
+            if loop.time() + pause > deadline or not self.topology.nodes:
                 raise self._unreachable(reasons)
-            await asyncio.sleep(backoff)
-            backoff = min(backoff * 2, self._settings.retry_backoff_max)
+            await asyncio.sleep(pause)
 
     async def _ask_each(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]

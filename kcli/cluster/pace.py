@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import urandom
+from kcli.backoff import LEAST, jitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ class Pace:
     """Per topic: when it may be asked about again. Times are seconds; now is an argument."""
 
     def __init__(self, base: float, maximum: float) -> None:
-        self._base = base
-        self._max = maximum
+        self._base = max(base, LEAST)
+        self._max = max(maximum, LEAST)
         self._last: dict[str, tuple[float, float]] = {}  # topic to (due, the wait that leads there)
 
     def wait(self, topics: Collection[str], now: float) -> float:
@@ -29,7 +29,7 @@ class Pace:
             due, before = self._last.get(topic, (now, 0.0))
             grown = before * 2 if before and topic not in changed and now - due <= self._max else self._base
             wait = min(grown, self._max)
-            self._last[topic] = (now + wait * (0.8 + 0.4 * urandom(1)[0] / 255), wait)
+            self._last[topic] = (now + jitter(wait), wait)
 
     def forget(self, topic: str) -> None:
         """Nobody wants it any more."""

@@ -85,6 +85,11 @@ class Pool:
                 found[node_id] = (trouble[0], getattr(broker, "last_attempt", 0.0), trouble[1])
         return found
 
+    def silencing(self) -> dict[int, float]:
+        """See `model.Cluster.silencing`."""
+        asked = {node_id: getattr(broker, "long_silence", 0.0) for node_id, (_, broker) in self._brokers.items()}
+        return {node_id: seconds for node_id, seconds in asked.items() if seconds}
+
     async def retire(self) -> None:
         """Close brokers that nobody will ask again, seeds included once the cluster is known."""
         over = [address for address, one in self._seed_brokers.items() if not getattr(one, "busy", False)]

@@ -73,8 +73,8 @@ class Topology:
     def update(self, answer: MetadataResponse, *, reliable_epochs: bool) -> set[str]:
         """Take in a metadata answer; returns the topics of whose leaders something new was learnt.
         Before version 9 a broker's epochs are not reliable and count as unknown."""
-        if answer.brokers:
-            self.nodes = {b.node_id: Node(b.node_id, b.host, b.port, b.rack) for b in answer.brokers}
+        if answer.brokers:  # -1 is nobody, whoever calls himself so: it says that a partition has no leader
+            self.nodes = {b.node_id: Node(b.node_id, b.host, b.port, b.rack) for b in answer.brokers if b.node_id >= 0}
         if None not in (self.cluster_id, answer.cluster_id) and self.cluster_id != answer.cluster_id:
             self._other_cluster()
         self.cluster_id = answer.cluster_id or self.cluster_id

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from kcli.backoff import Backoff
 from kcli.broker import dialing
-from kcli.broker.backoff import Backoff
 from kcli.broker.broker import NetworkBroker
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Address, Lane
@@ -224,6 +224,18 @@ def echo_with_throttle(request: Any) -> Any:
     given = echo(request)
     given.throttle_time_ms = 400
     return given
+
+
+async def test_B25_a_silence_of_days_is_heeded_until_the_deadline_of_a_request() -> None:
+    async with pair() as (far, near):
+        far.script["Heartbeat"].append(lambda request: HeartbeatResponse(throttle_time_ms=2**31 - 1))
+        await near.ask(beat())
+        assert near.long_silence == 2147483.647
+        begin = time.monotonic()
+        assert await answer(near, 2, timeout=0.4) == "2"
+        assert time.monotonic() - begin >= 0.35
+        assert not near.muted
+        assert not near.long_silence
 
 
 async def test_B25_before_the_version_that_says_so_the_broker_has_waited_itself() -> None:

@@ -152,6 +152,23 @@ async def test_B6_time_counts_from_the_write_and_its_end_closes_the_connection()
         assert len(far.links) == 2
 
 
+async def test_B6_the_time_is_the_one_that_was_asked_for_and_not_twice_that() -> None:
+    """Read off the clock that will ring, so a busy machine changes nothing; then it rings."""
+    async with pair() as (far, near):
+        far.script["FindCoordinator"].append(Step(silent=True))
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        slow = asyncio.create_task(answer(near, 1, timeout=1000))
+        await far.saw(1)
+        connection: Any = near._lanes.open[Lane.CONTROL]
+        (waiter,) = connection._waiters
+        assert begin + 1000 <= waiter.timer.when() <= loop.time() + 1000
+        connection._expire(waiter, 1000)
+        with pytest.raises(DeadlineExceeded, match=r"within 1000 s"):
+            await asyncio.wait_for(slow, 10)
+        assert connection.lost is not None
+
+
 async def test_B6_the_one_whose_time_is_over_hears_so_and_not_the_one_before_it() -> None:
     async with pair() as (far, near):
         far.script["FindCoordinator"].extend([Step(silent=True)] * 2)

@@ -12,6 +12,7 @@ from kcli.proto import messages
 from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.proto.messages.offset_commit import OffsetCommitRequest
+from tests.each import each
 
 DESTROYING = {
     20: "DeleteTopics", 21: "DeleteRecords", 27: "WriteTxnMarkers", 30: "CreateAcls", 31: "DeleteAcls",
@@ -24,7 +25,7 @@ DESTROYING = {
 """What deletes or alters; whoever declares a new API decides here what it is."""
 
 
-@pytest.mark.parametrize("key", REQUESTS)
+@each("key", REQUESTS)
 def test_every_declared_API_is_one_of_three_kinds_by_its_own_name(key: int) -> None:
     names = [kind[key] for kind in (READING, WORKING, DESTROYING) if key in kind]
     assert names == [REQUESTS[key][1]]
@@ -34,7 +35,7 @@ def test_there_is_no_message_that_is_not_declared() -> None:
     assert {module.name for module in pkgutil.iter_modules(messages.__path__)} == {row[0] for row in REQUESTS.values()}
 
 
-@pytest.mark.parametrize("key", REQUESTS)
+@each("key", REQUESTS)
 def test_what_a_guard_lets_through(key: int) -> None:
     kind = request_type(key)
     assert kind is not None

@@ -24,6 +24,7 @@ from kcli.proto.messages.sasl_handshake import SaslHandshakeResponse
 from kcli.proto.schema import Response
 from kcli.proto.session import ServerSession
 from kcli.security import Security
+from tests.each import each
 
 from .peers import settings
 from .securing import connected, listening, password, topics
@@ -98,8 +99,8 @@ async def _told(stage: str, change: Change, *, hold: bool) -> KcliError:
             return told.value
 
 
-@pytest.mark.parametrize("hold", [False, True], ids=["and closes", "and waits"])
-@pytest.mark.parametrize("name", CHANGES)
+@each("hold", [False, True], ids=["and closes", "and waits"])
+@each("name", CHANGES)
 @pytest.mark.parametrize("stage", STAGES)
 async def test_B14_B22_a_handshake_that_goes_wrong_is_a_sentence_in_time(stage: str, name: str, hold: bool) -> None:
     told = await _told(stage, CHANGES[name], hold=hold)

@@ -329,6 +329,7 @@ async def test_B5_a_peer_that_does_not_read_holds_back_who_writes_over_tls(pki: 
         assert read == [b"first", *[value] * count]
 
 
+@pytest.mark.process
 def test_tls_costs_nobody_who_does_not_want_it() -> None:
     """The CLI's way to asyncio leaves ssl out until somebody looks for it, and finds it then."""
     program = (

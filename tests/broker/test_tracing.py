@@ -91,6 +91,7 @@ def test_when_it_is_off_a_connection_is_what_it_was() -> None:
     assert traced("-").__mro__[1].__name__ == "Traced"
 
 
+@pytest.mark.process
 def test_when_it_is_off_nothing_of_it_is_imported() -> None:
     dear = {
         "kcli.broker.tracing", "kcli.broker.mapping", "kcli.broker.access", "kcli.security", "kcli.config.names",

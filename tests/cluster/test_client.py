@@ -126,6 +126,7 @@ def test_without_async_a_dead_address_is_one_error() -> None:
             kafka.run(lambda client: client.cluster.topics())
 
 
+@pytest.mark.process
 def test_importing_the_client_imports_nothing_it_does_not_need() -> None:
     program = f"""
 import asyncio, sys
@@ -137,6 +138,7 @@ print(sorted(set({NOT_AT_START!r}) & (set(sys.modules) - before)))
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.process
 def test_B30_a_run_in_development_mode_leaves_nothing_behind() -> None:
     program = """
 import asyncio
