@@ -1,4 +1,4 @@
-"""The compiled record core. Optional: where it cannot be built, its plain-Python twin runs."""
+"""What is compiled: the record core, and the thread that ends a process. Optional: else Python does the same."""
 
 from glob import glob
 
@@ -12,6 +12,7 @@ setup(
             depends=["kcli/proto/_crc32c.h", *sorted(glob("kcli/proto/compiled/*.pxi"))],
             extra_compile_args=["-O3", "-fwrapv"],
             optional=True,
-        )
+        ),
+        Extension("kcli._watchdog", ["kcli/_watchdog.c"], optional=True),
     ]
 )

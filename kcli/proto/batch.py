@@ -243,13 +243,32 @@ class Batch(core.Header):
                 raise
             raise CorruptBatch(str(error), self.base_offset, None, self.last_offset + 1) from None
 
-    def _unpack(self) -> None:
-        number = self.attributes & 7
-        if number and self.magic == 2 and self.body_end > self.body_start:
+    @property
+    def compressed(self) -> bool:
+        """Whether its records must be decompressed before they can be read."""
+        return bool(self.packed and self.attributes & 7 and self.magic == 2 and self.body_end > self.body_start)
+
+    def unpack(self, most: int | None = None) -> bool:
+        """Decompress its records before somebody reads them, in any thread; False, and nothing is done, when they are
+        more than `most` bytes. Raises CorruptBatch."""
+        try:
+            if self.packed:
+                self._unpack(most)
+        except DecodeError as error:
+            from kcli.proto.compression import TooLarge
+
+            if most is not None and isinstance(error, TooLarge):
+                return False
+            raise CorruptBatch(str(error), self.base_offset, None, self.last_offset + 1) from None
+        return True
+
+    def _unpack(self, most: int | None = None) -> None:
+        if self.compressed:
             from kcli.proto.compression import decompress
 
+            bound = self.max_decompressed if most is None else min(most, self.max_decompressed)
             with memoryview(self.data) as view, view[self.body_start : self.body_end] as body:
-                plain = decompress(self.codec, body, self.max_decompressed)
+                plain = decompress(self.codec, body, bound)
             self.data, self.body_start, self.body_end = plain, 0, len(plain)
         if self.count * 7 > self.body_end - self.body_start:
             raise DecodeError(f"a count of {self.count} records in {self.body_end - self.body_start} bytes")

@@ -21,11 +21,19 @@ XERIAL_HEADER = XERIAL + b"\x00\x00\x00\x01\x00\x00\x00\x01"
 XERIAL_BLOCK = 32 * 1024
 STEP = 1024 * 1024
 """Output asked for at a time."""
+PIECE = 16 * 1024
+"""Input given at first to a stream, four times as much each time: it may be over soon."""
+MOST_PARTS = 10_000
+"""Members of gzip, frames of lz4. Writers make one."""
 UNSUSPECTED = 64 * 1024 * 1024
 RATIO = 1024
 """Real records are packed by 100 to 1 at most; gzip's own limit is 1032, zstd reaches 32 700 on zeros."""
 
 _mine = local()
+
+
+class TooLarge(DecodeError):
+    """More bytes than may be."""
 
 
 def compress(codec: str, data: Buffer, level: int | None = None) -> Buffer:
@@ -38,14 +46,15 @@ def compress(codec: str, data: Buffer, level: int | None = None) -> Buffer:
 
 
 def decompress(codec: str, data: Buffer, bound: int) -> Buffer:
-    """`data` decompressed. Raises DecodeError if it is broken or larger than `bound` bytes."""
+    """`data` decompressed, in any thread. Raises DecodeError if it is broken, TooLarge if it is more than `bound`
+    bytes."""
     if codec not in _DECOMPRESS:
         raise DecodeError(f"{codec} is unknown")
     return _DECOMPRESS[codec](data, min(bound, max(UNSUSPECTED, RATIO * len(data))))
 
 
 def _too_large(bound: int) -> DecodeError:
-    return DecodeError(f"more than {bound} bytes when decompressed")
+    return TooLarge(f"more than {bound} bytes when decompressed")
 
 
 def _gzip(data: Buffer, level: int | None) -> Buffer:
@@ -113,40 +122,60 @@ def _ungzip(data: Buffer, bound: int) -> Buffer:
 
 
 def _inflate(library: Any, data: Buffer, bound: int) -> bytearray:
-    """Every member of a gzip stream."""
+    """Every member of a gzip stream, in pieces: what follows a member is copied at its end."""
     out = bytearray()
-    left: Any = data
-    while left:
+    view = memoryview(data)
+    at = members = 0
+    while at < len(view):
+        members = _counted("gzip", members)
         member = library.decompressobj(31)
+        size = PIECE
         while not member.eof:
-            made = member.decompress(left, min(STEP, bound + 1 - len(out)))
+            piece: Any = member.unconsumed_tail
+            if not piece:
+                piece = view[at : at + size]
+                at, size = at + len(piece), min(4 * size, STEP)
+            made = member.decompress(piece, min(STEP, bound + 1 - len(out)))
             out += made
             if len(out) > bound:
                 raise _too_large(bound)
-            left = member.unconsumed_tail
-            if not made and not left and not member.eof:
+            if not made and not len(piece) and not member.eof:
                 raise DecodeError("gzip: cut off")
-        left = member.unused_data
+        at -= len(member.unused_data)
     return out
+
+
+def _counted(codec: str, parts: int) -> int:
+    """One part more. Raises DecodeError for more than any writer makes: each costs time, also one without data."""
+    if parts == MOST_PARTS:
+        raise DecodeError(f"{codec}: more than {MOST_PARTS} streams in one batch")
+    return parts + 1
 
 
 def _unlz4(data: Buffer, bound: int) -> Buffer:
     from lz4.frame import LZ4FrameDecompressor
 
     out = bytearray()
-    left: Any = data
+    view = memoryview(data)
+    at = frames = 0
     try:
-        while left:
+        while at < len(view):
+            frames = _counted("lz4", frames)
             frame = LZ4FrameDecompressor()
+            size = PIECE
             while not frame.eof:
-                made = frame.decompress(left, min(STEP, bound + 1 - len(out)))
-                left = b""
+                piece: Any = b""
+                if frame.needs_input:
+                    piece = view[at : at + size]
+                    at, size = at + len(piece), min(4 * size, STEP)
+                made = frame.decompress(piece, min(STEP, bound + 1 - len(out)))
                 out += made
                 if len(out) > bound:
                     raise _too_large(bound)
-                if not made and frame.needs_input:
+                # an empty frame needs no input, too; one that made all it had may need more of what there is
+                if not made and at >= len(view) and frame.needs_input and not frame.eof:
                     raise DecodeError("lz4: cut off")
-            left = frame.unused_data
+            at -= len(frame.unused_data or b"")
     except (RuntimeError, ValueError, EOFError) as error:
         raise DecodeError(f"lz4: {error}") from None
     return out

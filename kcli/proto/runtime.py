@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 
-from kcli.errors import DecodeError, EncodeError
+from kcli.errors import DecodeError, EncodeError, TooOld
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _uuids(ids: list[bytes]) -> bytes:
 
 
 def _absent(struct: str, name: str, value: object, version: int) -> None:
-    raise EncodeError(f"{struct}.{name} = {value!r} cannot be said in version {version}")
+    raise TooOld(f"{struct}.{name} = {value!r} cannot be said in version {version}")
 
 
 def _null(name: str) -> None:

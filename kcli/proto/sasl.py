@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kcli.errors import AuthError
 from kcli.escape import visible
+from kcli.redact import redacted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,6 +96,6 @@ class Announced:
 
 
 def printable(text: str) -> str:
-    """What a stranger said, fit to be shown: nothing a terminal obeys, and not for ever."""
-    shown = visible(text.strip())
+    """What a stranger said, fit to be shown: no secret of ours, nothing a terminal obeys, and not for ever."""
+    shown = visible(redacted(text.strip()))
     return shown if len(shown) <= LONGEST_REASON else f"{shown[:LONGEST_REASON]}…"

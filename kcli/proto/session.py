@@ -22,9 +22,16 @@ if TYPE_CHECKING:
 
 API_VERSIONS = 18
 SCRATCH = 64 * 1024
-KEPT = 3  # buffers: one being filled, one being used, one waiting
+FIRST = 4 * SCRATCH  # of a large frame, however much was announced
+KEPT = 2  # buffers besides the one being filled: one being used, one waiting
 LARGEST_KEPT = 16 * 1024 * 1024
 MAX_ID = 0x7FFFFFFF
+MOST_TAGS = 1000  # of a header; Kafka has one
+LARGEST_PLAIN = 32 * 1024 * 1024
+"""Bytes of an answer without records: the metadata of some 700,000 partitions. Each becomes an object, which takes
+twenty times the memory, so here more than that is no answer of a cluster."""
+WITH_RECORDS = (1, 78)
+"""Fetch, ShareFetch."""
 _SIZE = Layout(">i")
 _REQUEST_HEADER = Layout(">hhih")
 
@@ -33,23 +40,29 @@ class FrameReader:
     """Cuts a byte stream into frames. The transport writes into `buffer()` and then says `received(n)`.
 
     Small frames pass through one scratch buffer; a large frame gets a buffer of its own, into which the transport
-    writes directly, so its bytes are never copied. Once nobody holds the frame any more its buffer is used again:
+    writes directly. That begins small and grows with what has arrived: to announce costs the peer nothing, so it
+    costs us nothing either. Once nobody holds the frame any more its buffer is used again:
     fresh memory costs more than the bytes that go into it. `max_frame` is in bytes; `limit` can be changed later.
+    `kept` is the largest buffer that is used again.
     """
 
-    def __init__(self, max_frame: int) -> None:
+    def __init__(self, max_frame: int, kept: int = LARGEST_KEPT) -> None:
         self.limit = max_frame
+        self._kept = kept
         self._scratch = bytearray(SCRATCH)
         self._start = 0  # of bytes not yet cut, in the scratch
         self._end = 0
-        self._large: memoryview | None = None  # the frame being filled, when it has a buffer of its own
+        self._large: bytearray | None = None  # of the frame being filled, when it has a buffer of its own
+        self._size = 0  # that frame's
         self._filled = 0
         self._used: deque[bytearray] = deque(maxlen=KEPT)  # buffers of frames handed out, the oldest first
 
     def buffer(self) -> memoryview:
         """Where the next bytes go; never empty."""
         if self._large is not None:
-            return self._large[self._filled :]
+            if self._filled == len(self._large):
+                self._grow(self._large)
+            return memoryview(self._large)[self._filled : self._size]
         return memoryview(self._scratch)[self._end :]
 
     def received(self, n: int) -> list[memoryview]:
@@ -57,10 +70,9 @@ class FrameReader:
         A frame is valid for as long as somebody holds it. Raises DecodeError for a size that cannot be."""
         if self._large is not None:
             self._filled += n
-            if self._filled < len(self._large):
+            if self._filled < self._size:
                 return []
-            frame, self._large = self._large, None
-            return [frame]
+            return [self._whole(self._large)]
         self._end += n
         frames: list[memoryview] = []
         while self._end - self._start >= 4:
@@ -76,15 +88,31 @@ class FrameReader:
             if size + 4 > SCRATCH:
                 self._large = self._room(size)
                 self._large[:have] = memoryview(self._scratch)[self._start + 4 : self._end]
-                self._filled = have
+                self._size, self._filled = size, have
                 self._start = self._end = 0
                 return frames
             break
         self._compact()
         return frames
 
-    def _room(self, size: int) -> memoryview:
-        """`size` bytes for a frame, of a buffer that nobody looks into where there is one that fits."""
+    def _whole(self, large: bytearray) -> memoryview:
+        """The frame, which is complete; its buffer is kept for another one."""
+        self._large = None
+        if len(large) <= self._kept:
+            self._used.append(large)
+        return memoryview(large)[: self._size]
+
+    def _grow(self, large: bytearray) -> None:
+        """Four times as large, the whole frame at most: it is full, and more was announced."""
+        wanted = min(4 * len(large), roomy(self._size))
+        try:
+            large.extend(bytes(wanted - len(large)))
+        except BufferError:  # the transport still has a view of it
+            self._large = bytearray(wanted)
+            self._large[: self._filled] = large
+
+    def _room(self, size: int) -> bytearray:
+        """A buffer for the beginning of a frame; for all of it where there is one that fits and nobody looks into."""
         found: bytearray | None = None
         for _ in range(len(self._used)):
             held = self._used.popleft()
@@ -92,11 +120,12 @@ class FrameReader:
                 self._used.append(held)
             elif found is None and size <= len(held) <= 4 * size:
                 found = held
-        if found is None:
-            found = bytearray(size + size // 8)  # the next frame may be a little larger
-        if len(found) <= LARGEST_KEPT:
-            self._used.append(found)
-        return memoryview(found)[:size]
+        return bytearray(min(roomy(size), FIRST)) if found is None else found
+
+    @property
+    def filling(self) -> int:
+        """Bytes that the large frame takes which is not complete; 0 for none."""
+        return 0 if self._large is None else len(self._large)
 
     def _compact(self) -> None:
         if self._start == self._end:
@@ -110,6 +139,11 @@ class FrameReader:
     def partial(self) -> bool:
         """Whether the stream stands in the middle of a frame."""
         return self._large is not None or self._end > self._start
+
+
+def roomy(size: int) -> int:
+    """The next frame may be a little larger."""
+    return size + size // 8
 
 
 def _let_go(held: bytearray) -> bool:
@@ -180,6 +214,9 @@ class ClientSession:
         if correlation_id != asked.correlation_id:
             raise DecodeError(f"the answer is for request {correlation_id}, expected {asked.correlation_id}")
         kind = type(asked.request)
+        if len(frame) > LARGEST_PLAIN and kind.api_key not in WITH_RECORDS:
+            name = api_name(kind.api_key)
+            raise DecodeError(f"an answer of {len(frame)} bytes to {name}; the most without records is {LARGEST_PLAIN}")
         response = kind.response()
         start = 4
         if response_header_version(kind, asked.version):
@@ -272,6 +309,8 @@ def skip_tags(frame: Buffer, at: int) -> int:
     """Where the tagged fields that start at `at` end. Raises DecodeError."""
     try:
         count, at = uvarint(frame, at)
+        if count > MOST_TAGS:
+            raise DecodeError(f"a header with {count} tagged fields; the most is {MOST_TAGS}")
         for _ in range(count):
             _, at = uvarint(frame, at)
             size, at = uvarint(frame, at)

@@ -14,12 +14,13 @@ from kcli.proto.messages.fetch import FetchRequest
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.proto.messages.produce import ProduceRequest
 from kcli.proto.schema import NO_ID, Message
+from tests.each import each
 from tests.proto.samples import message_versions, plain, sample
 
 EVERY = [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions()]
 
 
-@pytest.mark.parametrize(("message", "version"), EVERY)
+@each(("message", "version"), EVERY)
 def test_a_message_comes_back_as_it_was(message: type[Message], version: int) -> None:
     value = sample(message, version, random.Random(f"json {message.__name__}{version}"))
     text = json.dumps(to_json(value, version))
@@ -74,7 +75,7 @@ def test_what_is_wrong_is_named_by_its_path(kind: type[Message], version: int, g
         from_json(kind, version, given)
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "version"),
     [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions() if m.__name__.endswith("Request")],
 )

@@ -121,6 +121,29 @@ def test_E6_broken_compressed_bytes_are_decode_errors(codec):
             continue
 
 
+@pytest.mark.parametrize("codec", PACKED)
+def test_E4_nothing_at_all_is_compressed_and_read_again(codec):
+    """Also as a frame in front of another one: an empty lz4 frame was taken for one that is cut off."""
+    nothing = bytes(compression.compress(codec, b""))
+    assert compression.decompress(codec, nothing, 100) == b""
+    if codec != "snappy":
+        assert compression.decompress(codec, nothing + bytes(compression.compress(codec, b"x")), 100) == b"x"
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_D15_sections_of_megabytes_are_read_whole(codec):
+    """Input goes in pieces and output comes in steps: here a step of lz4 ends where a piece does."""
+    rows = []
+    for n in range(97_581, 97_581 + 17_597):
+        line = b"%07d %s" % (
+            n,
+            (b"order=%d user=%d price=%d " % (n * 7919 % 100_003, n * 31 % 977, n % 10_007) * 4)[:91],
+        )
+        rows.append((1_700_000_000_000, None, line, ()))
+    [read] = read_batches(batch(rows, codec=codec).data)
+    assert [record.value for record in read] == [value for _, _, value, _ in rows]
+
+
 def test_D16_lz4_blocks_are_independent_and_of_64_kib():
     frame = bytes(compression.compress("lz4", bytes(300_000)))
     assert frame[4] & 0x20

@@ -13,12 +13,13 @@ from kcli.proto.messages.create_topics import CreateTopicsRequest
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kcli.proto.messages.metadata import MetadataRequest, MetadataResponse
 from kcli.proto.schema import Message
+from tests.each import each
 from tests.proto.samples import message_versions, messages, plain, sample
 
 EVERY = [pytest.param(m, v, id=f"{m.__name__}-v{v}") for m, v in message_versions()]
 
 
-@pytest.mark.parametrize(("message", "version"), EVERY)
+@each(("message", "version"), EVERY)
 def test_what_was_encoded_is_decoded(message: type[Message], version: int) -> None:
     rng = random.Random(f"{message.__name__}{version}")
     for _ in range(10):
@@ -27,7 +28,7 @@ def test_what_was_encoded_is_decoded(message: type[Message], version: int) -> No
         assert plain(message.decode(version, wire)) == plain(value)
 
 
-@pytest.mark.parametrize(("message", "version"), EVERY)
+@each(("message", "version"), EVERY)
 def test_B14_mutated_bytes_raise_only_our_decode_error(message: type[Message], version: int) -> None:
     rng = random.Random(f"fuzz {message.__name__}{version}")
     for _ in range(12):
@@ -44,7 +45,7 @@ def test_B14_mutated_bytes_raise_only_our_decode_error(message: type[Message], v
                 pass
 
 
-@pytest.mark.parametrize("message", [m for m in messages() if m.versions.last in m.flexible], ids=lambda m: m.__name__)
+@each("message", [m for m in messages() if m.versions.last in m.flexible], ids=lambda m: m.__name__)
 def test_B13_unknown_tagged_fields_are_skipped(message: type[Message]) -> None:
     version = message.versions.last
     value = message()

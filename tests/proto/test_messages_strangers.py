@@ -22,6 +22,7 @@ from kcli.proto.as_json import camel
 from kcli.proto.compile import Wire, fields_of
 from kcli.proto.schema import NO_ID, Message, Struct, Versions
 from kcli.values import Field
+from tests.each import each
 from tests.proto.samples import message_versions, messages, sample
 
 PACKAGES = (
@@ -72,7 +73,7 @@ def agrees(mine: Any, theirs: Any, version: int, where: str) -> None:
         assert mine == theirs, where
 
 
-@pytest.mark.parametrize(("message", "version"), EVERY)
+@each(("message", "version"), EVERY)
 def test_kafka_python_reads_our_bytes_and_writes_the_same(message: type[Message], version: int) -> None:
     theirs = stranger(message)
     rng = random.Random(f"stranger {message.__name__}{version}")
@@ -119,8 +120,8 @@ def _read_or_none(path: Any) -> Any:
 SOURCES = schema_sources()
 
 
-@pytest.mark.parametrize("source", ["kafka-python", "kafka-clients"])
-@pytest.mark.parametrize("message", messages(), ids=lambda m: m.__name__)
+@each("source", ["kafka-python", "kafka-clients"])
+@each("message", messages(), ids=lambda m: m.__name__)
 def test_the_declaration_equals_kafkas_schema(message: type[Message], source: str) -> None:
     if source not in SOURCES:
         if os.environ.get("CI"):

@@ -11,6 +11,7 @@ from array import array
 import pytest
 
 from kcli.errors import DecodeError
+from tests.each import each
 
 from .record_cores import CORES, built, opened
 
@@ -42,9 +43,9 @@ def readers(core):
     }
 
 
-@pytest.mark.parametrize("name", list(readers(CORES[0])))
-@pytest.mark.parametrize("row", list(ROWS))
-@pytest.mark.parametrize("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])
+@each("name", list(readers(CORES[0])))
+@each("row", list(ROWS))
+@each("core", CORES, ids=lambda core: core.__name__.rpartition(".")[2])
 def test_B14_a_record_that_is_cut_off_is_broken_and_nothing_behind_it_is_read(core, row, name):
     data = built(core, [ROWS[row]])
     whole = opened(core, data)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kcli.errors import DecodeError
 from kcli.proto import records as twin
+from tests.effort import tries
 from tests.proto.record_cores import CORES, built, opened, sealed
 
 cores = pytest.mark.parametrize("core", CORES, ids=lambda core: core.NAME)
@@ -121,7 +122,7 @@ def test_E3_the_window_and_the_limit_are_exact(core, rows, first, stop, limit):
 
 
 @cores
-@settings(max_examples=150)
+@settings(max_examples=tries(150))
 @given(
     lines=st.lists(st.binary(max_size=300).map(lambda line: line.replace(b"\n", b"")), max_size=60),
     bound=st.integers(1, 20_000),
@@ -178,7 +179,7 @@ def test_E6_mutated_sections_raise_nothing_but_decode_errors(core):
     rows = [(n * 3, b"key%d" % n, b"v" * (n * 9), [("h", b"x"), ("n", None)] * (n % 3)) for n in range(12)]
     good = built(core, rows)
     outcomes = set()
-    for _ in range(6000):
+    for _ in range(tries(6000)):
         data = bytearray(good)
         for _ in range(rng.randint(1, 3)):
             data[rng.randrange(61, len(data))] = rng.choice((0, 1, 2, 127, 128, 255, rng.randrange(256)))
@@ -221,7 +222,7 @@ def test_long_batches_of_every_shape_are_written_and_broken_alike(core, shape):
         held = [("h", b"x")] if odd in ("headers", "mixed") and n % 40 == 39 else ()
         rows.append((n // 30, key, value, held))
     good = built(twin, rows)
-    for bad_at in (None, *(rng.randrange(61, len(good)) for _ in range(40))):
+    for bad_at in (None, *(rng.randrange(61, len(good)) for _ in range(tries(40)))):
         data = bytearray(good)
         if bad_at is not None:
             data[bad_at] ^= rng.choice((1, 2, 128, 255))
@@ -358,3 +359,34 @@ def test_a_builder_is_empty_after_take(core):
     builder.append(1, None, b"v")
     assert sealed(builder)
     assert (builder.count, builder.size, bytes(builder.take())) == (0, 0, bytes(61))
+
+
+def test_what_is_broken_behind_a_limit_is_broken_for_both_cores():
+    rng = random.Random(11)
+    outcomes = set()
+    for _ in range(tries(4000)):
+        rows = [(5, rng.choice((None, b"k" * 90)), b"v" * rng.randrange(100), [("h", b"x")] * rng.randrange(2))
+                for _ in range(rng.randint(1, 5))]  # fmt: skip
+        good = bytearray(built(twin, rows))
+        for _ in range(rng.randint(0, 2)):
+            good[rng.randrange(61, len(good))] = rng.choice((0, 1, 2, 127, 128, 255, rng.randrange(256)))
+        count, limit = len(rows) + rng.choice((0, 0, 0, -1, 1)), rng.randint(0, 6)
+        body = bytes(good[61:]) if rng.random() < 0.7 else bytes(good[61 : rng.randint(61, len(good))])
+        answers = []
+        for each in CORES:
+            batch = opened(each, bytes(good), check_crcs=False)
+            batch.data, batch.body_start, batch.body_end, batch.count = body, 0, len(body), count
+            for write, arguments in (
+                ("write_values", (b"\n", limit, b"")),
+                ("write_format", (PROGRAM, b"t", 0, limit)),
+                ("write_json", ("t", 0, limit)),
+            ):
+                out = bytearray()
+                try:
+                    answers.append((each.NAME, write, getattr(each, write)(batch, out, *arguments), bytes(out)))
+                except DecodeError:
+                    answers.append((each.NAME, write, "broken", b""))
+        outcomes.add(answers[0][2] == "broken")
+        half = len(answers) // len(CORES)
+        assert [one[1:] for one in answers[:half]] == [one[1:] for one in answers[-half:]]
+    assert outcomes == {True, False}

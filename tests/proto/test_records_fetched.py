@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.proto import records as twin
 from kcli.proto.batch import seal
 from tests.proto.record_cores import CORES
 
@@ -23,7 +22,9 @@ def test_ends_reads_headers_of_every_format_and_stops_before_what_is_cut_off(cor
     old[16] = 1  # a message of v1 is one offset wide and has no epoch
     assert core.ends(old[: len(one)]) == (11, -1, len(one))
     for base in (-1, 2**63 - 1):
-        assert core.ends(placed(one, base, epoch=3)) == twin.ends(placed(one, base, epoch=3))
+        assert core.ends(placed(one, base, epoch=3)) == (-1, -1, 0)
+        assert core.ends(both + placed(one, base, epoch=5)) == (13, 4, len(both))
+    assert core.ends(both + placed(one, 2, epoch=3))[0] == 13  # an old batch behind new ones
 
 
 @cores
@@ -42,6 +43,10 @@ def test_show_cuts_batches_to_the_window_and_leaves_out_markers(core):
     assert [(h.first, h.stop) for h in shown] == [(3, 5)]
     assert (following, everything) == (5, False)
     assert core.show(batches(), 9, None, False) == ([], 9, True)
+    again = batches()[:1] + batches()
+    shown, following, _ = core.show(again, 0, None, True)
+    assert [(h.first, h.stop) for h in shown] == [(0, 3), (3, 6), (6, 9)]
+    assert following == 9
 
 
 @cores

@@ -11,6 +11,7 @@ from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsRequest, Api
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic
 from kcli.proto.messages.produce import ProduceRequest
 from kcli.proto.session import SCRATCH, ClientSession, FrameReader, ServerSession
+from tests.effort import tries
 
 
 def feed(reader: FrameReader, data: bytes, steps: list[int]) -> list[bytes]:
@@ -49,7 +50,7 @@ def test_B1_a_frame_that_somebody_holds_is_never_written_over() -> None:
     reader = FrameReader(1 << 24)
     rng = random.Random(4)
     held: list[tuple[bytes, memoryview]] = []
-    for _ in range(200):
+    for _ in range(tries(200)):
         body = rng.randbytes(1) * rng.randrange(SCRATCH, 5 * SCRATCH)
         held.append((body, large(reader, body)[:]))
         if rng.random() < 0.6:
@@ -176,7 +177,7 @@ def test_the_server_role_reports_an_unknown_api_or_version_without_decoding_it()
 def test_B14_the_server_role_survives_hostile_frames() -> None:
     rng = random.Random(14)
     good = b"".join(ClientSession("client").send(MetadataRequest(topics=[MetadataRequestTopic(name="t")]), 12))[4:]
-    for _ in range(3000):
+    for _ in range(tries(3000)):
         frame = bytearray(good)
         for _ in range(rng.randint(1, 4)):
             frame[rng.randrange(len(frame))] = rng.randrange(256)

@@ -96,21 +96,19 @@ def ends(data):
     cdef const uint8_t[::1] view = data
     cdef Py_ssize_t at = 0, size = view.shape[0]
     cdef const uint8_t* p
-    cdef int64_t length, base, following = -1
+    cdef int64_t length, base, after, following = -1
     cdef int32_t epoch = -1, delta
     while size - at >= 17:
         p = &view[at]
         base, length = <int64_t> big(p, 8), <int32_t> big(p + 8, 4)
-        if length < 14 or length + 12 > size - at:
+        if length < 14 or length + 12 > size - at or not 0 <= base < LAST:
             break
-        if not 0 <= base < LAST:
-            from kcli.proto.plain.scan import ends as unbounded
-            return unbounded(data)  # no broker's: counted with integers that have no end
-        following = base + 1
+        after = base + 1
         if p[16] >= 2 and p[16] < 128 and length + 12 >= RESERVED:
             delta = <int32_t> big(p + 23, 4)
-            following += max(delta, 0)
+            after += max(delta, 0)
             epoch = <int32_t> big(p + 12, 4)
+        following = max(following, after)
         at += length + 12
     return following, epoch, at
 
@@ -119,16 +117,16 @@ def show(list batches, int64_t position, end, bint control):
     """As plain.scan.show."""
     cdef Header h
     cdef list shown = []
-    cdef int64_t following = position, last = INT64_MAX if end is None else end
+    cdef int64_t start, last = INT64_MAX if end is None else end
     for h in batches:
         if h.last_offset < position:
             continue
         if h.base_offset >= last:
             return shown, last, False
-        following = h.last_offset + 1
+        start, position = position, h.last_offset + 1
         if h.count == 0 or (h.attributes & 32 and not control):
             continue
-        h.first = max(position, h.base_offset)
-        h.stop = min(following, last)
+        h.first = max(start, h.base_offset)
+        h.stop = min(position, last)
         shown.append(h)
-    return shown, following, True
+    return shown, position, True

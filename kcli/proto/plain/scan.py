@@ -31,39 +31,41 @@ def crc32c(data: Buffer, crc: int = 0) -> int:  # noqa: F811
 
 def ends(data: Buffer) -> tuple[int, int, int]:
     """(next offset, leader epoch of the last batch, bytes of whole batches) from headers alone, of any magic.
-    The offset is -1 when there is no whole batch. An incomplete last batch is not looked at (E1)."""
+    The offset is -1 when there is no whole batch. An incomplete batch is not looked at, nor what follows it (E1); nor
+    one with a length or an offset that cannot be."""
     at, size = 0, len(data)
     following = epoch = -1
     while size - at >= 17:
         base, length, leader_epoch, magic = PREFIX.unpack_from(data, at)
         end = at + 12 + length
-        if length < 14 or end > size:
+        if length < 14 or end > size or not 0 <= base < LAST:
             break
-        following = base + 1
+        after = base + 1
         if magic >= 2 and end - at >= HEADER.size:
-            following += max(int.from_bytes(data[at + 23 : at + 27], "big", signed=True), 0)
+            after += max(int.from_bytes(data[at + 23 : at + 27], "big", signed=True), 0)
             epoch = leader_epoch
+        following = max(following, after)
         at = end
     return following, epoch, at
 
 
 def show(batches: list[H], position: int, end: int | None, control: bool) -> tuple[list[H], int, bool]:
     """The batches that reach into [position, end), cut to it, without empty ones and, unless `control`, markers
-    (E3, E4). Returns them, the position after them, and whether all were looked at."""
+    (E3, E4); of one that comes again only what is past those before it. Returns them, the position after them, and
+    whether all were looked at."""
     shown: list[H] = []
-    following = position
     for h in batches:
         if h.last_offset < position:
             continue
         if end is not None and h.base_offset >= end:
             return shown, end, False
-        following = h.last_offset + 1
+        start, position = position, h.last_offset + 1
         if h.count == 0 or (h.attributes & 32 and not control):
             continue
-        h.first = max(position, h.base_offset)
-        h.stop = following if end is None else min(following, end)
+        h.first = max(start, h.base_offset)
+        h.stop = position if end is None else min(position, end)
         shown.append(h)
-    return shown, following, True
+    return shown, position, True
 
 
 def scan(data: Buffer, at: int, check_crcs: bool, make: type[Any], found: list[Any]) -> tuple[int, str | None]:

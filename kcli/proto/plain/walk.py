@@ -67,6 +67,9 @@ def body(h: Header) -> bytes:
 def walk(h: Header, data: bytes) -> Iterator[Walked]:
     """Per record in the window: offset, timestamp, key start and length, value start and length, where the headers
     start and how many. Raises DecodeError, IndexError at the end of `data`."""
+    size = len(data)
+    if h.count < 0 or h.count * 7 > size:
+        raise DecodeError(f"a count of {h.count} records in {size} bytes")
     at, last = 0, h.last_offset - h.base_offset
     first, stop = h.first - h.base_offset, h.stop - h.base_offset
     appended = h.max_timestamp if h.attributes & 8 else None
@@ -122,15 +125,15 @@ def walk(h: Header, data: bytes) -> Iterator[Walked]:
         at = headers
         if header_count:
             at = skip_headers(data, at, header_count, end)
-        if at != end:
-            raise DecodeError("a record that does not end where its length says")
+        if at != end or end > size:
+            raise DecodeError("a record that does not end where its length says, or that its batch cuts off")
         timestamp = h.base_timestamp + elapsed if appended is None else appended
         if not -(2**63) <= timestamp < 2**63:
             raise DecodeError("a timestamp that does not fit in 64 bits")
         if first <= delta < stop:
             yield h.base_offset + delta, timestamp, key, key_length, value, value_length, headers, header_count
-    if at != len(data):
-        raise DecodeError(f"{len(data) - at} bytes after the last record")
+    if at != size:
+        raise DecodeError(f"{size - at} bytes after the last record")
 
 
 def skip_headers(data: bytes, at: int, count: int, end: int) -> int:

@@ -1,0 +1,172 @@
+"""Who ends the process when the event loop does not: a thread that hears of signals while the main thread is in C.
+
+Python runs signal handlers between two of its instructions only, and an event loop hears of them when it turns; a long
+call (decompressing, matching, decoding) holds both up. The system's handler writes the signal's number to a pipe all
+the same. A thread reads it there: the second SIGINT ends the process, after a moment for its last words; after a
+SIGTERM or SIGHUP that we handle the loop has a second to turn, and then all the time that it needs.
+
+The compiled thread needs no interpreter lock. Where it was not built a Python thread does the same; that one is held
+up itself by a call that keeps the lock.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # `signal` makes enums of it: 2 ms
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
+    from typing import Any
+
+GRACE = 0.3
+"""Seconds that Python has after the last SIGINT, for its last words."""
+PATIENCE = 1.0
+"""Seconds after SIGTERM or SIGHUP in which the event loop has to turn."""
+LATE = 0.5  # seconds that we may hear of a signal later than the loop
+SHOW_CURSOR = b"\x1b[?25h"
+
+
+class Watch:
+    """The thread in Python. `most` SIGINTs end the process; `turned_at` is when the loop last heard of a signal."""
+
+    def __init__(self) -> None:
+        self.most = 2
+        self.turned_at = -1.0
+        self._parting = SHOW_CURSOR
+        self._before: list[Any] | None = None  # how the terminal was
+
+    def start(self, fd: int) -> None:
+        from _thread import start_new_thread
+
+        if os.isatty(0):
+            import termios
+
+            self._before = termios.tcgetattr(0)
+        start_new_thread(self._watch, (fd,))
+
+    def turned(self) -> None:
+        from time import monotonic
+
+        self.turned_at = monotonic()
+
+    def heed(self, most: int) -> None:
+        self.most = most
+
+    def part(self, words: bytes) -> None:
+        self._parting = words
+
+    def _end(self, code: int) -> None:
+        try:
+            if self._before is not None:
+                import termios
+
+                termios.tcsetattr(0, termios.TCSANOW, self._before)
+        finally:
+            end(code, self._parting)
+
+    def _watch(self, fd: int) -> None:
+        from select import select
+        from time import monotonic
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})  # a terminal that is not ours takes its settings
+        interrupts, code, since = 0, 0, 0.0
+        due: float | None = None
+        unless_turned = False
+        while True:
+            left = None if due is None else max(0.0, due - monotonic())
+            ready, _, _ = select([fd], [], [], left)
+            if due is not None and monotonic() >= due:
+                if not unless_turned or self.turned_at < since:
+                    self._end(code)
+                due = None
+            for number in os.read(fd, 64) if ready else b"":
+                if number == signal.SIGINT:
+                    interrupts += 1
+                    if interrupts >= self.most:
+                        due = monotonic() + GRACE if due is None or unless_turned else due
+                        unless_turned, code = False, 128 + number
+                elif number in (signal.SIGTERM, signal.SIGHUP) and due is None:
+                    now = monotonic()
+                    due, unless_turned, code, since = now + PATIENCE, True, 128 + number, now - LATE
+
+
+def end(code: int, parting: bytes = SHOW_CURSOR) -> None:
+    """At once, with a cursor on the terminal."""
+    try:
+        if os.isatty(2):
+            os.write(2, parting)
+    finally:
+        os._exit(code)
+
+
+_watch: Any = None
+
+
+def arm() -> None:
+    """From now on. For a process of ours: whoever imports kcli has signals of their own."""
+    global _watch
+    if _watch is not None or os.name != "posix":
+        return
+    try:
+        if os.environ.get("KCLI_PURE_PYTHON"):
+            raise ImportError
+        import kcli._watchdog as compiled
+
+        _watch = compiled
+    except ImportError:
+        _watch = Watch()
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    signal.set_wakeup_fd(sink, warn_on_full_buffer=False)
+    os.register_at_fork(after_in_child=_forget)
+    _watch.start(source)
+
+
+def _forget() -> None:
+    """A child's signals are not ours."""
+    signal.set_wakeup_fd(-1)
+
+
+def turned() -> None:
+    """The event loop heard of a signal."""
+    if _watch is not None:
+        _watch.turned()
+
+
+def heed(most: int) -> None:
+    """So many SIGINTs end the process from now on."""
+    if _watch is not None:
+        _watch.heed(most)
+
+
+def part(words: bytes) -> None:
+    """Write this to the terminal, if there is one, when the process is ended."""
+    if _watch is not None:
+        _watch.part(words)
+
+
+def listen(loop: AbstractEventLoop, heard: Callable[[int], object]) -> Callable[[], None]:
+    """From now on `heard` is called in the loop with the number of every SIGINT, SIGTERM and SIGHUP, until what this
+    returns is called. `add_signal_handler` would do the same and take away from the thread what it hears with."""
+    if os.name != "posix":
+        return lambda: None
+
+    def turn(number: int) -> None:
+        turned()
+        heard(number)
+
+    def on_signal(number: int, _: object) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(turn, number)
+
+    nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    numbers = (signal.SIGINT, signal.SIGTERM) if nohup else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, on_signal) for number in numbers}
+
+    def no_more() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    return no_more
