@@ -20,10 +20,13 @@ from kcli.consumer.workers import Workers
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
 
 
-async def work(fetched: Fetched) -> None:
-    """What was fetched of one partition. It is committed when this returns; what it raises ends the program."""
+async def work(fetched: Fetched, stop: asyncio.Event) -> None:
+    """Process one fetch of one partition. It is committed when this returns; what it raises ends the program. `stop` is
+    set when the partition is lost: another member reads the same records then."""
     for batch in fetched.batches:
         for record in batch:
+            if stop.is_set():
+                return
             await asyncio.sleep(0.001)  # a database, another service …
             print(f"{fetched.topic}[{fetched.partition}] {record.offset}: {(record.value or b'').decode()}", flush=True)
 
@@ -33,6 +36,7 @@ async def main(bootstrap: str, group: str, *topics: str) -> None:
         own = GroupSettings(group=group, auto_commit=False)  # the workers commit
         small = ConsumerSettings(partition_max_bytes=64 * 1024)  # as much as a worker is given at once
         async with client.consumer(small, own) as consumer:
+            consumer.on_notice = lambda text: print(text, file=sys.stderr)
             workers = Workers(consumer, work, size=8)
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, workers.stop)

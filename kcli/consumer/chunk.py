@@ -38,31 +38,49 @@ class CorruptRecords(DecodeError):
 
 
 class Chunk:
-    """`fetched_at` is the offset that was asked for, `following` the one to ask for next, `size` is on the wire."""
+    """`fetched_at` is the offset that was asked for, `following` the one to ask for next, `size` is on the wire.
+    `broken`: the fetch brought nothing but a batch whose frame is broken. Up to the offset `tried`, decompressing was
+    tried: what is compressed there cannot be read."""
 
-    __slots__ = ("batches", "data", "epoch", "fetched_at", "following", "size", "skipped", "trouble")
+    __slots__ = (
+        "aborted", "batches", "broken", "data", "epoch", "fetched_at", "following", "last", "size", "skipped", "tried",
+        "trouble",
+    )  # fmt: skip
 
-    def __init__(self, data: PartitionData, fetched_at: int, following: int, epoch: int) -> None:
+    def __init__(
+        self, data: PartitionData, fetched_at: int, following: int, epoch: int, broken: CorruptBatch | None = None
+    ) -> None:
         assert data.records is not None
         self.data = data
         self.fetched_at = fetched_at
         self.following = following
         self.epoch = epoch
+        self.broken = broken
         self.size = len(data.records)
-        self.batches: list[Batch] | None = None
+        self.aborted = data.aborted_transactions
+        self.batches: list[Batch] | None = None  # those that were not handed out yet
+        self.last = -1  # behind the last of them
         self.trouble: KcliError | None = None
         self.skipped: list[CorruptRecords] = []
+        self.tried = -1
 
     def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
-        """Check the CRCs and read the headers, once. Records are decompressed a batch at a time by whoever uses them,
-        so the loop is never held for longer than a batch takes (B31)."""
+        """Check the CRCs and read the headers, once. Records are decompressed a piece at a time, see `Unpacking`."""
         if self.batches is None:
             self.batches, self.trouble = self._read(at, settings)
+            if self.batches:
+                self.last = self.batches[-1].last_offset + 1
 
     def _read(self, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], KcliError | None]:
         records = self.data.records
         assert records is not None
         found: list[Batch] = []
+        if self.broken is not None:
+            trouble = CorruptRecords(at, self.fetched_at, self.broken)
+            if not settings.skip_corrupt:
+                return found, trouble
+            self.skipped.append(trouble)
+            return found, None
         rest: Buffer = records
         while True:
             try:
@@ -82,17 +100,21 @@ class Chunk:
         """The batches to be handed out, cut to [position, end), and the position after them (E3, E4). The position
         goes past markers, aborted and empty batches, but not past a corrupt one."""
         assert self.batches is not None
-        batches = self.batches
-        if committed and self.data.aborted_transactions:
-            hidden = AbortedFilter(self.data.aborted_transactions)
-            batches = [batch for batch in batches if not hidden.hides(batch)]
-        shown, following, all_seen = core.show(batches, position, end, control)
+        if committed and self.aborted:
+            hidden = AbortedFilter(self.aborted)
+            self.batches = [batch for batch in self.batches if not hidden.hides(batch)]
+            self.aborted = None
+        shown, following, all_seen = core.show(self.batches, position, end, control)
         if all_seen:
-            if self.batches:
-                following = max(following, self.batches[-1].last_offset + 1)  # aborted ones are passed, too
+            following = max(following, self.last)  # aborted ones are passed, too
             if self.trouble is None:
                 following = max(following, self.following)
         return shown, following if end is None else min(following, max(end, position))
+
+    def let_go(self, position: int) -> None:
+        """The batches before `position` were handed out: what they hold is no longer ours."""
+        assert self.batches is not None
+        self.batches = [batch for batch in self.batches if batch.last_offset >= position]
 
 
 def after(records: Buffer, base_offset: int) -> Buffer:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from kcli.consumer.cursor import Cursor
+    from kcli.consumer.lateness import Lateness
     from kcli.consumer.link import Told
     from kcli.consumer.session import Session
     from kcli.model import Cluster, TopicPartition
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Consumer:
-    """Reads until closed. `on_notice`, if set, is called with sentences about resets and truncations."""
+    """Reads until closed. `on_notice`, if set, is called with sentences about resets, truncations and
+    an event loop that was held."""
 
     def __init__(
         self, cluster: Cluster, settings: ConsumerSettings, group: GroupSettings | None = None, *, rack: str = "",
@@ -41,6 +43,7 @@ class Consumer:
         self._reader = Reader(cluster, settings, rack=self._rack, replica_holds=metadata_max_age)
         self._link = Link(self._reader)
         self._session: Session | None = None
+        self._lateness: Lateness | None = None
         self._delivery = Delivery(self._reader, self._link)
         self._ends: dict[TopicPartition, int] = {}
         self._bounded = False
@@ -98,6 +101,16 @@ class Consumer:
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
+        if self._lateness is None:
+            self._lateness = self._watch_the_loop()
+
+    def _watch_the_loop(self) -> Lateness:
+        from kcli.consumer.lateness import Lateness
+
+        settings = self._group_settings
+        assert settings is not None
+        ours = settings.protocol == "classic"  # else the coordinator decides (E61)
+        return Lateness(self._reader.say, f"{settings.session_timeout:g} s" if ours else "the group's session timeout")
 
     def _open_session(self) -> Session:
         if self._group_settings is None or not self._group_settings.group:
@@ -205,9 +218,9 @@ class Consumer:
     # -- records ----------------------------------------------------------------------------------------------------
 
     async def poll(self, timeout: float | None = None, max_bytes: int | None = None) -> list[Fetched]:
-        """What is there, at most about `max_bytes` as fetched (by default one fetch of a partition); waits up to
-        `timeout` seconds (None: for ever) for the first of it. Empty at the timeout, and when all is finished.
-        Raises what ended the consumer or its membership, Closed after close."""
+        """What is there, at most about `max_bytes` of it, decompressed (by default one fetch of a partition), or one
+        batch that is larger by itself; waits up to `timeout` seconds (None: for ever) for the first of it. Empty at the
+        timeout, and when all is finished. Raises what ended the consumer or its membership, Closed after close."""
         self._link.handed_back()
         loop = asyncio.get_running_loop()
         deadline = None if timeout is None else loop.time() + timeout
@@ -273,6 +286,12 @@ class Consumer:
         assert settings is not None
         return GroupMetadata(settings.group, session.generation, session.member_id, settings.instance_id)
 
+    @property
+    def patience(self) -> float | None:
+        """While partitions are being revoked: how many seconds `on_revoked` may still take before the group goes on
+        without this member. 0.0 when they are lost already; None when nothing is being revoked."""
+        return None if self._session is None else self._session.patience
+
     async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch | None]:
         """The group's commits, None where there is none. Raises UsageError without a group."""
         return await self._in_group().committed(ats)
@@ -304,4 +323,7 @@ class Consumer:
                 self._leaving = True
                 await self._session.close(timeout)
         finally:
+            self._delivery.close()
+            if self._lateness is not None:
+                self._lateness.close()
             await self._reader.close()

@@ -6,6 +6,7 @@ One task sends heartbeats and never waits for anything else (E58); one gives up 
 from __future__ import annotations
 
 from kcli import codes
+from kcli.backoff import Floor, after
 from kcli.consumer.commit import Offsets
 from kcli.consumer.consumer_membership import ConsumerMembership
 from kcli.consumer.coordinator import transient
@@ -56,6 +57,7 @@ class ConsumerGroupSession(Session):
             cluster, self._member, self._offsets, settings, callbacks, positions, self._loop.time
         )
         self._failures = 0  # heartbeats in a row
+        self._floor = Floor()  # here it is the coordinator who says how often
 
     def _subscribe(self, wanted: Sequence[str] | str) -> None:
         self._member.subscribe(wanted, self._loop.time())
@@ -122,9 +124,8 @@ class ConsumerGroupSession(Session):
         return request
 
     def _pause(self) -> float:
-        longest = min(self._backoff * 2.0**self._failures, self._backoff_max)
-        self._failures = min(self._failures + 1, 30)
-        return longest
+        self._failures += 1
+        return after(self._failures - 1, self._backoff, self._backoff_max)
 
     def _too_old(self) -> UnsupportedVersion:
         return UnsupportedVersion(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from itertools import count
-from os import urandom
 
 from kcli import codes
+from kcli.backoff import after
 from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.model import Group
 
@@ -62,8 +62,7 @@ class Coordinator:
 
     async def pause(self, attempt: int) -> None:
         """Wait before attempt number `attempt` + 1: longer each time, never in step with others."""
-        longest = min(self._backoff * 2**attempt, self._backoff_max)
-        await asyncio.sleep(longest * (0.8 + 0.4 * urandom(1)[0] / 255))  # `random` would cost 3 ms of start-up
+        await asyncio.sleep(after(attempt, self._backoff, self._backoff_max))
 
 
 async def ask_broker(

@@ -32,6 +32,7 @@ class Cursor:
         "error",
         "fetch_at",
         "fetch_epoch",
+        "fruitless",
         "generation",
         "leader_epoch",
         "max_bytes",
@@ -73,6 +74,7 @@ class Cursor:
         self.replica_until = 0.0
         self.retry_at = 0.0
         self.attempts = 0
+        self.fruitless = 0  # answers in a row that brought no batch past `fetch_at`
         self.trouble_since: float | None = None
         if start.kind == "offset":
             self.seek(start)
@@ -86,6 +88,7 @@ class Cursor:
         self.start = to
         self.error = None
         self.attempts, self.retry_at, self.trouble_since = 0, 0.0, None
+        self.fruitless = 0
         if to.kind == "offset":
             self.position = self.fetch_at = to.value
             self.epoch = self.fetch_epoch = epoch
@@ -149,13 +152,15 @@ class Cursor:
 
     @property
     def fetchable(self) -> bool:
-        """E26. A partition read up to its end is not asked again."""
+        """E26. A partition read up to its end is not asked again; one whose last batch is broken not before that was
+        handed out."""
         return (
             self.state == READY
             and not self.paused
             and not self.pending_revoke
             and not self.pending_assign
             and (self.end is None or self.fetch_at < self.end)
+            and not (self.chunks and self.chunks[-1].broken is not None)
         )
 
     @property
@@ -176,12 +181,16 @@ class Cursor:
         self.fetch_at = next_offset
         self.fetch_epoch = epoch
 
-    def delivered(self, next_offset: int, epoch: int) -> None:
-        """The first chunk, up to `next_offset`, was handed out."""
-        self.chunks.popleft()
+    def advanced(self, next_offset: int, epoch: int) -> None:
+        """A part of the first chunk, up to `next_offset`, was handed out."""
         self.position = next_offset
         if epoch >= 0:
             self.epoch = epoch
+
+    def delivered(self, next_offset: int, epoch: int) -> None:
+        """The first chunk, up to `next_offset`, was handed out."""
+        self.chunks.popleft()
+        self.advanced(next_offset, epoch)
 
     @property
     def deliverable(self) -> bool:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.chance import uniform
+from kcli.backoff import LEAST, Floor, after, jitter
+from kcli.consumer import frames
 from kcli.consumer.chunk import Chunk
 from kcli.consumer.cursor import READY, VALIDATING
 from kcli.consumer.fetch_session import Ask, FetchSession
 from kcli.consumer.offsets import ISOLATION
-from kcli.errors import AuthError, BrokerError, ConnectError, EncodeError, KcliError, UnsupportedVersion
+from kcli.errors import AuthError, BrokerError, ConnectError, EncodeError, KcliError, TopicRecreated, UnsupportedVersion
 from kcli.model import Node, TopicPartition
 from kcli.proto import core
+from kcli.proto.batch import CorruptBatch
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from kcli.proto.schema import NO_ID
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch_session import Plan
     from kcli.consumer.reader import Reader
     from kcli.proto.messages.fetch import FetchResponse, PartitionData
+    from kcli.proto.schema import Buffer
 
     Asked = dict[TopicPartition, tuple[Cursor, int, int]]
 else:
@@ -49,6 +52,7 @@ class Fetcher:
         self.session = FetchSession()
         self._rank: dict[TopicPartition, int] = {}
         self._answers = 0
+        self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
         self._troubles = 0
         self._tells_epochs = True
 
@@ -117,7 +121,7 @@ class Fetcher:
         """The topic's id; a topic that has another one now is another topic, whose offsets mean nothing here (C8)."""
         now = self.reader.cluster.topic_id(cursor.at.topic)
         if NO_ID != cursor.topic_id != now != NO_ID:
-            self.reader.fail(cursor, KcliError(
+            self.reader.fail(cursor, TopicRecreated(
                 f"{cursor.at.topic} partition {cursor.at.partition}: the topic was deleted and created again; position "
                 f"{cursor.position} belongs to the old one"
             ))  # fmt: skip
@@ -145,10 +149,14 @@ class Fetcher:
             gone = forgotten.setdefault((at.topic, topic_id), ForgottenTopic(topic=at.topic, topic_id=topic_id))
             gone.partitions.append(at.partition)
         held = sum(cursor.buffered for cursor in self.reader.cursors.values() if cursor.at in wanted)
+        largest = max((ask.max_bytes for ask in wanted.values()), default=0)  # more than usual: a batch was cut off
         return FetchRequest(
             max_wait_ms=int(settings.fetch_max_wait * 1000) if wanted else 0,
             min_bytes=settings.fetch_min_bytes,
-            max_bytes=max(min(settings.fetch_max_bytes, self.reader.share - held), 1),
+            max_bytes=max(
+                min(settings.fetch_max_bytes, self.reader.share - held),
+                largest if largest > settings.partition_max_bytes else 1,
+            ),
             isolation_level=ISOLATION[settings.isolation],
             session_id=plan.session_id,
             session_epoch=plan.epoch,
@@ -178,7 +186,7 @@ class Fetcher:
         if not self.session.answered(answer.error_code, answer.session_id, rows):
             self._troubles += 1
             if answer.error_code not in AT_ONCE or self._troubles > 1:  # E11
-                await asyncio.sleep(min(0.1 * 2 ** min(self._troubles - 1, 8), 1.0) * uniform(0.9, 1.1))
+                await asyncio.sleep(after(self._troubles - 1, 0.1, 1.0))
             return
         self._troubles = 0
         self._answers += 1
@@ -196,6 +204,8 @@ class Fetcher:
                 self._refused(cursor, row, answer)
             else:
                 self._take(cursor, row)
+        if not any(row.records for row in rows.values()):
+            await asyncio.sleep(self._floor.wait(asyncio.get_running_loop().time()))
 
     def _take(self, cursor: Cursor, row: PartitionData) -> None:
         """Good data, or none yet."""
@@ -209,21 +219,40 @@ class Fetcher:
         if row.preferred_read_replica >= 0 and row.preferred_read_replica != self.node:
             cursor.replica, cursor.replica_until = row.preferred_read_replica, now + reader.replica_holds
             reader.changed()
-        cursor.succeeded()
         records = row.records
         if not records:
+            cursor.succeeded()
             return
         following, epoch, whole = core.ends(records)
-        if following < 0:  # only the beginning of a batch came: old brokers keep to the limit (E1)
-            cursor.max_bytes = min(cursor.max_bytes * 2, 2**31 - 1)
-            return
         if following <= cursor.fetch_at:
-            cursor.failed_once(now, uniform(0.8, 1.2))
+            self._took_nothing(cursor, row, records, now)
             return
         row.records = memoryview(records)[:whole]
-        cursor.take(Chunk(row, cursor.fetch_at, following, epoch), following, epoch)
+        self._keep(cursor, Chunk(row, cursor.fetch_at, following, epoch))
+
+    def _keep(self, cursor: Cursor, chunk: Chunk) -> None:
+        cursor.succeeded()
+        cursor.fruitless = 0
+        cursor.max_bytes = self.reader.settings.partition_max_bytes
+        cursor.take(chunk, chunk.following, chunk.epoch)
         self._rank[cursor.at] = self._answers
-        reader.arrived.set()
+        self.reader.arrived.set()
+
+    def _took_nothing(self, cursor: Cursor, row: PartitionData, records: Buffer, now: float) -> None:
+        """No batch past the position: an old one, or only the beginning of one, as of a broker that keeps to the limit
+        (E1). That may get better twice; then, or when no batch can begin so, the batch is corrupt."""
+        wrong = frames.impossible(records)
+        if wrong is None:
+            cursor.fruitless += 1
+            if cursor.fruitless < frames.PATIENCE:
+                size = frames.wanted(records)
+                cursor.max_bytes = max(cursor.max_bytes, size)
+                cursor.failed_once(now, jitter(1.0), at_once=size > len(records))
+                return
+            wrong = frames.fruitless(records)
+        following = frames.behind(records, cursor.fetch_at, row.high_watermark)
+        broken = CorruptBatch(wrong, cursor.fetch_at, None, following)
+        self._keep(cursor, Chunk(row, cursor.fetch_at, following, -1, broken))
 
     def _refused(self, cursor: Cursor, row: PartitionData, answer: FetchResponse) -> None:
         """One partition's error."""
@@ -233,11 +262,11 @@ class Fetcher:
         error = BrokerError(code, f"{cursor.at.topic} partition {cursor.at.partition}")
         if cursor.replica == self.node:  # whatever a follower says, the leader knows better (C12, C13)
             cursor.replica = -1
-            cursor.failed_once(now, uniform(0.8, 1.2), at_once=True)
+            cursor.failed_once(now, jitter(1.0), at_once=True)
             reader.changed()
         elif code is codes.OFFSET_OUT_OF_RANGE:
             if cursor.chunks:  # first what is good is delivered (E13)
-                cursor.failed_once(now, uniform(0.8, 1.2))
+                cursor.failed_once(now, jitter(1.0))
             else:
                 cursor.reset(Bound("outside"))
                 reader.positions.wake.set()
@@ -258,7 +287,7 @@ class Fetcher:
     def _broke(self, asked: Asked, error: KcliError) -> None:
         """No answer. The way there is forgotten, and everybody tries again a little later."""
         self.session.broke()
-        jitter = uniform(0.8, 1.2)  # one for all, so that they come back in one request
+        together = jitter(1.0)  # one for all, so that they come back in one request
         for at, (cursor, generation, _) in asked.items():
             if self.reader.cursors.get(at) is not cursor or cursor.generation != generation:
                 continue
@@ -266,12 +295,12 @@ class Fetcher:
                 cursor.replica = -1
             elif isinstance(error, (ConnectError, BrokerError)):
                 self.reader.cluster.leader_moved(at)
-            self._later(cursor, error, jitter=jitter)
+            self._later(cursor, error, together=together)
         self.reader.changed()
 
-    def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False, jitter: float | None = None) -> None:
+    def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False, together: float | None = None) -> None:
         """Try again after a pause; when that has gone on for two request timeouts, say so."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, uniform(0.8, 1.2) if jitter is None else jitter, at_once=at_once)
+        cursor.failed_once(now, jitter(1.0) if together is None else together, at_once=at_once)
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import after
 from kcli.consumer.commit import Offsets
 from kcli.consumer.coordinator import transient
 from kcli.consumer.interest import Interest
@@ -146,18 +147,18 @@ class GroupSession(Session):
                 answer = await self._coordinator.ask(request, timeout=patience)
         except TimeoutError:
             self._coordinator.moved()
-            member.heartbeat_failed(self._loop.time(), self._backoff)
+            member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
             return
         except KcliError as error:
             if not transient(error):
                 raise
-            member.heartbeat_failed(self._loop.time(), self._backoff)
+            member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
             return
         step = member.heartbeat(answer.error_code, asked, self._loop.time())
         if step == FIND:
             self._coordinator.moved()
         if step in (FIND, RETRY):
-            member.heartbeat_failed(self._loop.time(), self._backoff)
+            member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
 
     # -- looking ---
 

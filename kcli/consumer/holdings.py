@@ -40,12 +40,18 @@ if TYPE_CHECKING:
             ...
 
 
+PATIENCE = 0.8  # of the time for a revocation: so long is the user waited for, the rest is for the commit
+LOOK_AGAIN = 0.1  # seconds
+MARGIN = 0.1  # of the rebalance timeout: for telling the coordinator
+
+
 class Holdings:
-    """`owned` is what the member may read, `pending` what it may still commit while giving it up."""
+    """`owned` is what the member may read, `pending` what it may still commit while giving it up. `late` is how many
+    seconds a rebalance may be under way before the member hears of it."""
 
     def __init__(
         self, member: Member, offsets: Offsets, settings: GroupSettings, callbacks: Callbacks, positions: Positions,
-        now: Callable[[], float],
+        now: Callable[[], float], *, late: float = 0.0,
     ) -> None:  # fmt: skip
         self._member = member
         self._offsets = offsets
@@ -53,6 +59,9 @@ class Holdings:
         self._callbacks = callbacks
         self._positions = positions
         self._now = now
+        self._late = late
+        self.deadline: float | None = None  # when a revocation under way has to be over, None without one
+        self._patient_until = 0.0
         self.quiet = asyncio.Lock()  # held while callbacks may run
         self._settling: asyncio.Task[None] | None = None
         self.owned: frozenset[TopicPartition] = frozenset()
@@ -66,15 +75,18 @@ class Holdings:
             await self._callbacks.on_lost(set(gone))
 
     async def revoke(self, partitions: frozenset[TopicPartition], *, settle: bool = True) -> None:
-        """Finish, commit, report. Takes at most the rebalance timeout less a margin; if the generation goes
+        """Finish, commit, report. Waits at most for the rebalance timeout less a margin; if the generation goes
         meanwhile the partitions are lost."""
         if not partitions:
             return
-        deadline = self._now() + self._settings.rebalance_timeout * 0.9
+        timeout, began = self._settings.rebalance_timeout, self._now()
+        longest = max(timeout * (1 - MARGIN) - self._late, timeout / 2)
+        self._patient_until = began + longest * PATIENCE
+        deadline = self.deadline = began + longest
         self.owned, self.pending = self.owned - partitions, partitions
         try:
             if settle and self._settings.block_rebalance_on_poll:
-                await self._settle(partitions, deadline)
+                await self._settle(partitions, self._patient_until)
             await self._offsets.settled(deadline)  # a JoinGroup must not overtake a commit made by hand (E39, E42)
             if self._member.generation >= 0 and self._settings.auto_commit:
                 await self._commit(partitions, deadline)
@@ -85,14 +97,25 @@ class Holdings:
                 await self._callbacks.on_revoked(set(partitions))
         finally:
             self.pending = frozenset()
+            self.deadline = None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that the user may still take for what is being revoked: 0.0 when that is lost, None when nothing
+        is."""
+        if self.deadline is None:
+            return None
+        return 0.0 if self._member.generation < 0 else max(0.0, self._patient_until - self._now())
 
     async def _settle(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
-        """Wait for the user, but not longer than the others can (E36): what is not done is not committed."""
-        self._settling = asyncio.create_task(self._settled(partitions))
+        """Wait for the user, but not longer than the others can (E36), nor for what is lost meanwhile (E53): what is
+        not done is not committed."""
+        settling = self._settling = asyncio.create_task(self._settled(partitions))
         try:
-            await asyncio.wait({self._settling}, timeout=max(0.0, deadline - self._now()))
-            if self._settling.done() and not self._settling.cancelled():
-                self._settling.result()
+            while not settling.done() and self._member.generation >= 0 and (left := deadline - self._now()) > 0:
+                await asyncio.wait({settling}, timeout=min(left, LOOK_AGAIN))
+            if settling.done() and not settling.cancelled():
+                settling.result()
         finally:
             self.hurry()
 

@@ -13,8 +13,7 @@ from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from re import Pattern
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from kcli.model import Cluster
     from kcli.proto.messages.metadata import MetadataResponse
@@ -27,13 +26,15 @@ class Interest:
 
     def __init__(self, cluster: Cluster, wanted: Sequence[str] | str) -> None:
         self._cluster = cluster
-        self._pattern: Pattern[str] | None = None
+        self._fits: Callable[[str], object] | None = None
         self.topics: frozenset[str] = frozenset()
         if isinstance(wanted, str):
             import re
 
+            from kcli.patterns import matcher
+
             try:
-                self._pattern = re.compile(wanted)
+                self._fits = matcher(re.compile(wanted), f"topics by pattern, {wanted}", whole=True)
             except re.error as broken:
                 raise UsageError(f"{wanted!r} is no pattern of topics: {broken}") from broken
         else:
@@ -41,15 +42,15 @@ class Interest:
 
     @property
     def by_pattern(self) -> bool:
-        return self._pattern is not None
+        return self._fits is not None
 
     def covers(self, topic: str) -> bool:
-        """True when this is one of the topics wanted."""
-        return topic in self.topics if self._pattern is None else self._pattern.fullmatch(topic) is not None
+        """True when this is one of the topics wanted. Raises KcliError for a name that takes the pattern a second."""
+        return topic in self.topics if self._fits is None else bool(self._fits(topic))
 
     async def look(self) -> frozenset[str]:
         """The topics wanted that exist now, if by pattern; else the ones named."""
-        if self._pattern is None:
+        if self._fits is None:
             return self.topics
         answer = await self._metadata(None)
         return frozenset(

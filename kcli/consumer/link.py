@@ -60,7 +60,7 @@ class Link:
         """New partitions start unpaused at the group's commit (E31); they are read once the user's callback is
         through, which may seek."""
         self._forget(partitions)
-        made = self._reader.add({at: Bound("stored") for at in partitions})
+        made = self._reader.add({at: Bound("stored") for at in sorted(partitions)})
         try:
             if self.assigned is not None:
                 for cursor in made:

@@ -1,6 +1,6 @@
 """The one offset grammar (cli.md 3): where to start and where to stop, in words, offsets and times.
 
-    beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:t2  s@ms  e@ms
+    beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms
 
 Times are epoch seconds or milliseconds, ISO 8601 (no zone means local), durations (-1h30m) and now.
 A stop is exclusive.
@@ -83,7 +83,7 @@ def _point(word: str, text: str) -> Bound:
 
 
 def _times(text: str, now: int) -> Range:
-    """`@t1`, `@t1:t2`, `@t1:end`: a time may hold colons itself, so the longest left side that reads wins."""
+    """`@t1`, `@t1:`, `@t1:t2`, `@t1:end`: a time may hold colons itself, so the longest left side that reads wins."""
     body = text[1:]
     whole = read_time(body, now)
     if whole is not None:
@@ -96,6 +96,8 @@ def _times(text: str, now: int) -> Range:
         if left and first is None:
             continue
         start = Bound("time", first) if first is not None else None
+        if not right and start is not None:
+            return Range(start)
         if right in ("end", "latest"):
             return Range(start, Bound("latest", 0))
         last = read_time(right, now)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.chance import uniform
+from kcli.backoff import Backoff
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound, OffsetAnswer
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -41,14 +41,14 @@ async def list_offsets(
     until = loop.time() + deadline
     answers: Answers = {}
     left = list(wanted)
-    pause = backoff
+    pauses = Backoff(backoff, backoff_max)
     while left:
         answers.update(await _round(cluster, {at: wanted[at] for at in left}, isolation))
         left = [at for at in left if may_pass(answers[at])]
+        pause = pauses.next()
         if not left or loop.time() + pause > until:
             break
-        await asyncio.sleep(pause * uniform(0.8, 1.2))
-        pause = min(pause * 2, backoff_max)
+        await asyncio.sleep(pause)
     return answers
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.chance import uniform
+from kcli.backoff import jitter
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound
 from kcli.consumer.cursor import READY, RESOLVING, VALIDATING
 from kcli.consumer.offsets import list_offsets, may_pass, resolve
@@ -131,7 +131,7 @@ class Positions:
     def _later(self, cursor: Cursor, error: KcliError) -> None:
         """Passing errors are tried again for two request timeouts, others are the partition's end."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, uniform(0.8, 1.2))
+        cursor.failed_once(now, jitter(1.0))
         since = cursor.trouble_since or now
         if not may_pass(error) or now - since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)
@@ -222,7 +222,7 @@ class Positions:
     def _again(self, cursor: Cursor, error: KcliError) -> None:
         """A failed validation is tried again whatever it was, even a refusal (C11)."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, uniform(0.8, 1.2))
+        cursor.failed_once(now, jitter(1.0))
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)
 

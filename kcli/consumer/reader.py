@@ -44,7 +44,7 @@ class Reader:
         self.failure: BaseException | None = None
         self.notice: Callable[[str], None] | None = None
         self.closed = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}  # a set that keeps its order: a run can be repeated
 
     # -- what is read -----------------------------------------------------------------------------------------------
 
@@ -143,11 +143,11 @@ class Reader:
     def run(self, work: Awaitable[None]) -> None:
         """Own a task. One that ends by an error poisons the consumer, so that nobody waits for ever (B29)."""
         task = asyncio.ensure_future(work)
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and task.exception() is not None and self.failure is None:
             self.failure = task.exception()
             self.arrived.set()

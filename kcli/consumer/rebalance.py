@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.consumer.assignors import COOPERATIVE, assign
 from kcli.consumer.holdings import Holdings
-from kcli.consumer.membership import AGAIN, JOINING, LOST, PROCEED, RESET, STABLE, SYNCING
+from kcli.consumer.membership import AGAIN, JOINING, LOST, PROCEED, RESET, RETRY, STABLE, SYNCING
 from kcli.consumer.protocol import (
     PROTOCOL_TYPE,
     Subscription,
@@ -43,7 +43,7 @@ class Rebalance(Holdings):
         self, member: Membership, coordinator: Coordinator, offsets: Offsets, settings: GroupSettings,
         callbacks: Callbacks, positions: Positions, now: Callable[[], float], changed: Callable[[], None],
     ) -> None:  # fmt: skip
-        super().__init__(member, offsets, settings, callbacks, positions, now)
+        super().__init__(member, offsets, settings, callbacks, positions, now, late=settings.heartbeat_interval)
         self._coordinator = coordinator
         self._changed = changed
         self.cooperative = set(settings.assignors) <= COOPERATIVE
@@ -72,7 +72,7 @@ class Rebalance(Holdings):
         long = max(self._coordinator.request_timeout, settings.rebalance_timeout + 5)  # B6: the broker holds it
         member.start_join()
         try:
-            while True:
+            for told in (False, True):
                 answer = await self._coordinator.ask(
                     JoinGroupRequest(
                         group_id=settings.group,
@@ -92,6 +92,8 @@ class Rebalance(Holdings):
                 self._changed()
                 if step != AGAIN:
                     break
+                if told:
+                    return RETRY  # the id that it gave us was no good either
             if step != PROCEED:
                 return step
             self._check_protocol(answer.protocol_type, answer.protocol_name)

@@ -10,6 +10,7 @@ import asyncio
 from abc import ABC, abstractmethod
 
 from kcli import codes
+from kcli.backoff import LEAST, Floor
 from kcli.consumer.coordinator import Coordinator, transient
 from kcli.consumer.membership import AWAY, JOINING, STABLE, SYNCING
 from kcli.errors import BrokerError, Closed, KcliError
@@ -56,6 +57,7 @@ class Session(ABC):
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
         self._beating = False
+        self._floor = Floor(LEAST)  # between two heartbeats
         self._asleep = False  # a heartbeat was not even sent in time: others may own all by now
         self.failed: BaseException | None = None
         self.on_failed: Callable[[BaseException], None] | None = None
@@ -91,6 +93,7 @@ class Session(ABC):
                 pass  # a deadline of the membership came
             due = self._member.tick(self._loop.time())
             if due == "heartbeat":
+                await asyncio.sleep(self._floor.wait(self._loop.time()))
                 self._beating = True
                 await self._beat()
                 self._beating = False
@@ -124,6 +127,12 @@ class Session(ABC):
         if self.failed is not None or self._asleep or self._member.generation < 0:
             return frozenset()
         return self._share.owned
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that may still be taken for the partitions that are being revoked: 0.0 when they are lost, None when
+        none are."""
+        return self._share.patience
 
     @property
     def commit_error(self) -> KcliError | None:
@@ -165,12 +174,16 @@ class Session(ABC):
 
     async def commit(self, offsets: Mapping[TopicPartition, OffsetAndEpoch], *, timeout: float | None = None) -> None:
         """Commit the next offsets to read; returns when the coordinator has them. `timeout` None is the rebalance
-        timeout. Raises BrokerError (ILLEGAL_GENERATION for a partition that is not ours now, REBALANCE_IN_PROGRESS:
-        try again after the rebalance), DeadlineExceeded, ConnectError; `sent` of each: it may have been written."""
+        timeout, or what is left for a revocation under way. Raises BrokerError (ILLEGAL_GENERATION for a partition that
+        is not ours now, REBALANCE_IN_PROGRESS: try again after the rebalance), DeadlineExceeded, ConnectError; `sent`
+        of each: it may have been written."""
         self.check()
         if not offsets:
             return
-        await self._offsets.write(offsets, self._deadline(timeout), self._check_owned if self._tasks else None)
+        deadline = self._deadline(timeout)
+        if timeout is None and self._share.deadline is not None:
+            deadline = min(deadline, self._share.deadline)
+        await self._offsets.write(offsets, deadline, self._check_owned if self._tasks else None)
 
     async def committed(
         self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
@@ -215,7 +228,7 @@ class Session(ABC):
     async def _commit_regularly(self) -> None:
         """What was delivered and done (E38). A commit by hand under way goes first (E42)."""
         while True:
-            await asyncio.sleep(self._settings.auto_commit_interval)
+            await asyncio.sleep(max(self._settings.auto_commit_interval, LEAST))
             if self._member.state != STABLE or self._member.rejoining or self._offsets.busy:
                 continue
             offsets = self._positions.to_commit(set(self._share.owned))
@@ -240,8 +253,9 @@ class Session(ABC):
                 self._settings.group,
                 "this member has to join again, nothing was committed",
             )
+        lost = self._member.generation < 0  # also what is pending: a commit of nobody might overwrite another's
         for at in offsets:
-            if at not in self._share.owned and at not in self._share.pending:
+            if lost or (at not in self._share.owned and at not in self._share.pending):
                 raise BrokerError(
                     codes.ILLEGAL_GENERATION, f"{at.topic}-{at.partition}",
                     f"not assigned to this member of {self._settings.group} now, nothing was committed",

@@ -57,7 +57,7 @@ class Acquired:
 class Arrived:
     """A partition's part of an answer, not opened yet; it is decoded by whoever polls."""
 
-    __slots__ = ("at", "data", "deadline", "node", "place", "size")
+    __slots__ = ("_found", "at", "data", "deadline", "node", "place", "size")
 
     def __init__(self, at: TopicPartition, place: Place, node: int, data: PartitionData, deadline: float) -> None:
         self.at = at
@@ -66,14 +66,24 @@ class Arrived:
         self.data = data
         self.deadline = deadline
         self.size = len(data.records or b"")
+        self._found: tuple[list[Batch], list[Corrupt]] | None = None
 
     def ranges(self) -> list[tuple[int, int, int]]:
         """What was acquired: (first, last, delivery count), in order, neighbours with one count as one."""
         return _joined(self.data.acquired_records)
 
+    def _batches(self, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
+        if self._found is None:
+            self._found = _read(self.data.records, self.at, settings)
+        return self._found
+
+    def compressed(self, settings: ConsumerSettings) -> list[Batch]:
+        """What has still to be decompressed before its records are read."""
+        return [batch for batch in self._batches(settings)[0] if batch.compressed]
+
     def open(self, settings: ConsumerSettings) -> list[Acquired]:
         """The acquired ranges with what of the batches is in each."""
-        batches, corrupt = _read(self.data.records, self.at, settings)
+        batches, corrupt = self._batches(settings)
         made: list[Acquired] = []
         at = 0
         for first, last, count in self.ranges():

@@ -11,6 +11,7 @@ import asyncio
 from kcli.consumer.share_member import ShareMember
 from kcli.consumer.share_ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENEW, Outcome, Range
 from kcli.consumer.share_reader import ShareReader
+from kcli.consumer.unpacking import SMALL, unpacked
 from kcli.errors import Closed, UsageError
 
 TYPE_CHECKING = False
@@ -104,6 +105,7 @@ class ShareConsumer:
             while True:
                 self._check()
                 reader.arrived.clear()
+                await self._decompress()
                 got = self._hand_out()
                 if got:
                     return got
@@ -114,6 +116,16 @@ class ShareConsumer:
                     return self._hand_out()
         finally:
             reader.demand = False
+
+    async def _decompress(self) -> None:
+        """What is about to be handed out, in a thread when it is large: the loop sends heartbeats meanwhile (B31)."""
+        settings = self._reader.settings
+        if not settings.decompress:
+            return
+        packed = [batch for arrived in self._reader.waiting for batch in arrived.compressed(settings)]
+        large = [batch for batch in packed if not unpacked(batch, SMALL)]
+        if large:
+            await asyncio.to_thread(lambda: [unpacked(batch) for batch in large])
 
     def _hand_out(self) -> list[Acquired]:
         settings = self._reader.settings

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.chance import uniform
+from kcli.backoff import LEAST, Floor, after
 from kcli.consumer.share_acknowledging import Acknowledging
 from kcli.consumer.share_chunk import Arrived
 from kcli.errors import AuthError, BrokerError, Closed, DecodeError, KcliError, UnsupportedVersion
@@ -49,6 +49,7 @@ class ShareFetcher:
         self.buffer: list[Arrived] = []
         self.empty: set[Place] = set()
         self.acks = Acknowledging(reader, node)
+        self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
         self._troubles = 0
         self._ended = asyncio.Event()
 
@@ -93,8 +94,7 @@ class ShareFetcher:
 
     async def _pause(self) -> None:
         settings = self.reader.settings
-        pause = min(settings.retry_backoff * 2.0 ** min(self._troubles - 1, 20), settings.retry_backoff_max)
-        await asyncio.sleep(pause * uniform(0.8, 1.2))
+        await asyncio.sleep(after(self._troubles - 1, settings.retry_backoff, settings.retry_backoff_max))
 
     # -- fetching ---------------------------------------------------------------------------------------------------
 
@@ -132,6 +132,8 @@ class ShareFetcher:
                              for place, row in rows.items()})  # fmt: skip
         self._take(wanted, rows, answer, received + self.reader.lock_timeout)
         await acks.look_into_refusals()
+        if not any(row.acquired_records for row in rows.values()):
+            await asyncio.sleep(self._floor.wait(loop.time()))
 
     def _request(self, plan: Plan, told: Ranges, fetch: bool) -> ShareFetchRequest:
         reader = self.reader

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import Floor, after
 from kcli.consumer.coordinator import Coordinator, ask_broker, transient
 from kcli.consumer.membership import FAILED, FIND, OUT, PROCEED, STABLE
 from kcli.consumer.share_membership import ShareMembership
@@ -46,6 +47,7 @@ class ShareMember:
         self._target_changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._failures = 0
+        self._floor = Floor()  # between two heartbeats, however often the coordinator wants them
         self._heard = False  # an assignment came, if only an empty one
         self.assigned: dict[Place, TopicPartition] = {}
         self.failed: BaseException | None = None
@@ -98,6 +100,7 @@ class ShareMember:
                 async with asyncio.timeout_at(member.next_heartbeat):
                     await self._timer.wait()
             except TimeoutError:
+                await asyncio.sleep(self._floor.wait(self._loop.time()))
                 await self._beat()
 
     async def _beat(self) -> None:
@@ -126,9 +129,8 @@ class ShareMember:
             self._target_changed.set()
 
     def _pause(self) -> float:
-        longest = min(self._backoff * 2.0**self._failures, self._backoff_max)
-        self._failures = min(self._failures + 1, 30)
-        return longest
+        self._failures += 1
+        return after(self._failures - 1, self._backoff, self._backoff_max)
 
     async def _has_none(self) -> UnsupportedVersion:
         """The sentence for a broker without share groups, or one where they are switched off (E63)."""

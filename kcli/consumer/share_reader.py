@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.chance import uniform
+from kcli.backoff import Backoff, after
 from kcli.consumer.coordinator import transient
 from kcli.consumer.share_fetcher import ShareFetcher
 from kcli.errors import KcliError
@@ -91,8 +91,8 @@ class ShareReader:
     def later(self, at: TopicPartition, *, at_once: bool = False) -> None:
         """Something is wrong with a partition: try again after a pause, that grows."""
         _, troubles = self._retry_at.get(at, (0.0, 0))
-        pause = min(self.settings.retry_backoff * 2.0 ** min(troubles, 20), self.settings.retry_backoff_max)
-        pause = 0.0 if at_once and not troubles else pause * uniform(0.8, 1.2)
+        settings = self.settings
+        pause = after(troubles, settings.retry_backoff, settings.retry_backoff_max) if troubles or not at_once else 0.0
         loop = asyncio.get_running_loop()
         self._retry_at[at] = (loop.time() + pause, troubles + 1)
         self._timers = {timer for timer in self._timers if timer.when() > loop.time()}
@@ -113,6 +113,11 @@ class ShareReader:
             if fetcher.buffer:
                 return False
         return bool(self.assigned) and self.assigned.keys() <= empty
+
+    @property
+    def waiting(self) -> list[Arrived]:
+        """All that came and was not handed out yet; it stays."""
+        return [arrived for fetcher in self.fetchers.values() for arrived in fetcher.buffer]
 
     def taken(self) -> list[Arrived]:
         """All that came and was not handed out yet."""
@@ -135,12 +140,12 @@ class ShareReader:
     # -- leaders ----------------------------------------------------------------------------------------------------
 
     async def _find_leaders(self) -> None:
-        pause = self.settings.retry_backoff
+        backoff = Backoff(self.settings.retry_backoff, self.settings.retry_backoff_max)
         while True:
             self._leaderless.clear()
             lost = {at.topic for at in self.assigned.values() if self.cluster.leader_id(at) < 0}
             if not lost:
-                pause = self.settings.retry_backoff
+                backoff.reset()
                 await self._leaderless.wait()
                 continue
             try:
@@ -150,8 +155,7 @@ class ShareReader:
                     raise
             self.changed()
             if any(self.cluster.leader_id(at) < 0 for at in self.assigned.values()):
-                await asyncio.sleep(pause * uniform(0.8, 1.2))
-                pause = min(pause * 2, self.settings.retry_backoff_max)
+                await asyncio.sleep(backoff.next())
 
     # -- tasks ------------------------------------------------------------------------------------------------------
 

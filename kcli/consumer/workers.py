@@ -3,6 +3,9 @@
 The poller never waits for a worker: a partition whose worker has half of its queue to do is paused, and resumed when a
 quarter is left. A partition that is taken away is given back only after its worker has ended and committed what it
 did; what it had not begun is read by the next owner.
+
+The group does not wait for ever. A worker that does not end in time loses its partition (E36): it is told to stop, what
+it does from then on is not committed, and the member stays in the group.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.errors import BrokerError
+from kcli.consumer.coordinator import transient
+from kcli.consumer.session import STALE
+from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
@@ -22,22 +26,29 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.delivery import Fetched
 
-    Work = Callable[[Fetched], Awaitable[None]]
+    Work = Callable[[Fetched, asyncio.Event], Awaitable[None]]
 
 PATIENCE = 0.2  # seconds of a poll: what a worker did meanwhile is committed in between
 HIGH, LOW = 0.5, 0.25
-MOVED_ON = (codes.REBALANCE_IN_PROGRESS, codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID)
+LEFT = "this member lost its place in the group"
 
 
 class Worker:
-    """One partition's: takes what was fetched in order. `done` is what may be committed."""
+    """The worker of one partition: takes fetches in order. `done` is what may be committed. It begins when the task
+    `after` has ended: the partition's earlier worker, which lost it."""
 
-    def __init__(self, at: TopicPartition, work: Work, progress: Callable[[Worker], None]) -> None:
+    def __init__(
+        self, at: TopicPartition, work: Work, progress: Callable[[Worker], None],
+        after: asyncio.Task[None] | None = None,
+    ) -> None:  # fmt: skip
         self.at = at
         self.done: OffsetAndEpoch | None = None
         self.queue: deque[Fetched] = deque()
+        self.stop = asyncio.Event()  # the partition is lost
+        self.busy = False
         self._work = work
         self._progress = progress
+        self._after = after
         self._more = asyncio.Event()
         self._ending = False
         self.task = asyncio.get_running_loop().create_task(self._run(), name=f"work on {at.topic}[{at.partition}]")
@@ -49,16 +60,32 @@ class Worker:
 
     def end(self, *, drop: bool) -> None:
         """Finish what was begun, and what is queued unless it is dropped; then the task ends."""
-        if drop:
-            self.queue.clear()
         self._ending = True
         self._more.set()
+        if drop:
+            self.queue.clear()
+            if self._after is not None and not self._after.done():
+                self.task.cancel()  # it has not begun
+
+    def lose(self, grace: float) -> None:
+        """The partition is lost: nothing more is `done`. The task is cancelled if it does not end within `grace`
+        seconds. Never waits."""
+        self.end(drop=True)
+        self.stop.set()
+        cancelling = asyncio.get_running_loop().call_later(grace, self.task.cancel)
+        self.task.add_done_callback(lambda _: cancelling.cancel())
 
     async def _run(self) -> None:
+        if self._after is not None:
+            await asyncio.wait({self._after})
         while True:
             while self.queue:
                 fetched = self.queue.popleft()
-                await self._work(fetched)
+                self.busy = True
+                await self._work(fetched, self.stop)
+                self.busy = False
+                if self.stop.is_set():
+                    return
                 epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
                 self.done = OffsetAndEpoch(fetched.next_offset, epoch)
                 self._progress(self)
@@ -69,20 +96,30 @@ class Worker:
 
 
 class Workers:
-    """`work` is called with what was fetched of one partition, one call at a time for each partition and in order.
-    What it returned from is committed every `commit_interval` seconds, when a partition goes, and at the end. What it
-    raises ends `run` with it. `size` is how many fetches of a partition may wait.
+    """`work(fetched, stop)` is called with what was fetched of one partition, one call at a time for each partition and
+    in order. What it returned from is committed every `commit_interval` seconds, when a partition goes, and at the end.
+    What it raises ends `run` with it. `size` is how many fetches of a partition may wait.
+
+    The event `stop` is set when the partition is lost: the group took it away and `work` did not return within the
+    rebalance timeout less a margin, or the membership is gone. Another member reads the same records then; `work`
+    should return soon, and is cancelled after `grace` seconds. A thread may ask `stop.is_set()`. The consumer's
+    `on_notice` is told of each partition that is lost so. If this member gets the partition again, its next call waits
+    until the lost one has ended.
 
         async with client.consumer(settings, GroupSettings(group="g", auto_commit=False)) as consumer:
             await Workers(consumer, work).run(["orders"])
     """
 
-    def __init__(self, consumer: Consumer, work: Work, *, size: int = 8, commit_interval: float = 5.0) -> None:
+    def __init__(
+        self, consumer: Consumer, work: Work, *, size: int = 8, commit_interval: float = 5.0, grace: float = 1.0
+    ) -> None:
         self._consumer = consumer
         self._work = work
         self._size = max(size, 4)
         self._every = commit_interval
+        self._grace = grace
         self._workers: dict[TopicPartition, Worker] = {}
+        self._losers: dict[TopicPartition, Worker] = {}  # lost their partition and have not ended
         self._held: set[TopicPartition] = set()  # paused by us, not by the user
         self._stopping = False
 
@@ -110,12 +147,29 @@ class Workers:
                 if loop.time() - committed_at >= self._every:
                     await self._commit_in_time()
                     committed_at = loop.time()
-            await self._end(self._workers.values(), drop=False)
+            await self._finish()
         finally:
-            ending, self._workers = [worker.task for worker in self._workers.values()], {}
+            ending = [worker.task for worker in (*self._workers.values(), *self._losers.values())]
+            self._workers = {}
             for task in ending:
                 task.cancel()
             await asyncio.gather(*ending, return_exceptions=True)
+
+    async def _finish(self) -> None:
+        """Do what is queued and commit it. The member goes on polling, or it would leave the group meanwhile."""
+        for worker in self._workers.values():
+            worker.end(drop=False)
+        self._consumer.pause(*self._consumer.assignment)
+        while True:
+            if all(worker.task.done() for worker in self._workers.values()):
+                try:
+                    await self._commit(self._workers.values())
+                    break
+                except KcliError as error:
+                    if not _moved_on(error):
+                        raise
+            await self._consumer.poll(PATIENCE)
+        self._raise_failure(self._workers.values())
 
     def _hand_over(self, fetched: Fetched) -> None:
         if fetched.error is not None:
@@ -130,7 +184,7 @@ class Workers:
             self._consumer.pause(at)
 
     def _progress(self, worker: Worker) -> None:
-        if worker.at in self._held and len(worker.queue) <= LOW * self._size:
+        if worker.at in self._held and len(worker.queue) <= LOW * self._size and not self._stopping:
             self._held.discard(worker.at)
             if worker.at in self._consumer.assignment:
                 self._consumer.resume(worker.at)
@@ -138,40 +192,72 @@ class Workers:
     # -- what the group tells ---------------------------------------------------------------------------------------
 
     async def _assigned(self, partitions: set[TopicPartition]) -> None:
+        if self._stopping:
+            self._consumer.pause(*partitions)
+            return
         for at in sorted(partitions):
-            self._workers[at] = Worker(at, self._work, self._progress)
+            before = self._losers.get(at)
+            self._workers[at] = Worker(at, self._work, self._progress, None if before is None else before.task)
 
     async def _revoked(self, partitions: set[TopicPartition]) -> None:
-        """The join waits for this: workers end, then their commits are made (A3.13)."""
-        await self._end([self._workers[at] for at in partitions if at in self._workers], drop=True)
+        """The join waits for this, as long as the group waits for us: workers end, then their commits are made
+        (A3.13). Who does not end in time loses its partition (E36); all do if the membership goes meanwhile (E53)."""
+        ending = [self._workers[at] for at in sorted(partitions) if at in self._workers]
+        for worker in ending:
+            worker.end(drop=True)
+        while (working := {worker.task for worker in ending if not worker.task.done()}) and self._consumer.patience:
+            await asyncio.wait(working, timeout=min(self._consumer.patience, PATIENCE))
+        late = [worker for worker in ending if not worker.task.done()]
+        try:
+            await self._commit(ending)
+        except KcliError as error:
+            if not (_moved_on(error) or transient(error)):
+                raise
+            self._say(f"{_names(ending)}: what was done since the last commit will be read again: {error}")
+        gone = self._consumer.group_metadata().generation < 0
+        self._lose(late, LEFT if gone else "the rebalance could not wait for its worker any longer")
         self._forget(partitions)
+        self._raise_failure(ending)
 
     async def _lost(self, partitions: set[TopicPartition]) -> None:
         """Somebody else owns them already: nothing of ours is committed."""
-        tasks = [self._workers[at].task for at in partitions & self._workers.keys()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        losing = [self._workers[at] for at in sorted(partitions & self._workers.keys())]
+        self._lose(losing, LEFT)
         self._forget(partitions)
+
+    def _lose(self, workers: Sequence[Worker], why: str) -> None:
+        for worker in workers:
+            worker.lose(self._grace)
+            self._losers[worker.at] = worker
+            worker.task.add_done_callback(lambda _, loser=worker: self._gone(loser))  # type: ignore[misc]
+        if told := [worker for worker in workers if worker.busy or worker.done is not None]:
+            self._say(f"{_names(told)}: lost, {why}; what was not committed will be read again")
+
+    def _gone(self, loser: Worker) -> None:
+        """It ended at last. What it raised is no reason to end: the next owner meets the same records."""
+        if self._losers.get(loser.at) is loser:
+            del self._losers[loser.at]
+        if not loser.task.cancelled() and (problem := loser.task.exception()) is not None:
+            self._say(f"{_names([loser])}: its worker raised {problem!r} after the partition was lost")
 
     def _forget(self, partitions: set[TopicPartition]) -> None:
         for at in partitions:
             self._workers.pop(at, None)
             self._held.discard(at)
 
-    async def _end(self, workers: Iterable[Worker], *, drop: bool) -> None:
-        ending = list(workers)
-        for worker in ending:
-            worker.end(drop=drop)
-        await asyncio.gather(*(worker.task for worker in ending), return_exceptions=True)
-        await self._commit(ending)
-        self._raise_failure(ending)
+    def _say(self, text: str) -> None:
+        if self._consumer.on_notice is not None:
+            self._consumer.on_notice(text)
+
+    # -- commits and failures ---------------------------------------------------------------------------------------
 
     async def _commit_in_time(self) -> None:
         try:
             await self._commit(self._workers.values())
-        except BrokerError as error:
-            if error.code not in MOVED_ON:
+        except KcliError as error:
+            if transient(error):
+                self._say(f"no commit was made, the next one is tried in {self._every:g} s: {error}")
+            elif not _moved_on(error):
                 raise  # else it is made when the partitions are given up, or after the rebalance
 
     async def _commit(self, workers: Iterable[Worker]) -> None:
@@ -186,3 +272,12 @@ class Workers:
         for worker in workers:
             if worker.task.done() and not worker.task.cancelled() and (problem := worker.task.exception()) is not None:
                 raise problem
+
+
+def _moved_on(error: KcliError) -> bool:
+    """Whether a commit was refused because the group is somewhere else by now."""
+    return isinstance(error, BrokerError) and error.code.name in STALE
+
+
+def _names(workers: Sequence[Worker]) -> str:
+    return ", ".join(f"{worker.at.topic}[{worker.at.partition}]" for worker in workers)

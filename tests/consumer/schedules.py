@@ -1,5 +1,6 @@
 """Random interleavings of pause, resume, seek, rebalance, fetch, commit, leaving and closing, in groups of both
-protocols and without one, each the same every time from its seed.
+protocols and without one, each the same every time from its seed: on a clock that jumps, with the chance of the seed,
+and whatever order this process walks its sets in.
 
 The end of each: every owned, unpaused partition is in the next fetch, and read to its end. On the way: no record twice
 or skipped within one generation, none of a partition that is not owned or paused, and nothing is committed that was
@@ -11,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import multiprocessing
-import os
 import random
 import sys
 import time
@@ -25,7 +25,7 @@ from kcli.settings import ConsumerSettings, GroupSettings
 from tests.consumer.log import FakeBroker, FakeCluster, Log
 from tests.group.fake_848 import Fake848
 from tests.group.fakes import FakeKafka
-from tests.producer.world import play
+from tests.producer.world import now, play
 
 RECORDS = 60
 STEPS = 60
@@ -56,8 +56,10 @@ class LateBroker(FakeBroker):
     """Its answers take their time: what was asked for may be gone when they come (A3.15, E33)."""
 
     dice = random.Random(0)
+    log = None  # the schedule's
 
     async def ask(self, request, **how):
+        self.log.append((now(), self.node_id, request))
         answer = await super().ask(request, **how)
         for _ in range(self.dice.randrange(4)):
             await asyncio.sleep(0)
@@ -69,12 +71,13 @@ class LateBroker(FakeBroker):
 class World(FakeCluster):
     """One member's way to the logs, and to the group that all have in common."""
 
-    def __init__(self, logs, group, dice):
-        super().__init__(logs, brokers=2)
-        self.group = group
+    def __init__(self, schedule):
+        super().__init__(schedule.logs, brokers=2)
+        self.group = group = schedule.group
+        self.log = schedule.log
         for node in self.brokers:
-            self.brokers[node] = LateBroker(node, logs)
-            self.brokers[node].dice = dice
+            broker = self.brokers[node] = LateBroker(node, schedule.logs)
+            broker.dice, broker.log = schedule.dice, schedule.log
         if group is not None:
             self.ids = {"t": group.topic_id("t")}
 
@@ -96,6 +99,7 @@ class Desk:
 
     async def ask(self, request, **how):
         group = self.world.group
+        self.world.log.append((now(), "coordinator", request))
         if isinstance(request, OffsetCommitRequest) and not group._judge(
             request.member_id, request.generation_id_or_member_epoch
         ):
@@ -113,7 +117,7 @@ class Member:
     def __init__(self, schedule):
         self.schedule = schedule
         self.dice = schedule.dice
-        self.world = World(schedule.logs, schedule.group, schedule.dice)
+        self.world = World(schedule)
         settings = ConsumerSettings(fetch_max_wait=0.01, partition_max_bytes=600, retry_backoff=0.01)
         self.consumer = Consumer(self.world, settings, schedule.settings)
         self.following = {}
@@ -128,7 +132,7 @@ class Member:
             return
 
         async def assigned(partitions):
-            for at in partitions:
+            for at in sorted(partitions):
                 assert at not in self.following, "given twice"
                 known = self.schedule.group.committed.get(at)
                 self.following[at] = 0 if known is None else known.offset
@@ -138,7 +142,7 @@ class Member:
                     self.paused.add(at)
 
         async def gone(partitions):
-            for at in partitions:
+            for at in sorted(partitions):
                 del self.following[at]
                 self.paused.discard(at)
             for _ in range(self.dice.randrange(3)):
@@ -160,6 +164,7 @@ class Member:
     async def step(self):
         what = self.dice.choice(ACTIONS)
         at = self.dice.choice(TPS)
+        self.schedule.log.append((now(), what, at))
         if what == "rest":
             await asyncio.sleep(self.dice.choice([0, 0, 0.05, 0.3]))
         elif what == "poll":
@@ -207,6 +212,7 @@ class Member:
     def take(self, got):
         for fetched in got:
             at = TopicPartition(fetched.topic, fetched.partition)
+            self.schedule.log.append((now(), "read", at, fetched.next_offset))
             assert fetched.error is None
             assert at in self.consumer.assignment, "of a partition that is not owned"
             assert at not in self.paused, "of a paused partition"
@@ -270,6 +276,12 @@ class Schedule:
                     session_timeout=6.0, heartbeat_interval=0.1, assignors=(self.protocol,)
                 )
         self.members = []
+        self.log = []  # what happened and when: every request, every step, what was read
+
+    @property
+    def trace(self):
+        """All of it in words, for comparing two runs."""
+        return [repr(one) for one in self.log]
 
     async def scene(self):
         self.members = [Member(self)]
@@ -330,7 +342,7 @@ class Schedule:
             self.group.want(0, 1, 2, 3)
         for member in self.members:
             if self.dice.random() < 0.5:
-                member.consumer.resume("t", *member.consumer.assignment)
+                member.consumer.resume("t", *sorted(member.consumer.assignment))
                 member.paused.clear()
                 member.topic_paused = False
         try:
@@ -350,9 +362,8 @@ class Schedule:
     def expire(self):
         """What a session timeout does: a member that was given up while it joined is nobody's."""
         if isinstance(self.group, FakeKafka) and self.protocol != "consumer":
-            for name in set(self.group.members) - {
-                member.consumer.group_metadata().member_id for member in self.members
-            }:
+            alive = {member.consumer.group_metadata().member_id for member in self.members}
+            for name in [one for one in self.group.members if one not in alive]:
                 self.group.fence(name)
             self.group._maybe_complete()
 
@@ -373,12 +384,17 @@ class Schedule:
 
 
 def run(seed):
-    """Play one schedule. Raises with a note of the seed."""
+    """Play one schedule; its `trace` says what happened. Raises with a note of the seed."""
     random.seed(seed)
     schedule = Schedule(seed)
     chance = random.Random(-seed - 1)
     try:
-        with patch("random.Random", lambda *_: chance):
+        with (
+            patch("kcli.backoff.urandom", chance.randbytes),
+            patch("kcli.backoff.urandom", chance.randbytes),
+            patch("kcli.consumer.consumer_membership.urandom", chance.randbytes),
+            patch("random.Random", lambda *_: chance),
+        ):
             play(schedule.scene())
     except BaseException as problem:
         problem.add_note(f"seed {seed}, {schedule.protocol}")
@@ -395,10 +411,6 @@ def failure_of(seed):
 
 
 def main():
-    if os.environ.get("PYTHONHASHSEED") != "0":  # sets are walked in another order with every hash seed
-        os.execve(
-            sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]], os.environ | {"PYTHONHASHSEED": "0"}
-        )
     first, count = int(sys.argv[1]), int(sys.argv[2])
     begin, failures = time.monotonic(), []
     with multiprocessing.Pool(2) as pool:

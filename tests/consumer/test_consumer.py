@@ -91,6 +91,17 @@ async def test_E14_E15_E16_read_committed_hides_what_was_aborted_and_nothing_els
             assert await everything(consumer) == {A: expected}
 
 
+async def test_E16_a_plain_batch_of_a_producer_whose_transaction_is_aborted_is_delivered():
+    log = Log().add(batch(0, [b"bad"], pid=7, transactional=True)).add(batch(1, [b"plain"], pid=7))
+    log.add(batch(2, [b"bad"], pid=7, transactional=True)).add(batch(3, [b""], marker="abort", pid=7))
+    log.aborted = [(7, 0)]
+    consumer, _ = reading(log, isolation="read_committed")
+    async with consumer:
+        consumer.assign({A: 0})
+        consumer.stop_at({A: 4})
+        assert await everything(consumer) == {A: [1]}
+
+
 async def test_E14_control_batches_are_shown_on_request():
     log = Log().fill(10).add(batch(10, [b""], marker="commit", pid=1))
     consumer, _ = reading(log, include_control=True)
@@ -153,6 +164,25 @@ async def test_E21_out_of_range_follows_the_policy_and_says_so(reset, first):
             await consumer.poll(0.02)
         assert "offset 5 is out of range" in said[0]
         assert f"reading on at {first}" in said[0]
+
+
+@pytest.mark.parametrize("reset", ["earliest", "latest", "none"])
+@pytest.mark.parametrize("place", [20, 30, 50])
+async def test_E21_out_of_range_inside_the_log_is_a_broker_that_was_behind_and_resets_nothing(place, reset):
+    log = Log().fill(50)
+    log.start = 20
+    log.errors = [1]
+    consumer, cluster = reading(log, reset=reset)
+    said = []
+    async with consumer:
+        consumer.on_notice = said.append
+        consumer.assign({A: place})
+        await until(lambda: not log.errors and len(cluster.brokers[0].fetches) > 2)
+        assert consumer.position(A) == place
+        log.fill(10)
+        consumer.stop_at({A: 60})
+        assert await everything(consumer) == {A: list(range(place, 60))}
+        assert said == []
 
 
 async def test_E13_A3_16_an_error_of_one_partition_hides_no_records_of_another():
@@ -311,6 +341,69 @@ async def test_C9_a_truncated_log_is_told_and_read_on_where_it_was_cut():
         while consumer.position(A) != 10:
             await consumer.poll(0.02)
         assert "truncated" in said[0]
+
+
+@pytest.mark.parametrize("told_by", ["C9 a new leader epoch", "C10 the answer of a fetch"])
+@pytest.mark.parametrize("cut", [20, 40])
+async def test_C9_C10_what_was_fetched_of_a_log_that_was_cut_is_never_delivered(cut, told_by):
+    """Read up to 20, fetched up to 60, cut at `cut`, where a new leader writes other records."""
+    log = Log().fill(20)
+    cluster = FakeCluster({A: log})
+    broker = cluster.brokers[0]
+    said = []
+
+    async def hook(request):
+        """An old broker: its Fetch says nothing of epochs."""
+        for topic in getattr(request, "topics", ()) if isinstance(request, FetchRequest) else ():
+            for part in topic.partitions:
+                part.last_fetched_epoch = -1
+
+    async with Consumer(cluster, QUICK) as consumer:
+        consumer.on_notice = said.append
+        consumer.assign({A: 0})
+        (first,) = await consumer.poll(5)
+        assert first.next_offset == 20
+        cursor = consumer._reader.cursors[A]
+        log.fill(40)
+        await until(lambda: cursor.fetch_at == 60)
+        del log.batches[cut // 10 :]
+        for base in range(cut, 50, 10):
+            log.add(batch(base, [b"new %d" % n for n in range(base, base + 10)], epoch=1))
+        log.epoch_ends[0] = (0, cut)
+        if told_by.startswith("C9"):
+            broker.hook = hook
+            cluster.epochs[A] = 1
+        consumer._reader.changed()
+        await until(lambda: cursor.fetch_epoch == 1)
+        consumer.stop_at({A: 50})
+        read = [record.value for one in first.batches for record in one]
+        while not consumer.finished:
+            for fetched in await consumer.poll(5):
+                assert fetched.error is None
+                read += [record.value for one in fetched.batches for record in one]
+        assert read == [b"%d" % n for n in range(cut)] + [b"new %d" % n for n in range(cut, 50)]
+        assert said == [], "nothing that was delivered is gone"
+        epochs = [one for one in broker.asked if isinstance(one, OffsetForLeaderEpochRequest)]
+        assert bool(epochs) == told_by.startswith("C9")
+
+
+async def test_C10_a_fetch_that_tells_of_a_cut_before_the_position_is_told_and_read_on_where_it_was_cut():
+    log = Log().fill(20)
+    cluster = FakeCluster({A: log})
+    said = []
+    async with Consumer(cluster, QUICK) as consumer:
+        consumer.on_notice = said.append
+        consumer.assign({A: 0})
+        while consumer.position(A) != 20:
+            await consumer.poll(1)
+        log.batches.pop()
+        log.end = 10
+        log.epoch_ends[0] = (0, 10)
+        async with asyncio.timeout(10):
+            while consumer.position(A) != 10:
+                await consumer.poll(0.02)
+        assert "position 20 is gone; reading on at 10" in said[0]
+        assert not [one for one in cluster.brokers[0].asked if isinstance(one, OffsetForLeaderEpochRequest)]
 
 
 async def test_C9_a_truncated_log_without_a_policy_is_an_error():

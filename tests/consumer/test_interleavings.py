@@ -4,6 +4,10 @@ wake-ups, on purpose."""
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +31,34 @@ def test_A3_08_E27_E33_after_any_interleaving_every_owned_unpaused_partition_is_
 
 def test_the_interleavings_are_of_every_kind_of_membership():
     assert {schedules.Schedule(seed).protocol for seed in range(120)} == set(schedules.PROTOCOLS)
+
+
+SEEDS = {"none": 2, "range": 1, "cooperative-sticky": 5, "consumer": 0}
+
+
+@pytest.mark.parametrize("protocol", schedules.PROTOCOLS)
+def test_an_interleaving_is_the_same_every_time(protocol):
+    one, two = (schedules.run(SEEDS[protocol]) for _ in range(2))
+    assert one.protocol == protocol
+    assert len(one.trace) > 50
+    assert one.trace == two.trace
+
+
+@pytest.mark.process
+def test_an_interleaving_is_the_same_in_every_process():
+    """Sets of words are walked in another order in each."""
+    program = (
+        f"from tests.consumer import schedules\nfor seed in {list(SEEDS.values())}: print(schedules.run(seed).trace)"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, check=True, cwd=Path(__file__).parents[2],
+            env=os.environ | {"PYTHONHASHSEED": str(number)},
+        ).stdout
+        for number in (1, 2)
+    ]  # fmt: skip
+    assert len(told[0]) > 10_000
+    assert told[0] == told[1]
 
 
 async def test_E12_two_full_fetchers_do_not_wake_one_another_for_ever():
@@ -119,11 +151,27 @@ async def test_E29_A3_05_resuming_what_is_not_paused_is_nothing_at_all():
     cluster = FakeCluster({TPS[0]: Log().fill(100)})
     async with Consumer(cluster, SETTINGS) as consumer:
         consumer.assign({TPS[0]: 0})
-        await consumer.poll(1)
-        position = consumer.position(TPS[0])
+        (first,) = await consumer.poll(1)
+        cursor = consumer._reader.cursors[TPS[0]]
+        await until(lambda: cursor.fetch_at == 100)  # all the rest is buffered
+        chunks = list(cursor.chunks)
+        place = cursor.generation, cursor.fetch_at, consumer.position(TPS[0])
+        woken, consumer._reader.changed = [], lambda: woken.append(True)
         for _ in range(3):
             consumer.resume(TPS[0])
-        assert consumer.position(TPS[0]) == position
+            consumer.resume("t")
+        del consumer._reader.changed
+        assert (cursor.generation, cursor.fetch_at, consumer.position(TPS[0])) == place
+        assert list(cursor.chunks) == chunks, "what is buffered stays"
+        assert not woken, "nobody has to look"
+        read = [record.offset for one in first.batches for record in one]
+        async with asyncio.timeout(5):
+            while len(read) < 100:
+                read += [record.offset for got in await consumer.poll(1) for one in got.batches for record in one]
+        assert read == list(range(100))
+        asked = [part.fetch_offset for one in cluster.brokers[0].fetches for t in one.topics for part in t.partitions]
+        assert asked == sorted(asked), "nothing is asked for again"
+        assert all(one.session_epoch > 0 for one in cluster.brokers[0].fetches[1:])
 
 
 async def test_E31_A3_07_a_partition_that_is_assigned_again_starts_unpaused():

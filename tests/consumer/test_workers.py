@@ -16,6 +16,7 @@ from kcli.consumer.workers import Workers
 from kcli.model import TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
+from tests.consumer import outliving
 
 PARTITIONS = 6
 GROUP = GroupSettings(
@@ -53,7 +54,7 @@ async def test_A3_01_A3_13_each_partition_has_a_worker_and_a_revocation_waits_fo
     busy: dict[TopicPartition, str] = {}
 
     def work_of(name: str) -> Callable[[Fetched], object]:
-        async def work(fetched: Fetched) -> None:
+        async def work(fetched: Fetched, stop: asyncio.Event) -> None:
             at = TopicPartition(fetched.topic, fetched.partition)
             assert at not in busy, "two work on one partition"
             busy[at] = name
@@ -85,7 +86,7 @@ async def test_A3_02_what_was_worked_off_is_committed_one_past_it_with_its_epoch
     async with running(records=60) as (sandbox, client), member(client) as consumer:
         done: list[int] = []
 
-        async def work(fetched: Fetched) -> None:
+        async def work(fetched: Fetched, stop: asyncio.Event) -> None:
             done.extend(numbers(fetched))
 
         workers = Workers(consumer, work)
@@ -104,7 +105,7 @@ async def test_A3_03_a_slow_worker_pauses_its_partition_and_nobody_else_s() -> N
         gate = asyncio.Event()
         most = 0
 
-        async def work(fetched: Fetched) -> None:
+        async def work(fetched: Fetched, stop: asyncio.Event) -> None:
             nonlocal most
             worker = workers._workers[TopicPartition(fetched.topic, fetched.partition)]
             most = max(most, len(worker.queue))
@@ -130,7 +131,7 @@ async def test_A3_14_a_revocation_with_a_full_queue_does_not_hang() -> None:
         slow = asyncio.Event()
         seen: list[int] = []
 
-        async def work(fetched: Fetched) -> None:
+        async def work(fetched: Fetched, stop: asyncio.Event) -> None:
             if not slow.is_set():
                 await asyncio.sleep(0.05)
             seen.extend(numbers(fetched))
@@ -151,7 +152,7 @@ async def test_A3_14_a_revocation_with_a_full_queue_does_not_hang() -> None:
 async def test_A3_16_what_a_worker_raises_ends_the_run_and_its_record_is_not_committed() -> None:
     async with running(records=12) as (_, client), member(client) as consumer:
 
-        async def work(fetched: Fetched) -> None:
+        async def work(fetched: Fetched, stop: asyncio.Event) -> None:
             if fetched.partition == 3:
                 raise ValueError("cannot do this one")
 
@@ -167,7 +168,7 @@ async def test_A3_17_closing_the_consumer_ends_the_run() -> None:
     async with running() as (_, client):
         consumer = member(client)
 
-        async def work(fetched: Fetched) -> None:
+        async def work(fetched: Fetched, stop: asyncio.Event) -> None:
             raise AssertionError("there is nothing to do")
 
         workers = Workers(consumer, work)
@@ -176,3 +177,20 @@ async def test_A3_17_closing_the_consumer_ends_the_run() -> None:
         await consumer.close()
         (ended,) = await asyncio.gather(working, return_exceptions=True)
         assert type(ended).__name__ == "Closed"
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_E36_E53_A3_13_a_worker_that_takes_three_times_the_rebalance_timeout_loses_its_partition(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kcli.sandbox.answers.consumer_group_heartbeat.HEARTBEAT", 0.05)
+    settings = GroupSettings(group="g", auto_commit=False, rebalance_timeout=outliving.TIMEOUT, protocol=protocol)
+    if protocol == "classic":
+        settings = settings.replace(heartbeat_interval=0.1, session_timeout=6.0)
+    async with Sandbox(topics={"t": 2}, rebalance_delay=0) as sandbox:
+        async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+            async with client.producer(ProducerSettings(linger=0.0)) as producer:
+                for n in range(40):
+                    await producer.send("t", b"%d" % n, partition=n % 2)
+            await outliving.tell(client, "t", settings, 40)
+        assert sandbox.violations == []

@@ -10,6 +10,7 @@ from kcli.consumer.assignors import ASSIGNORS, assign
 from kcli.consumer.protocol import Subscription, encode_sticky
 from kcli.errors import UsageError
 from kcli.model import TopicPartition as TP
+from tests.effort import tries
 
 TOPICS = ["a", "b", "c", "d"]
 layouts = st.dictionaries(st.sampled_from(TOPICS), st.integers(1, 6).map(lambda n: [()] * n), max_size=4)
@@ -28,7 +29,7 @@ groups = st.dictionaries(st.text("mnop-é\U0001f600", min_size=1, max_size=4), s
 
 
 @pytest.mark.parametrize("name", ASSIGNORS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(layout=layouts, members=groups)
 def test_E50_each_partition_goes_to_one_member_that_wants_it(name, layout, members) -> None:  # type: ignore[no-untyped-def]
     shares = assign(name, layout, members)
@@ -45,7 +46,7 @@ def test_E50_each_partition_goes_to_one_member_that_wants_it(name, layout, membe
         assert not missing
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(layout=layouts, members=st.integers(1, 6), joins=st.integers(0, 3), leaves=st.integers(0, 3))
 def test_E52_cooperative_rounds_end_balanced_and_move_no_more_than_needed(layout, members, joins, leaves) -> None:  # type: ignore[no-untyped-def]
     topics = sorted(layout)

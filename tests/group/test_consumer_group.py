@@ -112,6 +112,23 @@ async def test_E53_E59_a_fenced_member_loses_all_and_joins_again_with_the_same_i
         assert "OffsetCommit" not in kafka.log
 
 
+async def test_E53_an_epoch_that_is_fenced_during_a_revocation_is_lost_and_not_committed() -> None:
+    kafka = Fake848()
+    async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
+        await until(lambda: kafka.owned)
+        reader.positions = {TP("t", 0): OffsetAndEpoch(5)}
+        reader.settled.clear()
+        kafka.want(1, 2, 3)
+        await until(lambda: "settling" in kafka.log)
+        kafka.errors["ConsumerGroupHeartbeat"] = deque([codes.FENCED_MEMBER_EPOCH])
+        await until(lambda: session.generation < 0)
+        reader.settled.set()
+        await until(lambda: reader.owned == {TP("t", n) for n in (1, 2, 3)} and session.generation > 0)
+        assert "lost" in kafka.log
+        assert "revoked" not in kafka.log
+        assert "OffsetCommit" not in kafka.log
+
+
 @pytest.mark.parametrize(
     "trouble",
     [codes.NOT_COORDINATOR, codes.COORDINATOR_LOAD_IN_PROGRESS, ConnectError("gone", sent=True)],
@@ -193,6 +210,7 @@ async def test_B29_a_callback_that_raises_ends_the_session() -> None:
     reader = Reader(kafka.log)
 
     async def broken(partitions: set[TP]) -> None:
+        reader.owned |= partitions
         raise RuntimeError("the user's own")
 
     reader.on_assigned = broken  # type: ignore[method-assign]
@@ -202,6 +220,8 @@ async def test_B29_a_callback_that_raises_ends_the_session() -> None:
     with pytest.raises(RuntimeError, match="the user's own"):
         session.check()
     await session.close()
+    assert kafka.count("lost") == 1
+    assert not reader.owned
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,44 @@ async def test_E36_a_handler_that_hangs_does_not_keep_the_group_waiting_for_ever
     async with member(kafka, FAST.replace(rebalance_timeout=0.1)) as (_, reader):
         await until(lambda: reader.owned)
         reader.settled.clear()
+        del kafka.log[:]
+        began = asyncio.get_running_loop().time()
         kafka.rebalance()
+        await until(lambda: "JoinGroup" in kafka.log)
+        assert asyncio.get_running_loop().time() - began > 0.05, "half of the timeout at least"
         await until(lambda: kafka.generation == 2 and reader.owned)
+        order = [one for one in kafka.log if one not in ("Heartbeat", "refresh", "Metadata")]
+        assert order[:3] == ["settling", "revoked", "JoinGroup"]
+        assert "settled" not in kafka.log
+
+
+async def test_E53_a_generation_that_goes_during_a_revocation_is_lost_and_not_committed() -> None:
+    kafka = FakeKafka()
+    async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
+        await until(lambda: reader.owned)
+        reader.positions = {TP("t", 0): OffsetAndEpoch(5)}
+        reader.settled.clear()
+        kafka.rebalance()
+        await until(lambda: "settling" in kafka.log)
+        kafka.fence(session.member_id)
+        await until(lambda: session.generation < 0)
+        reader.settled.set()
+        await until(lambda: reader.owned and session.generation > 0)
+        assert "lost" in kafka.log
+        assert "revoked" not in kafka.log
+        assert "OffsetCommit" not in kafka.log
+
+
+async def test_E53_a_user_is_not_waited_for_when_the_generation_has_gone() -> None:
+    kafka = FakeKafka()
+    async with member(kafka, FAST.replace(rebalance_timeout=600.0)) as (session, reader):
+        await until(lambda: reader.owned)
+        reader.settled.clear()
+        kafka.rebalance()
+        await until(lambda: "settling" in kafka.log)
+        kafka.fence(session.member_id)
+        await until(lambda: reader.owned and session.generation > 1, within=60)
+        assert "lost" in kafka.log
         assert "settled" not in kafka.log
 
 
@@ -168,6 +204,7 @@ async def test_B29_a_callback_that_raises_ends_the_session() -> None:
     reader = Reader(kafka.log)
 
     async def broken(partitions: set[TP]) -> None:
+        reader.owned |= partitions
         raise RuntimeError("the user's own")
 
     reader.on_assigned = broken  # type: ignore[method-assign]
@@ -177,6 +214,8 @@ async def test_B29_a_callback_that_raises_ends_the_session() -> None:
     with pytest.raises(RuntimeError, match="the user's own"):
         session.check()
     await session.close()
+    assert kafka.count("lost") == 1
+    assert not reader.owned
 
 
 async def test_E47_not_polled_means_leave_and_lost_and_the_next_poll_joins_again() -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
 from kcli import codes
+from kcli.consumer.unpacking import SMALL
 from kcli.errors import BrokerError, Closed, UnsupportedVersion, UsageError
 from kcli.model import TopicPartition
+from kcli.proto import compression, core
+from kcli.proto.batch import seal
+from kcli.proto.schema import Buffer
 from tests.share.world import gather, until, values, world
 
 
@@ -298,3 +303,26 @@ async def test_ranges_of_one_batch_are_windows_of_it_and_are_told_by_their_deliv
                 consumer.acknowledge(one)
             assert await consumer.commit(5) == []
             assert w.start() == 20
+
+
+async def test_B31_large_batches_are_decompressed_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[bool, int]] = []
+    decompress = compression.decompress
+
+    def noted(codec: str, data: Buffer, bound: int) -> Buffer:
+        made = decompress(codec, data, bound)
+        seen.append((threading.current_thread() is threading.main_thread(), len(made)))
+        return made
+
+    monkeypatch.setattr(compression, "decompress", noted)
+    async with world() as w:
+        for size in (1 << 20, 100, 1 << 21):
+            builder = core.Builder()
+            builder.append(1000, None, b"x" * size, ())
+            w.sandbox.faults.append("t", 0, bytes(seal(builder.take(), 1, 1000, 1000, codec="zstd").data))
+        async with w.member(explicit=False) as consumer:
+            got = [one for _ in range(3) for one in await consumer.poll(1)]
+            sizes = [len(record.value or b"") for one in got for batch in one.batches for record in batch]
+    assert sizes == [1 << 20, 100, 1 << 21]
+    assert [main for main, size in seen if size > SMALL] == [False, False]
+    assert [main for main, size in seen if size < SMALL] == [True]

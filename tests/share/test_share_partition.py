@@ -102,11 +102,11 @@ async def test_E66_one_offset_that_is_not_ours_refuses_all_that_is_said_with_it(
 
 
 async def test_E66_a_lock_that_runs_out_frees_the_records_and_a_renewal_keeps_them(world: World) -> None:
-    world.lock = 0.08
+    world.lock = 1.0
     world.take()
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.6)
     world.say(0, 9, RENEW)
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.6)
     assert world.take("b") == [(10, 29, 2)]
     world.say(0, 9, ACCEPT)
     assert world.share.start == 10

@@ -1,0 +1,44 @@
+"""Tells that the event loop turned late: whatever held it also held the heartbeats of a group's member (B31)."""
+
+from __future__ import annotations
+
+import asyncio
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TICK = 1.0
+LATE = 3.0  # seconds: a heartbeat of the usual interval was not sent
+PAUSE = 60.0  # seconds between two sentences
+
+
+class Lateness:
+    """Looks at the loop's clock every TICK seconds until closed. `say` hears of a loop that was held for more than
+    LATE seconds, at most every PAUSE seconds; `limit` says after how long the coordinator gives the partitions away."""
+
+    def __init__(self, say: Callable[[str], None], limit: str) -> None:
+        self._say = say
+        self._limit = limit
+        self._loop = asyncio.get_running_loop()
+        self._quiet_until = self._loop.time()
+        self._due = 0.0
+        self._again()
+
+    def _again(self) -> None:
+        self._due = self._loop.time() + TICK
+        self._timer = self._loop.call_at(self._due, self._look)
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        late = now - self._due
+        if late > LATE and now >= self._quiet_until:
+            self._quiet_until = now + PAUSE
+            self._say(
+                f"the event loop turned {late:.1f} s late: a handler was busy, or the process was stopped; without a "
+                f"heartbeat for {self._limit} this member loses its partitions"
+            )
+        self._again()
+
+    def close(self) -> None:
+        self._timer.cancel()
