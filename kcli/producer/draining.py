@@ -38,8 +38,8 @@ class Draining:
             queue.belongs_to(self._cluster.topic_id(queue.at.topic))
             batch = queue.sendable(now, self._node_id, ordered=settings.max_in_flight == 1)
             if batch is None:
-                if queue.waiting and queue.waiting[0].not_before > now:
-                    later = min(later or 1e18, queue.waiting[0].not_before)
+                if queue.rested_at() > now:
+                    later = min(later or 1e18, queue.rested_at())
                 continue
             if self._transactions is not None and not self._transactions.admits(queue.at):
                 continue

@@ -1,11 +1,13 @@
 """Hooks before a record is accepted and when its fate is known (A4.06, A5.07).
 
-In the order of registration. What a hook raises is a warning, never the record's fate. They need a record at a time,
+In the order of registration. What a hook raises is a warning, never the record's fate; also a CancelledError, because a
+hook does not wait and so is never the one that is cancelled. They need a record at a time,
 so with interceptors the bulk paths go record by record.
 """
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections import namedtuple
 
 TYPE_CHECKING = False
@@ -58,7 +60,7 @@ class Interceptors:
         for one in self._all:
             try:
                 changed: object = one.on_send(record)
-            except Exception as problem:  # noqa: BLE001 - a hook must not decide over records
+            except (Exception, CancelledError) as problem:  # noqa: BLE001 - a hook must not decide over records
                 self._warn(f"{type(one).__name__}.on_send raised {problem!r}; the record is sent as it was")
                 continue
             if isinstance(changed, ProducerRecord):
@@ -72,5 +74,5 @@ class Interceptors:
         for one in self._all:
             try:
                 one.on_acknowledgement(metadata, error)
-            except Exception as problem:  # noqa: BLE001 - as above
+            except (Exception, CancelledError) as problem:  # noqa: BLE001 - as above
                 self._warn(f"{type(one).__name__}.on_acknowledgement raised {problem!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import deque
 
+from kcli.backoff import LEAST, Floor
 from kcli.producer.batch import ProducerBatch
 
 TYPE_CHECKING = False
@@ -22,8 +23,8 @@ class PartitionQueue:
     that may not be in the log, so what comes next needs a new epoch (D27)."""
 
     __slots__ = (
-        "at", "epoch", "in_flight", "needs_epoch", "next_sequence", "of_before", "open", "producer_id", "proven",
-        "topic_id", "waiting",
+        "at", "epoch", "held_until", "in_flight", "needs_epoch", "next_sequence", "of_before", "open", "producer_id",
+        "proven", "returns", "topic_id", "waiting",
     )  # fmt: skip
 
     def __init__(self, at: TopicPartition) -> None:
@@ -37,6 +38,8 @@ class PartitionQueue:
         self.needs_epoch = False
         self.proven = False  # the leader has stored something of this epoch
         self.topic_id = b""
+        self.held_until = 0.0  # nothing goes before, to whomever
+        self.returns: Floor | None = None  # how often batches may come back and go again at once
         self.of_before: tuple[int, ...] = ()  # the last batch that was sent to another topic of this name
 
     @property
@@ -59,6 +62,8 @@ class PartitionQueue:
         if head.sealed is None or head.sealing or (self.needs_epoch and not self._unresolved(head)):
             return None
         if self.in_flight and (head.sent or not self._follows(ordered=ordered)):
+            return None
+        if now < self.held_until:
             return None
         if now < head.not_before and head.sent_to == node_id:
             return None  # backing off, unless somebody else leads now (D30)
@@ -97,6 +102,17 @@ class PartitionQueue:
         """It has to be sent again: to its place."""
         self.in_flight.remove(batch)
         self.insert(batch)
+
+    def hold(self, now: float, pause: float) -> None:
+        """A batch came back. Some may go again at once, to another leader or in a new epoch; where that does not end
+        there is `pause` between two."""
+        if self.returns is None:
+            self.returns = Floor(max(LEAST, pause))
+        self.held_until = now + self.returns.wait(now)
+
+    def rested_at(self) -> float:
+        """When the head may go again to who had it."""
+        return max(self.waiting[0].not_before, self.held_until) if self.waiting else 0.0
 
     def insert(self, batch: ProducerBatch) -> None:
         """Put it among the waiting by its number."""

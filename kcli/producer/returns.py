@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import after
 from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.producer.split import split
 from kcli.producer.verdict import LOST_SEQUENCE, Verdict, judge, maybe_written
@@ -87,6 +88,7 @@ class Returns:
             return
         queue.needs_epoch = queue.needs_epoch or renew
         queue.back(batch)
+        queue.hold(asyncio.get_running_loop().time(), self._settings.retry_backoff)
         self._on_ready()
 
     def lost(self, queue: PartitionQueue, batch: ProducerBatch, problem: KcliError) -> None:
@@ -111,14 +113,12 @@ class Returns:
             self._cluster.leader_moved(batch.at)
 
     def _again(self, queue: PartitionQueue, batch: ProducerBatch, *, wait: bool) -> None:
+        now, first = asyncio.get_running_loop().time(), self._settings.retry_backoff
         if wait:
-            import random
-
-            first, most = self._settings.retry_backoff, self._settings.retry_backoff_max
-            pause = min(first * 2.0 ** min(batch.retries, 30), most) * random.uniform(0.8, 1.2)
-            batch.not_before = asyncio.get_running_loop().time() + pause
+            batch.not_before = now + after(batch.retries, first, self._settings.retry_backoff_max)
         batch.retries += 1
         queue.back(batch)
+        queue.hold(now, first)
         self._on_ready()
 
 

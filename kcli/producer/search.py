@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.backoff import Backoff
 from kcli.errors import AuthError, BrokerError, KcliError
 
 TYPE_CHECKING = False
@@ -37,7 +38,7 @@ class Search:
         self._hopeless = hopeless
         self._leaders: asyncio.Task[None] | None = None
         self._id: asyncio.Task[None] | None = None
-        self._backoff = settings.retry_backoff
+        self._backoff = Backoff(settings.retry_backoff, settings.retry_backoff_max)
         self._in_vain: set[TopicPartition] = set()
 
     def identity(self, group: asyncio.TaskGroup) -> None:
@@ -77,11 +78,10 @@ class Search:
         self._refreshed(topics)
         still = {at for at in wanted if self._cluster.leader_id(at) < 0}
         if not still:
-            self._backoff = self._settings.retry_backoff
+            self._backoff.reset()
         elif not self._in_vain.issuperset(still):
             self._in_vain |= still
-            asyncio.get_running_loop().call_later(self._backoff, self._rested)
-            self._backoff = min(self._backoff * 2, self._settings.retry_backoff_max)
+            asyncio.get_running_loop().call_later(self._backoff.next(), self._rested)
         asyncio.get_running_loop().call_soon(self._found)  # when this task is done
 
     def _rested(self) -> None:

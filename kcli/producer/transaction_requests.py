@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import Backoff
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Transaction
 from kcli.producer.transaction_state import Fenced
@@ -59,7 +60,8 @@ class Coordination:
         key = of or self.key
         loop = asyncio.get_running_loop()
         until = loop.time() + self._settings.max_block if deadline is None else deadline
-        backoff, short = self._settings.retry_backoff, FIRST_WAIT
+        least, most = self._settings.retry_backoff, self._settings.retry_backoff_max
+        backoff, short = Backoff(least, most), Backoff(FIRST_WAIT, least)
         problem: KcliError
         while True:
             try:
@@ -86,14 +88,11 @@ class Coordination:
                 if not refused.code.retriable and refused.code not in PASSING:
                     raise
                 problem = refused
-            if loop.time() + backoff > until:
+            concurrent = isinstance(problem, BrokerError) and problem.code is codes.CONCURRENT_TRANSACTIONS
+            pause = (short if concurrent else backoff).next()  # the markers of the one before are being written
+            if loop.time() + pause > until:
                 raise DeadlineExceeded(f"{about}: no answer that counts in time; the last: {problem}") from problem
-            if isinstance(problem, BrokerError) and problem.code is codes.CONCURRENT_TRANSACTIONS:
-                await asyncio.sleep(short)  # the markers of the one before are being written
-                short = min(short * 2, self._settings.retry_backoff)
-                continue
-            await asyncio.sleep(backoff)
-            backoff = min(backoff * 2, self._settings.retry_backoff_max)
+            await asyncio.sleep(pause)
 
     def _patience(self, until: float) -> float:
         left = until - asyncio.get_running_loop().time()

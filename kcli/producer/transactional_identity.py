@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
+from kcli.errors import KcliError
 from kcli.producer.sequence import Identity
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 
@@ -49,4 +50,6 @@ class TransactionalIdentity(Identity):
             lambda one: codes.of(one.error_code),
             self._coordination.about,
         )
+        if answer.producer_id < 0 or answer.producer_epoch < 0:
+            raise KcliError(f"{self._coordination.about}: the coordinator gave no producer id, and no error either")
         self.become(answer.producer_id, answer.producer_epoch)

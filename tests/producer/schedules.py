@@ -212,12 +212,12 @@ class Schedule:
 def run(seed: int) -> list[object]:
     """Play one schedule; returns what it came to. Raises with a note of the seed."""
     chance = random.Random(-seed - 1)
-    random.seed(seed)  # the backoff has its jitter from there
+    random.seed(seed)
     schedule = Schedule(seed)
     try:
         with (
             patch("kcli.cluster.pool.urandom", chance.randbytes),
-            patch("kcli.cluster.pace.urandom", chance.randbytes),
+            patch("kcli.backoff.urandom", chance.randbytes),
             patch("random.Random", lambda *_: chance),
         ):
             play(schedule.scene())

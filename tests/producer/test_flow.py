@@ -422,6 +422,29 @@ def test_D43_flush_ends_linger_at_once_and_tells_what_is_left_at_its_deadline() 
     play(scene())
 
 
+@pytest.mark.parametrize("what", ["send", "send_records", "send_lines"])
+def test_D43_flush_waits_for_the_only_sender_that_still_looks_up_the_topic(what: str) -> None:
+    """Nothing is buffered when flush begins; the record comes later, and does not linger then."""
+
+    async def scene() -> None:
+        world = World(latency=1.0)
+        async with producing(world, linger=3600.0, delivery_timeout=4000.0) as producer:
+            calls = {
+                "send": lambda: producer.send("t", b"v"),
+                "send_records": lambda: producer.send_records("t", [(None, None, None, b"v", ())]),
+                "send_lines": lambda: producer.send_lines("t", b"v\n", 0, 2),
+            }
+            sending = asyncio.create_task(calls[what]())  # type: ignore[arg-type]
+            await asyncio.sleep(0.5)
+            assert producer.counts.accepted == 0
+            assert await producer.flush() == 0
+            assert producer.counts.acked == 1
+            assert now() < 10
+            await sending
+
+    play(scene())
+
+
 def test_D44_A4_27_A5_04_close_0_settles_everything_at_once_and_refuses_what_comes_after() -> None:
     async def scene() -> None:
         world = World(latency=1.0)

@@ -209,10 +209,16 @@ def test_D22_D27_a_batch_that_may_be_stored_is_asked_about_under_its_old_sequenc
             log.append(batch)
             return log.answer(codes.INVALID_RECORD)
 
-        world.log().script += [store_and_refuse, lose]
         async with producing(world) as producer:
-            await asyncio.gather(*await send_batches(producer, 3), return_exceptions=True)
-        assert world.log().records == values(3)
+            await asyncio.gather(*await send_batches(producer, 1))  # from now on several are on the wire at once
+            world.log().script += [store_and_refuse, lose]
+            told = await asyncio.gather(*await send_batches(producer, 3, first=1), return_exceptions=True)
+            await asyncio.gather(*await send_batches(producer, 1, first=4))
+        assert [isinstance(one, BrokerError) for one in told] == [True, False, False]
+        assert world.log().records == values(5)
+        stamps = [(b.producer_epoch, b.base_sequence) for b in world.log().seen]
+        assert stamps.count((0, 2)) == 2, "the second was asked about as it had been sent"
+        assert stamps[-1] == (1, 0), "and the epoch was renewed after that"
 
     play(scene())
 
@@ -279,6 +285,22 @@ def test_D31_a_batch_that_is_too_large_is_split_until_it_fits_and_stays_in_order
         assert world.log().records == [b"%050d" % n for n in range(40)]
         assert [(one.offset, one.timestamp) for one in told] == [(n, n) for n in range(40)]
         balanced(producer)
+
+    play(scene())
+
+
+def test_D31_a_split_uses_no_retry() -> None:
+    """One retry is allowed, and both halves need it."""
+
+    async def scene() -> None:
+        world = World()
+        async with producing(world, retries=1) as producer:
+            sent = [await producer.send("t", b"%d" % n, partition=0) for n in range(4)]
+            again = codes.NOT_ENOUGH_REPLICAS
+            world.log().script += [codes.MESSAGE_TOO_LARGE, again, Log.append, again]
+            await asyncio.gather(*sent)
+        assert world.log().records == values(4)
+        assert [batch.count for batch in world.log().seen] == [4, 2, 2, 2, 2]
 
     play(scene())
 

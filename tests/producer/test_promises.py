@@ -180,6 +180,48 @@ def test_A4_06_an_interceptor_that_raises_is_a_warning_and_the_record_is_deliver
     ]
 
 
+class Odd(Exception):
+    """An error of somebody's own."""
+
+
+@pytest.mark.parametrize("where", ["on_send", "on_acknowledgement"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("k"), RuntimeError("r"), AssertionError("a"), StopIteration(), OSError(5, "io"), Odd(), TimeoutError(),
+        MemoryError(), KcliError("ours"), BrokerError(codes.NOT_COORDINATOR, "t"), ExceptionGroup("many", [Odd()]),
+        asyncio.CancelledError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_A4_06_a_hook_may_raise_anything_and_the_record_is_delivered(error: BaseException, where: str) -> None:
+    """Also CancelledError, as of a future's result: a hook does not wait, so it is never the one that is cancelled."""
+    said: list[str] = []
+
+    class Raises:
+        def on_send(self, record: ProducerRecord) -> ProducerRecord:
+            if where == "on_send":
+                raise error
+            return record
+
+        def on_acknowledgement(self, metadata: RecordMetadata | None, problem: Exception | None) -> None:
+            if where == "on_acknowledgement":
+                raise error
+
+    async def scene() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context["message"]))
+        world = World()
+        async with hooked(world, Raises()) as producer:
+            for _ in range(3):
+                await (await producer.send("t", b"v", partition=0))
+        assert world.log().records == [b"v"] * 3
+        balanced(producer)
+
+    play(scene())
+    assert len(said) == 3
+    assert all(one.startswith(f"Raises.{where} raised {error!r}") for one in said)
+
+
 def test_A4_06_an_interceptor_is_told_what_failed() -> None:
     log: list[tuple[bytes, object]] = []
 

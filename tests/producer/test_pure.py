@@ -21,6 +21,7 @@ from kcli.producer.split import split
 from kcli.producer.verdict import Verdict, judge, maybe_written
 from kcli.proto.batch import read_batches
 from kcli.settings import ProducerSettings
+from tests.each import each
 
 EVERY_CODE = [codes.of(number) for number in range(-1, 134)]
 RETRIED = {
@@ -36,7 +37,7 @@ RETRIED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("code", EVERY_CODE, ids=lambda code: code.name)
+@each("code", EVERY_CODE, ids=lambda code: code.name)
 def test_D23_every_error_code_has_its_verdict(code: ErrorCode) -> None:
     special = {
         "NONE": (Verdict.DONE, Verdict.DONE),

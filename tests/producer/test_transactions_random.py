@@ -13,6 +13,7 @@ from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BufferFull, ConnectError, KcliError, UnknownOutcome, UsageError
 from kcli.model import GroupMetadata, TopicPartition
 from kcli.producer.transaction_state import AbortRequired
+from tests.effort import tries
 from tests.producer.books import TransactionLog
 from tests.producer.transacting import TransactionWorld, transacting
 from tests.producer.transaction_mischief import Mischief
@@ -134,7 +135,7 @@ class Run:
                 assert not stored
 
 
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(tries(20)))
 def test_D38_a_read_committed_view_holds_exactly_the_committed_transactions(block: int) -> None:
     for seed in range(block * 15, block * 15 + 15):
         try:

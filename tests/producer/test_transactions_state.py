@@ -7,6 +7,7 @@ import pytest
 from kcli import codes
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.producer.transaction_state import CALLS, FROM, AbortRequired, Standing, State
+from tests.each import each
 from tests.producer.transacting import TransactionWorld, transacting
 from tests.producer.world import play, producing
 
@@ -34,8 +35,8 @@ def standing(state: State) -> Standing:
     return made
 
 
-@pytest.mark.parametrize("before", State)
-@pytest.mark.parametrize("after", State)
+@each("before", State)
+@each("after", State)
 def test_D34_every_way_between_two_states_is_allowed_or_refused(before: State, after: State) -> None:
     made = standing(before)
     if (before, after) in WAYS:
@@ -48,8 +49,8 @@ def test_D34_every_way_between_two_states_is_allowed_or_refused(before: State, a
     assert set(FROM) == set(State)
 
 
-@pytest.mark.parametrize("state", State)
-@pytest.mark.parametrize("call", sorted(CALLS))
+@each("state", State)
+@each("call", sorted(CALLS))
 def test_D34_every_call_in_every_state_is_allowed_or_raises_and_changes_nothing(state: State, call: str) -> None:
     made = standing(state)
     if call in MAY[state]:

@@ -14,6 +14,7 @@ from kcli.errors import BrokerError, UnknownOutcome
 from kcli.producer.transaction_gate import FATAL
 from kcli.producer.verdict import MAYBE_WRITTEN, Verdict, judge
 from kcli.proto.messages.produce import BatchIndexAndErrorMessage, PartitionProduceResponse
+from tests.each import each
 from tests.producer.world import Batch, Log, World, balanced, play, producing, send_batches
 
 ROWS = sorted((row for row in vars(codes).values() if isinstance(row, ErrorCode)), key=lambda row: row.number)
@@ -33,7 +34,7 @@ OF_ITS_OWN = {  # codes that mean something to an idempotent producer beyond "ag
 }
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@each("row", ROWS, ids=lambda row: row.name)
 def test_D23_every_code_is_judged_as_java_does(row: ErrorCode) -> None:
     verdict = judge(row, records=2, next_in_line=True, idempotent=True)
     assert row.retriable == JAVA[row.number]
@@ -43,7 +44,7 @@ def test_D23_every_code_is_judged_as_java_does(row: ErrorCode) -> None:
         assert verdict is (Verdict.AGAIN if JAVA[row.number] else Verdict.FAILED)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@each("row", ROWS, ids=lambda row: row.name)
 def test_D23_every_code_ends_in_the_world_as_its_class_says(row: ErrorCode) -> None:
     """Once for the first of three batches: the record arrives all the same, or fails with the code's own number."""
 
