@@ -1,7 +1,8 @@
 """`python -m kcli.sandbox [--port N] [--brokers N] [--data DIR] [--topic NAME:PARTITIONS]
 [--feature transaction.version=1]`: the sandbox as a process.
 
-Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, or with `--exit-with-stdin` when stdin ends."""
+Prints one line of JSON once it listens; ends on SIGINT, SIGTERM, SIGHUP, or with
+`--exit-with-stdin` when stdin ends."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import asyncio
 import os
 import sys
 
+from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.sandbox.sandbox import Sandbox
 
@@ -35,8 +37,6 @@ def _arguments() -> Namespace:
 
 
 async def _serve(arguments: Namespace) -> None:
-    import signal
-
     topics = {}
     for text in arguments.topic:
         name, _, count = text.partition(":")
@@ -44,8 +44,7 @@ async def _serve(arguments: Namespace) -> None:
     features = {name: int(level) for name, _, level in (text.partition("=") for text in arguments.feature)}
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+    watchdog.listen(loop, lambda number: ended.set())
     sandbox = Sandbox(
         arguments.brokers, arguments.host, arguments.port, arguments.data, topics, not arguments.no_auto_create,
         anywhere=arguments.anywhere, features=features,
@@ -72,4 +71,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    watchdog.arm()
     sys.exit(main())

@@ -1,4 +1,5 @@
-"""What a broker looks at in a produced batch: the 61 bytes before the records, and the checksum. Never a record."""
+"""What a broker looks at in a produced batch: the 61 bytes before the records, and the checksum. At records only where
+the topic is compacted: all of them need a key."""
 
 from __future__ import annotations
 
@@ -110,6 +111,18 @@ def _judge(header: Header) -> None:
         raise BrokerError(codes.INVALID_RECORD, message="clients may not write control batches")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         raise BrokerError(codes.INVALID_RECORD, message="a producer id without epoch and sequence")
+
+
+def keyless(records: Buffer) -> list[int]:
+    """Which records of a batch have no key. Raises BrokerError INVALID_RECORD for what cannot be read."""
+    from kcli.errors import DecodeError
+    from kcli.proto.batch import read_batches
+
+    try:
+        lengths = read_batches(records, check_crcs=False)[0].columns().key_lengths
+    except DecodeError as broken:
+        raise BrokerError(codes.INVALID_RECORD, message=str(broken)) from broken
+    return [row for row, length in enumerate(lengths) if length < 0] if min(lengths, default=0) < 0 else []
 
 
 def corrupted(records: Buffer) -> bytes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from kcli.sandbox.call import Call, CloseConnection
+from kcli.sandbox.door import Door
 from kcli.sandbox.link import Link
 
 TYPE_CHECKING = False
@@ -28,8 +27,8 @@ class SandboxBroker:
         self.idle: float | None = None
         self.sessions: dict[int, FetchSession] = {}
         self._share_sessions: ShareSessions | None = None
-        self._server: asyncio.Server | None = None
-        self._links: set[Link] = set()
+        self._door: Door | None = None
+        self._links: dict[Link, None] = {}  # the oldest first
 
     @property
     def share_sessions(self) -> ShareSessions:
@@ -42,20 +41,25 @@ class SandboxBroker:
 
     @property
     def alive(self) -> bool:
-        return self._server is not None
+        return self._door is not None
+
+    @property
+    def connections(self) -> int:
+        """How many there are, with those that are not done with TLS."""
+        return len(self._links) + (self._door.coming if self._door is not None else 0)
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Link(self), self.host, self.port, ssl=self.sandbox.tls)
-        self.port = self._server.sockets[0].getsockname()[1]
+        door = Door(lambda: Link(self), self.sandbox.admits, self.sandbox.no_more_files, self.sandbox.tls)
+        self.port = await door.open(self.host, self.port)
+        self._door = door
 
     async def stop(self) -> None:
         """Stop listening and break all connections, as a process that dies."""
-        if self._server is None:
+        if self._door is None:
             return
-        self._server.close()
-        self._server = None
+        door, self._door = self._door, None
+        await door.close()
         self.sessions.clear()
         links = list(self._links)
         self.drop_links()
@@ -66,6 +70,14 @@ class SandboxBroker:
         for link in list(self._links):
             link.abort()
 
+    def quiet_link(self) -> Link | None:
+        """The oldest connection that has asked for nothing yet."""
+        return next((link for link in self._links if not link.asked), None)
+
+    def turn_away(self) -> bool:
+        """Whoever began to connect first and is not done with TLS goes; whether there was anybody."""
+        return self._door is not None and self._door.turn_away()
+
     def close_idle_after(self, seconds: float | None) -> None:
         """For the connections that are open too."""
         self.idle = seconds
@@ -73,9 +85,9 @@ class SandboxBroker:
             link.used()
 
     def linked(self, link: Link) -> None:
-        self._links.add(link)
+        self._links[link] = None
 
     def unlinked(self, link: Link) -> None:
-        self._links.discard(link)
+        self._links.pop(link, None)
         if self._share_sessions is not None:
             self._share_sessions.unlinked(link)

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+    from typing import TypeVar
+
     from kcli.codes import ErrorCode
     from kcli.sandbox.broker import SandboxBroker
     from kcli.sandbox.entrance import Entrance
     from kcli.sandbox.link import Link
 
+    One = TypeVar("One")
 
 ANONYMOUS = "User:ANONYMOUS"
+TURN = 64  # rows of a request that are answered before others have their turn
+
+
+async def in_turns(rows: Iterable[One]) -> AsyncIterator[One]:
+    """The rows of a request that may have many: other connections are answered in between."""
+    for number, row in enumerate(rows, 1):
+        yield row
+        if not number % TURN:
+            await asyncio.sleep(0)
 
 
 class Call:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 BOOLEAN, STRING, INT, LONG, DOUBLE, LIST = 1, 2, 3, 5, 6, 7
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 TOPIC, BROKER = 2, 4
@@ -75,7 +79,7 @@ def checked(name: str, value: str | None) -> str:
     return value
 
 
-def altered(current: dict[str, str], operations: list[tuple[str, int, str | None]]) -> dict[str, str]:
+def altered(current: dict[str, str], operations: Iterable[tuple[str, int, str | None]]) -> dict[str, str]:
     """`current` with incremental operations (name, SET…SUBTRACT, value) applied. Raises BrokerError INVALID_CONFIG."""
     changed = dict(current)
     for name, operation, value in operations:

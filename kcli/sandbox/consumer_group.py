@@ -82,8 +82,7 @@ class ConsumerGroup:
     # -- heartbeats -------------------------------------------------------------------------------------------------
 
     def heartbeat(self, request: ConsumerGroupHeartbeatRequest, client_id: str, host: str) -> ConsumerMember | None:
-        """The member as it is now, None when it left. Raises BrokerError."""
-        _check(request)
+        """The member as it is now, None when it left, of a request that `check` let pass. Raises BrokerError."""
         if request.member_epoch < 0:
             self._leave(self._known(request.member_id, request.instance_id), request.member_epoch)
             return None
@@ -109,7 +108,7 @@ class ConsumerGroup:
             old.stop_timers()
             member.assigned, self.target[member.id] = old.assigned, self.target.pop(old.id)
             member.topics, member.regex, member.assignor = old.topics, old.regex, old.assignor
-        member.instance_id, member.told = request.instance_id, None
+        member.instance_id, member.told = request.instance_id or member.instance_id, None
         self.members[member.id] = member
         self.target.setdefault(member.id, set())
         return member
@@ -124,10 +123,16 @@ class ConsumerGroup:
         return member
 
     def _known(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+        """Who says a name or none is looked up by that: no name means that it has not changed, as in Kafka."""
         found = self.members.get(member_id)
-        if found is None or found.instance_id != instance_id:
-            fenced = instance_id and any(m.instance_id == instance_id for m in self.members.values())
-            raise BrokerError(codes.FENCED_INSTANCE_ID if fenced else codes.UNKNOWN_MEMBER_ID)
+        if instance_id is not None:
+            owner = next((m for m in self.members.values() if m.instance_id == instance_id), None)
+            if owner is None:
+                raise BrokerError(codes.UNKNOWN_MEMBER_ID, message=f"Instance id {instance_id} is unknown.")
+            if owner is not found:
+                raise BrokerError(codes.FENCED_INSTANCE_ID)
+        if found is None:
+            raise BrokerError(codes.UNKNOWN_MEMBER_ID)
         return found
 
     @staticmethod
@@ -224,22 +229,41 @@ class ConsumerGroup:
             member.stop_timers()
 
 
-def _check(request: ConsumerGroupHeartbeatRequest) -> None:
+def check(request: ConsumerGroupHeartbeatRequest) -> None:
     """Raises BrokerError UNSUPPORTED_ASSIGNOR, INVALID_REQUEST, INVALID_REGULAR_EXPRESSION."""
-    import re
-
+    wrong = _impossible(request)
+    if wrong is not None:
+        raise BrokerError(codes.INVALID_REQUEST, message=wrong)
     if request.server_assignor is not None and request.server_assignor not in ASSIGNORS:
         text = (
             f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {', '.join(ASSIGNORS)}."
         )
         raise BrokerError(codes.UNSUPPORTED_ASSIGNOR, message=text)
-    if not request.member_id:
-        raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
-    if request.member_epoch == JOIN and (request.topic_partitions or request.rebalance_timeout_ms < 0):
-        raise BrokerError(codes.INVALID_REQUEST, message="a member that joins owns nothing and says its timeout")
     if request.subscribed_topic_regex:
+        import re
+
         try:
             re.compile(request.subscribed_topic_regex)
         except re.error as broken:
             text = f"SubscribedTopicRegex `{request.subscribed_topic_regex}` is not valid: {broken}."
             raise BrokerError(codes.INVALID_REGULAR_EXPRESSION, message=text) from broken
+
+
+def _impossible(request: ConsumerGroupHeartbeatRequest) -> str | None:
+    """What makes no sense in a heartbeat, in Kafka's words."""
+    told = {"GroupId": request.group_id, "InstanceId": request.instance_id, "RackId": request.rack_id}
+    for name, value in (told | {"MemberId": request.member_id}).items():
+        if value == "":
+            return f"{name} can't be empty."
+    if request.member_epoch < AWAY:
+        return "MemberEpoch is invalid."
+    if request.member_epoch == AWAY and request.instance_id is None:
+        return "InstanceId can't be null."
+    if request.member_epoch == JOIN:
+        if request.rebalance_timeout_ms == -1:
+            return "RebalanceTimeoutMs must be provided in first request."
+        if request.topic_partitions is None or request.topic_partitions:
+            return "TopicPartitions must be empty when (re-)joining."
+        if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
+            return "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining."
+    return None

@@ -15,6 +15,7 @@ import secrets
 
 from kcli.errors import KcliError, UsageError
 from kcli.sandbox.catalogue import call_of, rows
+from kcli.sandbox.door import Door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from kcli.sandbox.sandbox import Sandbox
 
 LONGEST = 64 * 1024  # bytes of a line
+DEEPEST = 100  # brackets of a line: deeply nested JSON goes beyond the interpreter's recursion
 HOST = "127.0.0.1"
+MOST = 16  # connections
+PATIENCE = 10.0  # seconds for the first line
 
 
 class Control:
@@ -32,44 +36,57 @@ class Control:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._token = secrets.token_urlsafe(16)
-        self._server: asyncio.Server | None = None
+        self._port = 0
+        self._door: Door | None = None
         self._writers: set[asyncio.StreamWriter] = set()
 
     @property
     def address(self) -> str:
         """What the broker config says; "" before `start`."""
-        if self._server is None:
-            return ""
-        return f"{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
+        return f"{HOST}:{self._port}/{self._token}" if self._door is not None else ""
 
     async def start(self) -> None:
         """Listen on a free port of loopback."""
-        self._server = await asyncio.start_server(self._serve, HOST, 0, limit=LONGEST)
+        door = Door(self._met, self._admits, self._sandbox.no_more_files)
+        self._port = await door.open(HOST, 0)
+        self._door = door
 
     async def close(self) -> None:
         """Stop listening and end all connections."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        if self._door is not None:
+            door, self._door = self._door, None
+            await door.close()
         for writer in list(self._writers):
             writer.transport.abort()
+
+    def _met(self) -> asyncio.StreamReaderProtocol:
+        loop = asyncio.get_running_loop()
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(LONGEST, loop), self._serve, loop)
+
+    def _admits(self) -> bool:
+        return len(self._writers) < MOST
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
         try:
-            while line := await reader.readline():
+            async with asyncio.timeout(PATIENCE):
+                line = await reader.readline()
+            while line:
                 answer = await self._answer(line)
                 if answer is None:
                     break  # whoever has no token hears nothing
                 writer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
                 await writer.drain()
-        except (ConnectionError, ValueError):
-            pass  # it is gone, or its line has no end
+                line = await reader.readline()
+        except (ConnectionError, ValueError, TimeoutError):
+            pass  # it is gone, its line has no end, or it says nothing
         finally:
             self._writers.discard(writer)
             writer.close()
 
     async def _answer(self, line: bytes) -> dict[str, Any] | None:
+        if line.count(b"[") + line.count(b"{") > DEEPEST:
+            return None
         try:
             told = json.loads(line)
             token = told["token"]
@@ -88,7 +105,10 @@ class Control:
     async def _do(self, told: dict[str, Any]) -> None:
         what = told.get("do")
         if what == "fault":
-            call_of(self._sandbox, str(told.get("name")), told.get("with") or {})()
+            given = told.get("with") or {}
+            if not isinstance(given, dict):
+                raise UsageError("what a fault is told is an object: its parameters by name")
+            call_of(self._sandbox, str(told.get("name")), given)()
         elif what == "clear":
             self._sandbox.faults.clear()
         elif what == "stop":

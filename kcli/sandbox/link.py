@@ -6,7 +6,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import socket
+import time
 from collections import deque
+from contextlib import suppress
 
 from kcli import codes
 from kcli.errors import DecodeError
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
 
 MAX_REQUEST = 100 * 1024 * 1024
 MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
+MAX_WAITING_BYTES = 16 * 1024 * 1024
+MOST_HELD = 256 * 1024 * 1024
+"""Bytes of requests, whole and half, that all connections to all brokers may hold together."""
+FREE = 1024 * 1024  # bytes that a connection may hold however much the others do
+KEPT = 2 * 1024 * 1024  # the largest buffer of a connection that is used again
+IN_A_ROW = 8  # requests of one connection that are answered before others have their turn
 CHUNK = 512 * 1024
 SMALL = 16 * 1024
 PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
@@ -44,13 +52,19 @@ class Link(asyncio.BufferedProtocol):
         self.witness: Witness | None = None  # what this peer must not do, once it said that it is kcli
         self.frames: deque[memoryview] = deque()  # that wait for their turn
         self.entrance: Entrance | None = None  # on a listener with SASL
+        self.since = time.monotonic()
+        self.asked = False  # whether it ever sent a whole request
         self.held: list[Buffer] = []  # an answer that goes out with the next one (a fault)
-        self._reader = FrameReader(MAX_REQUEST)
+        self._reader = FrameReader(MAX_REQUEST, KEPT)
+        self._unanswered = 0  # bytes of the frames that came whole
+        self._taken = 0  # bytes that this connection takes of those of all
         self._more: asyncio.Future[None] | None = None  # serve() waits for a frame
         self._drained: asyncio.Future[None] | None = None  # serve() waits for the socket
         self._full = False
         self._deaf = False
         self._lost = False
+        self._ended = False  # whether its end came in order
+        self._waits_its_turn = False
         self._idle: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None]
 
@@ -60,7 +74,8 @@ class Link(asyncio.BufferedProtocol):
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         transport.set_write_buffer_limits(high=CHUNK)
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * CHUNK)
+        with suppress(OSError):  # it went already; connection_lost comes
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * CHUNK)
         if self.broker.sandbox.users is not None:
             from kcli.sandbox.entrance import Entrance
 
@@ -76,15 +91,32 @@ class Link(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         try:
-            self.frames.extend(self._reader.received(nbytes))
+            frames = self._reader.received(nbytes)
         except DecodeError:  # HTTP, TLS, a size out of this world: not a Kafka client, nothing to say to it (3.7)
             self.transport.abort()
             return
-        if len(self.frames) > MAX_WAITING:
+        self.frames.extend(frames)
+        self._unanswered += sum(map(len, frames))
+        self._weigh()
+        if len(self.frames) > MAX_WAITING or self._unanswered > MAX_WAITING_BYTES:
             self._full = True
             self._listen()
         if self.frames and self._more is not None and not self._more.done():
             self._more.set_result(None)
+
+    def _weigh(self) -> None:
+        """Count what this connection takes. Whoever comes to more than there is for all is cut off."""
+        taken = self._unanswered + self._reader.filling
+        if taken == self._taken:
+            return
+        sandbox = self.broker.sandbox
+        sandbox.requests_held += taken - self._taken
+        self._taken = taken
+        if taken > FREE and sandbox.requests_held > MOST_HELD:
+            self.transport.abort()
+
+    def eof_received(self) -> None:
+        self._ended = True
 
     @property
     def principal(self) -> str:
@@ -104,7 +136,16 @@ class Link(asyncio.BufferedProtocol):
         self.broker.unlinked(self)
         if self._idle is not None:
             self._idle.cancel()
-        self._task.cancel()
+        if not (self._ended and self._waits_its_turn):
+            self._let_go()
+            self._task.cancel()  # else what it sent before its end is still done, as in Kafka
+
+    def _let_go(self) -> None:
+        """Hold nothing any more of what came."""
+        self.frames.clear()
+        self._reader = FrameReader(MAX_REQUEST)
+        self._unanswered = 0
+        self._weigh()
 
     def pause_writing(self) -> None:
         self._drained = asyncio.get_running_loop().create_future()
@@ -154,15 +195,30 @@ class Link(asyncio.BufferedProtocol):
     # -- serving ----------------------------------------------------------------------------------------------------
 
     async def _serve(self) -> None:
+        unbroken = 0  # answered since others had their turn
         try:
             while True:
                 while not self.frames:
+                    if self._lost:
+                        self._let_go()
+                        return
+                    unbroken = 0
                     await self.next_frame(None)
+                if unbroken == IN_A_ROW:
+                    unbroken = 0
+                    self._waits_its_turn = True
+                    await asyncio.sleep(0)
+                    self._waits_its_turn = False
+                unbroken += 1
+                self.asked = True
                 frame = self.frames.popleft()
                 if self._full and not self.frames:
                     self._full = False
                     self._listen()
                 await self._handle(frame)
+                self._unanswered = max(self._unanswered - len(frame), 0)
+                del frame
+                self._weigh()
                 if self.broker.idle is not None or self._idle is not None:
                     self.used()
         except (CloseConnection, DecodeError):
@@ -252,6 +308,8 @@ class Link(asyncio.BufferedProtocol):
 
     async def write(self, parts: list[Buffer]) -> None:
         """Small parts go out together; a large one is a slice of a log and goes out in chunks, not copied."""
+        if self.transport.is_closing():
+            return  # nobody is there to read it
         small: list[Buffer] = []
         if self.held:
             small, self.held = self.held, []

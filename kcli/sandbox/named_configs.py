@@ -40,9 +40,9 @@ class NamedConfigs:
 
     def metrics_altered(self, name: str, operations: Iterable[tuple[str, int, str | None]]) -> dict[str, str]:
         """What a subscription would be after these operations (name, SET…SUBTRACT, value). Raises BrokerError
-        INVALID_REQUEST for one without a name, INVALID_CONFIG."""
+        INVALID_REQUEST, INVALID_CONFIG."""
         if not name:
-            raise BrokerError(codes.INVALID_REQUEST, message="Default client metrics resource cannot be altered.")
+            raise BrokerError(codes.INVALID_REQUEST, message="Subscription name can't be empty")
         changed = dict(self.metrics.get(name, {}))
         for key, operation, value in operations:
             if key not in CLIENT_METRICS_CONFIGS:
@@ -94,5 +94,5 @@ def _checked(key: str, value: str | None) -> str:
         return value
     lowest, highest = INTERVALS[0], INTERVALS[-1]
     raise BrokerError(
-        codes.INVALID_CONFIG, message=f"Invalid value {value} for {key}: it is between {lowest} and {highest}"
+        codes.INVALID_REQUEST, message=f"Invalid value {value} for {key}: it is between {lowest} and {highest}"
     )  # fmt: skip

@@ -9,6 +9,7 @@ lose the last seconds. After either a decided transaction is completed, and an o
 from __future__ import annotations
 
 import os
+import time
 from binascii import b2a_base64, crc32
 
 from kcli import codes
@@ -17,6 +18,7 @@ from kcli.sandbox.access import Access
 from kcli.sandbox.broker import SandboxBroker
 from kcli.sandbox.broker_configs import BrokerConfigs
 from kcli.sandbox.checks import Checks
+from kcli.sandbox.door import possible
 from kcli.sandbox.faults import Faults
 from kcli.sandbox.features import Features
 from kcli.sandbox.named_configs import NamedConfigs
@@ -26,7 +28,7 @@ from kcli.sandbox.topics import Topics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from ssl import SSLContext
     from typing import Any, Self
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from kcli.sandbox.transactions import Transactions
 
 FIRST_NODE = 1
+TOLD_AGAIN = 60.0  # seconds
 GROUP, TRANSACTION = 0, 1  # kinds of coordinators, as FindCoordinator numbers them
 FIRST_PRODUCER_ID = 1000
 
@@ -60,7 +63,8 @@ class Sandbox:
     `super_users`, principals such as User:admin, ACLs bind everybody else, who may what no ACL is about only with
     `everyone` (allow.everyone.if.no.acl.found); without, ACLs are kept and told, and bind nobody. With `control`
     who may read its configs may order faults from outside (`kcli.sandbox.control`). Every broker has so many `disks`;
-    brokers are in `racks` in turn.
+    brokers are in `racks` in turn. All brokers together have at most so many `connections` (None: what the process may
+    have open); `tell` is given sentences about what others do to the sandbox, each kind at most once a minute.
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
@@ -89,6 +93,8 @@ class Sandbox:
         control: bool = False,
         disks: int = 1,
         racks: Sequence[str | None] = (),
+        connections: int | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
             raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
@@ -103,6 +109,9 @@ class Sandbox:
         self.auto_create = auto_create
         self._disks = disks
         self._racks = racks
+        self._connections = possible() if connections is None else connections
+        self._tell = tell
+        self._told: dict[str, float] = {}
         self.broker_configs = BrokerConfigs()
         self.named_configs = NamedConfigs()
         self.default_partitions = partitions
@@ -118,6 +127,7 @@ class Sandbox:
         self.coordinators: dict[str, int] = {}  # groups whose coordinator was moved (a fault)
         self.transaction_coordinators: dict[str, int] = {}  # the same for transactional ids
         self.seen: dict[int, int] = {}  # how many requests of each API key came
+        self.requests_held = 0  # bytes of requests that came and are not answered, of all connections
         self.cluster_id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
         self.control: Control | None = None
         if control:
@@ -289,6 +299,35 @@ class Sandbox:
     def durable(self) -> bool:
         """Whether it lives in a directory, and may have lived there before."""
         return self._folder is not None
+
+    # -- who comes in -------------------------------------------------------------------------------------------------
+
+    def admits(self) -> bool:
+        """Whether one more may connect. When all places are taken, whoever has held one longest and asked for nothing
+        goes; when there is no such one, nobody comes in."""
+        if sum(one.connections for one in self.brokers) < self._connections:
+            return True
+        quiet = [link for one in self.brokers if (link := one.quiet_link()) is not None]
+        room = bool(quiet) or any(one.turn_away() for one in self.brokers)
+        what = "the oldest that asked for nothing was closed" if room else "no more are let in"
+        self.tell("connections", f"{self._connections} connections are open, as many as there may be: {what}")
+        if not quiet:
+            return room
+        oldest = min(quiet, key=lambda link: link.since)
+        oldest.broker.unlinked(oldest)  # now, for more may come before it is gone
+        oldest.abort()
+        return True
+
+    def no_more_files(self, problem: OSError) -> None:
+        """The system gives no more."""
+        self.tell("files", f"no connection can be taken for now: {problem.strerror} (`ulimit -n` says how many)")
+
+    def tell(self, kind: str, sentence: str) -> None:
+        """Say something to who runs the sandbox, of each kind at most once a minute."""
+        now = time.monotonic()
+        if self._tell is not None and now - self._told.get(kind, -TOLD_AGAIN) >= TOLD_AGAIN:
+            self._told[kind] = now
+            self._tell(sentence)
 
     # -- the cluster ------------------------------------------------------------------------------------------------
 

@@ -36,10 +36,14 @@ def batch(
 
 
 class Peer:
-    """One connection to one broker. `ask` raises EOFError when the broker closed it."""
+    """One connection to one broker of a sandbox, or to a port of this machine. `ask` raises EOFError when the broker
+    closed it."""
 
-    def __init__(self, sandbox: Sandbox, node: int = 1, client_id: str = "peer") -> None:
-        self._port = next(one.port for one in sandbox.brokers if one.node_id == node)
+    def __init__(self, sandbox: Sandbox | int, node: int = 1, client_id: str = "peer") -> None:
+        if isinstance(sandbox, int):
+            self._port = sandbox
+        else:
+            self._port = next(one.port for one in sandbox.brokers if one.node_id == node)
         self._session = ClientSession(client_id)
 
     async def __aenter__(self) -> Self:

@@ -152,6 +152,7 @@ def test_good(sandbox):
 """
 
 
+@pytest.mark.process
 def test_the_fixture_of_the_plugin_fails_a_test_whose_client_broke_the_rules(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(SUITE)
     words = [sys.executable, "-m", "pytest", "-q", "--strict-markers", "-p", "no:cacheprovider", str(tmp_path)]

@@ -15,11 +15,12 @@ from kcli.proto.session import ClientSession
 from kcli.sandbox import Sandbox
 from kcli.sandbox.answers import ANSWERS
 from kcli.sandbox.thread import SandboxThread
+from tests.each import each
 
 from .client import Peer, batch
 
 
-@pytest.mark.parametrize("key", ANSWERS)
+@each("key", ANSWERS)
 def test_what_is_advertised_is_what_is_declared(key: int) -> None:
     kind = request_type(key)
     assert kind is not None

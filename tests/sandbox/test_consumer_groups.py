@@ -11,7 +11,7 @@ from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kcli.sandbox import Sandbox
 from kcli.sandbox.consumer_assignors import share_out
-from kcli.sandbox.consumer_group import ConsumerGroup
+from kcli.sandbox.consumer_group import ConsumerGroup, check
 
 A, B = b"a" * 16, b"b" * 16
 
@@ -31,6 +31,7 @@ def beat(group: ConsumerGroup, name: str, epoch: int, owned: set[int] | None = N
     request = ConsumerGroupHeartbeatRequest(
         group_id="g", member_id=name, member_epoch=epoch, topic_partitions=rows, **more
     )
+    check(request)
     member = group.heartbeat(request, "me", "/here")
     if member is not None:
         member.told = set(member.assigned)

@@ -147,3 +147,44 @@ async def test_a_cluster_that_names_another_machine_is_not_believed(sandbox: San
 def test_every_fault_is_described_in_plain_values() -> None:
     assert json.loads(json.dumps(rows())) == rows()
     assert all(row["text"] for row in rows())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 60_000,
+        b'{"token":' + b"[" * 50_000,
+        b"{}",
+        b'{"token":"\\ud800"}',
+        b'{"token":1}',
+        b"\xff\xfe",
+        b'["token"]',
+    ],
+    ids=lambda line: str(line[:20]),
+)
+async def test_what_is_no_line_for_it_ends_the_connection_and_nothing_else(sandbox: Sandbox, line: bytes) -> None:
+    wrong: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
+    assert sandbox.control is not None
+    host, _, port = sandbox.control.address.partition("/")[0].partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(line + b"\n")
+    assert await asyncio.wait_for(reader.read(), 30) == b""
+    writer.close()
+    assert wrong == []
+    assert (await tell(await address(sandbox), "look"))["pending"] == []
+
+
+@pytest.mark.parametrize(
+    "told", ['"with":3', '"with":[1]', '"do":[]', '"do":"fault","name":{},"with":{"a":1}', '"do":7']
+)
+async def test_an_order_that_makes_no_sense_is_a_sentence(sandbox: Sandbox, told: str) -> None:
+    assert sandbox.control is not None
+    where, _, token = sandbox.control.address.partition("/")
+    host, _, port = where.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    order = "" if '"do"' in told else '"do":"fault","name":"error",'
+    writer.write(f'{{"token":"{token}",{order}{told}}}\n'.encode())
+    answer = json.loads(await asyncio.wait_for(reader.readline(), 30))
+    writer.close()
+    assert answer["error"]

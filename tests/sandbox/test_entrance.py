@@ -81,7 +81,10 @@ async def test_a_refusal_is_told_and_then_the_connection_ends(mechanism: str, me
             assert await one.handshake() is None
 
 
-@pytest.mark.parametrize("token", ["", "a.b.c", unsecured("nobody"), unsecured("alice", -1), "W10.W10."])
+@pytest.mark.parametrize(
+    "token", ["", "a.b.c", unsecured("nobody"), unsecured("alice", -1), "W10.W10."],
+    ids=["nothing", "no token", "of nobody", "expired", "of lists"],
+)  # fmt: skip
 async def test_a_token_that_is_no_good_is_refused_in_json_first(token: str) -> None:
     async with Sandbox(sasl=USERS) as sandbox:
         async with caller(sandbox) as one:

@@ -33,6 +33,7 @@ class _At:
         self.brokers = [self]
 
 
+@pytest.mark.process
 async def test_acknowledged_records_offsets_topics_and_sequences_survive_kill_9(tmp_path: Path) -> None:
     data = tmp_path / "data"
     command = [sys.executable, "-m", "kcli.sandbox", "--data", str(data), "--topic", "t:2"]
@@ -110,7 +111,7 @@ async def test_a_directory_belongs_to_one_sandbox(tmp_path: Path) -> None:
 
 async def test_a_sandbox_that_cannot_start_lets_the_directory_go(tmp_path: Path) -> None:
     async with Sandbox() as taken:
-        with pytest.raises(OSError, match="address already in use"):
+        with pytest.raises(OSError, match="Address already in use"):
             await Sandbox(port=taken.brokers[0].port, data=tmp_path).start()
     async with Sandbox(data=tmp_path):
         pass

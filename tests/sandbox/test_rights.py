@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from kcli import codes
 from kcli.acls import Acl, exactly
 from kcli.client import Client
 from kcli.errors import BrokerError
+from kcli.proto.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kcli.sandbox.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
 from kcli.secret import Secret
 from kcli.security import Sasl, Security
 from kcli.settings import ClientSettings, parse_bootstrap
 from tests.cli.conftest import Shell
+
+from .client import Peer
 
 PASSWORDS = {"admin": "a", "bob": "b"}
 ADMIN, BOB = ["-F", "admin.properties"], ["-F", "bob.properties"]
@@ -180,3 +185,15 @@ async def test_acls_users_and_tokens_outlive_the_process(tmp_path: Path) -> None
             assert sandbox.access.scram.told("new") == {"SCRAM-SHA-256": 5000}
             assert sandbox.access.scram.told("bob") == {"SCRAM-SHA-256": 4096}
             assert [one.id for one in sandbox.access.tokens.living()] == [token.id]
+
+
+async def test_who_may_nothing_is_answered_in_the_oldest_versions_too() -> None:
+    async with Sandbox(topics={"t": 1}, super_users=["User:admin"]) as sandbox, Peer(sandbox) as peer:
+        elected = await peer.ask(ElectLeadersRequest(topic_partitions=[TopicPartitions(topic="t", partitions=[0])]), 0)
+        row = elected.replica_election_results[0].partition_result[0]
+        assert codes.of(row.error_code) is codes.CLUSTER_AUTHORIZATION_FAILED
+        for version in (0, 11, 12):
+            told = await peer.ask(MetadataRequest(topics=[MetadataRequestTopic(name="")]), version)
+            assert [(one.name, codes.of(one.error_code)) for one in told.topics] == [
+                ("", codes.TOPIC_AUTHORIZATION_FAILED)
+            ]

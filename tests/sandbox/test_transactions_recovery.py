@@ -19,6 +19,7 @@ from .test_recovery import _At
 from .transacting import Producer, begun, end_of, position_of, read, ready
 
 
+@pytest.mark.process
 async def test_an_open_transaction_and_the_stable_offset_survive_kill_9(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "kcli.sandbox", "--data", str(tmp_path), "--topic", "t:1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: ASYNC220 it has one line to say

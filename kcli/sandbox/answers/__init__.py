@@ -38,6 +38,7 @@ ANSWERS: dict[int, tuple[str, int, int]] = {
     30: ("create_acls", 1, 3),
     31: ("delete_acls", 1, 3),
     32: ("describe_configs", 1, 4),
+    33: ("alter_configs", 0, 2),
     34: ("alter_replica_log_dirs", 1, 2),
     35: ("describe_log_dirs", 1, 5),
     36: ("sasl_authenticate", 0, 2),

@@ -1,6 +1,9 @@
-"""ConsumerGroupHeartbeat 0-1. 1 adds patterns and wants member ids made by clients (KIP-1082)."""
+"""ConsumerGroupHeartbeat 0-1. 1 adds patterns and wants member ids made by clients (KIP-1082); at 0 who joins
+without one is given one."""
 
 from __future__ import annotations
+
+import os
 
 from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import (
@@ -9,7 +12,7 @@ from kcli.proto.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kcli.sandbox.consumer_group import HEARTBEAT
+from kcli.sandbox.consumer_group import HEARTBEAT, JOIN, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
 
 async def answer(call: Call, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
     groups = call.sandbox.groups
+    if call.version == 0 and not request.member_id and request.member_epoch == JOIN:
+        request.member_id = _new_id()
     try:
+        check(request)
         groups.coordinated(call, 68, request.group_id)
         member = groups.modern(request.group_id, make=request.member_epoch == 0).heartbeat(
             request, call.client_id, call.host
@@ -39,3 +45,10 @@ async def answer(call: Call, request: ConsumerGroupHeartbeatRequest) -> Consumer
         member_id=member.id, member_epoch=member.epoch, heartbeat_interval_ms=round(HEARTBEAT * 1000),
         assignment=assignment,
     )  # fmt: skip
+
+
+def _new_id() -> str:
+    """As Kafka makes them: 16 random bytes as base64url."""
+    from base64 import urlsafe_b64encode
+
+    return urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
@@ -13,6 +15,7 @@ from kcli.proto.messages.create_topics import (
     CreateTopicsResponse,
 )
 from kcli.proto.schema import NO_ID
+from kcli.sandbox.call import in_turns
 from kcli.sandbox.configs import TOPIC_CONFIGS
 
 TYPE_CHECKING = False
@@ -21,18 +24,30 @@ if TYPE_CHECKING:
     from kcli.sandbox.topics import Topic
 
 DYNAMIC_TOPIC, DEFAULT = 1, 5
+MOST_IN_A_REQUEST = 10_000  # partitions, as in Kafka
+DEFAULTS = {
+    name: CreatableTopicConfigs(name=name, value=value, config_source=DEFAULT)
+    for name, (_, value) in TOPIC_CONFIGS.items()
+}  # fmt: skip
 
 
 async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsResponse:
-    names = [topic.name for topic in request.topics]
+    named = Counter(topic.name for topic in request.topics)
     rows = []
-    for asked in request.topics:
+    too_many = _partitions(call, request.topics) > MOST_IN_A_REQUEST
+    async for asked in in_turns(request.topics):
+        if not named[asked.name]:
+            continue  # named twice, and told so
         try:
             scripted = call.refused(19, asked.name)
             if scripted is not None:
                 raise BrokerError(scripted)
-            if names.count(asked.name) > 1:
-                raise BrokerError(codes.INVALID_REQUEST, message=f"topic '{asked.name}' is named twice")
+            if too_many:
+                words = "Excessively large number of partitions per request."
+                raise BrokerError(codes.POLICY_VIOLATION, message=words)
+            if named[asked.name] > 1:
+                named[asked.name] = 0
+                raise BrokerError(codes.INVALID_REQUEST, message="Duplicate topic name.")
             if not call.may("create", "cluster", CLUSTER):
                 call.must("create", "topic", asked.name)
             rows.append(_created(call, asked, request.validate_only))
@@ -43,6 +58,13 @@ async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsRespon
                 )
             )
     return CreateTopicsResponse(topics=rows)
+
+
+def _partitions(call: Call, topics: list[CreatableTopic]) -> int:
+    """How many the request asks for in all."""
+    default = call.sandbox.default_partitions
+    counts = (len(one.assignments) or one.num_partitions for one in topics)
+    return sum(default if count == -1 else max(count, 0) for count in counts)
 
 
 def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTopicResult:
@@ -77,8 +99,8 @@ def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTo
 
 def _configs(topic: Topic) -> list[CreatableTopicConfigs]:
     return [
-        CreatableTopicConfigs(
-            name=name, value=topic.config(name), config_source=DYNAMIC_TOPIC if name in topic.configs else DEFAULT
-        )
-        for name in TOPIC_CONFIGS
+        CreatableTopicConfigs(name=name, value=topic.config(name), config_source=DYNAMIC_TOPIC)
+        if name in topic.configs
+        else row
+        for name, row in DEFAULTS.items()
     ]

@@ -89,7 +89,7 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             DescribeConfigsResourceResult(
                 name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
             )
-            for name, (kind, value) in {**BROKER_CONFIGS, **_control(call), **_authorizer(call)}.items()
+            for name, (kind, value) in {**BROKER_CONFIGS, **_given(call), **_control(call), **_authorizer(call)}.items()
         ] + _throttles(call, asked.resource_name)
     if asked.resource_type == GROUP:
         configs = call.sandbox.groups.configs
@@ -144,6 +144,18 @@ def _authorizer(call: Call) -> dict[str, tuple[int, str]]:
         "super.users": (STRING, ";".join(found.super_users)),
         "allow.everyone.if.no.acl.found": (STRING, str(found.everyone).lower()),
     }
+
+
+def _given(call: Call) -> dict[str, tuple[int, str]]:
+    """What whoever started the sandbox said."""
+    sandbox = call.sandbox
+    given = {
+        "auto.create.topics.enable": str(sandbox.auto_create).lower(),
+        "default.replication.factor": str(sandbox.topics.copies(-1)),
+        "group.initial.rebalance.delay.ms": str(round(sandbox.rebalance_delay * 1000)),
+        "num.partitions": str(sandbox.default_partitions),
+    }
+    return {name: (BROKER_CONFIGS[name][0], value) for name, value in given.items()}
 
 
 def _control(call: Call) -> dict[str, tuple[int, str]]:

@@ -23,7 +23,7 @@ UNCLEAN = 1
 
 async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersResponse:
     scripted = call.refused(KEY)
-    if scripted is not None:
+    if scripted is not None and call.version >= 1:
         return ElectLeadersResponse(error_code=scripted.number)
     everything = request.topic_partitions is None
     asked = (
@@ -44,7 +44,7 @@ async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersRespon
 def _one(call: Call, name: str, index: int, kind: int) -> PartitionResult:
     row = PartitionResult(partition_id=index, error_message=None)
     try:
-        scripted = call.refused(KEY, name, index)
+        scripted = call.refused(KEY, name, index)  # at version 0 each partition says what the whole is refused with
         if scripted is not None:
             raise BrokerError(scripted)
         partition = call.sandbox.topics.partition(name, index)

@@ -16,15 +16,22 @@ from kcli.proto.messages.metadata import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.authorized import operations
+from kcli.sandbox.call import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
     from kcli.sandbox.topics import Topic
 
+MOST_MADE = 10_000  # who asks for more topics at once is told of those there are
+
+BY_ID = 12  # the first version that asks by id; 10 and 11 only tell ids
+
 
 async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
     sandbox = call.sandbox
+    if call.version < BY_ID and any(one.name is None or one.topic_id != NO_ID for one in request.topics or ()):
+        return _refused(request)
     everything = request.topics is None or (call.version == 0 and not request.topics)
     if everything:
         asked = [
@@ -32,7 +39,8 @@ async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
         ]
     else:
         asked = request.topics or []
-    rows = [_topic(call, one, request.allow_auto_topic_creation and not everything) for one in asked]
+    create = request.allow_auto_topic_creation and not everything and len(asked) <= MOST_MADE
+    rows = [_topic(call, one, create) async for one in in_turns(asked)]
     for row in rows:
         if row is not None and not row.error_code and request.include_topic_authorized_operations:
             row.topic_authorized_operations = operations(call, "topic", row.name or "")
@@ -49,6 +57,12 @@ async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
     )
 
 
+def _refused(request: MetadataRequest) -> MetadataResponse:
+    code = codes.INVALID_REQUEST.number
+    rows = [MetadataResponseTopic(error_code=code, name=one.name or "") for one in request.topics or ()]
+    return MetadataResponse(topics=rows)
+
+
 def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataResponseTopic | None:
     sandbox, name = call.sandbox, asked.name
     if not name and asked.topic_id != NO_ID:
@@ -63,7 +77,7 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
         return None
     code = sandbox.faults.code(3, call.broker.node_id, name)
     if code is None and not call.may("describe", "topic", name):
-        if not asked.name:  # an id tells no names
+        if not asked.name and asked.topic_id != NO_ID:  # an id tells no names
             return MetadataResponseTopic(
                 error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
             )  # fmt: skip

@@ -9,6 +9,7 @@ import time
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceData,
@@ -19,12 +20,13 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
-from kcli.sandbox.batches import TRANSACTIONAL, accept
+from kcli.sandbox.batches import TRANSACTIONAL, accept, keyless
 from kcli.sandbox.broker import CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.broker import Call
+    from kcli.sandbox.topics import Partition
 
 
 async def answer(call: Call, request: ProduceRequest) -> ProduceResponse | None:
@@ -71,6 +73,10 @@ def _append(
     log, topic = partition.log, partition.topic
     header = accept(asked.records, topic.number("max.message.bytes"))
     assert asked.records is not None
+    if "compact" in topic.config("cleanup.policy"):
+        rejected = keyless(asked.records)
+        if rejected:
+            return _without_keys(partition, rejected)
     if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
         from kcli.sandbox.verification import verify
 
@@ -88,4 +94,18 @@ def _append(
         base_offset=stored,
         log_append_time_ms=-1 if append_time is None else append_time,
         log_start_offset=log.start,
+    )
+
+
+def _without_keys(partition: Partition, rejected: list[int]) -> PartitionProduceResponse:
+    """A compacted topic takes no record without a key; nothing of the batch is kept, and each is named (KIP-467)."""
+    where = f"{partition.topic.name}-{partition.index}"
+    words = f"Compacted topic cannot accept message without key in topic partition {where}"
+    return PartitionProduceResponse(
+        index=partition.index,
+        error_code=codes.INVALID_RECORD.number,
+        base_offset=-1,
+        log_start_offset=partition.log.start,
+        record_errors=[BatchIndexAndErrorMessage(batch_index=n, batch_index_error_message=words) for n in rejected],
+        error_message=f"One or more records have been rejected: {len(rejected)} without a key. {words}",
     )

@@ -28,6 +28,7 @@ async def answer(call: Call, request: ShareAcknowledgeRequest) -> ShareAcknowled
         if scripted is not None:
             raise BrokerError(scripted)
         call.check(SHARE_ACKNOWLEDGE, "group", group)
+        sharing = call.sandbox.groups.sharing(group)
         session = call.broker.share_sessions.continued((group, member), request.share_session_epoch)
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
@@ -39,7 +40,7 @@ async def answer(call: Call, request: ShareAcknowledgeRequest) -> ShareAcknowled
     ]
     if session is None:
         call.broker.share_sessions.end(group, member)
-    lock = int(call.sandbox.groups.sharing(group).config("share.record.lock.duration.ms"))
+    lock = int(sharing.config("share.record.lock.duration.ms"))
     return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=responses)
 
 

@@ -38,10 +38,10 @@ async def answer(call: Call, request: ShareFetchRequest) -> ShareFetchResponse:
         if scripted is not None:
             raise BrokerError(scripted)
         call.check(SHARE_FETCH, "group", group)
+        sharing = call.sandbox.groups.sharing(group)
         session = call.broker.share_sessions.fetching(call, request)
     except BrokerError as refused:
         return ShareFetchResponse(error_code=refused.code.number, error_message=str(refused))
-    sharing = call.sandbox.groups.sharing(group)
     rows = _acknowledged(call, request)
     if session is None:
         call.broker.share_sessions.end(group, member)

@@ -1,0 +1,27 @@
+"""AlterConfigs 0-2: all that is set of a resource, anew; what is not said is set no longer. Loggers have only
+IncrementalAlterConfigs, as in Kafka."""
+
+from __future__ import annotations
+
+from kcli.proto.messages.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
+from kcli.sandbox.answers.altering import alter, named_twice
+from kcli.sandbox.configs import SET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.broker import Call
+
+
+async def answer(call: Call, request: AlterConfigsRequest) -> AlterConfigsResponse:
+    twice = named_twice((one.resource_type, one.resource_name) for one in request.resources)
+    rows = []
+    for one in request.resources:
+        resource = one.resource_type, one.resource_name
+        operations = [(config.name, SET, config.value) for config in one.configs]
+        code, words = alter(call, 33, twice, resource, operations, whole=True, check_only=request.validate_only)
+        rows.append(
+            AlterConfigsResourceResponse(
+                error_code=code, error_message=words, resource_type=one.resource_type, resource_name=one.resource_name
+            )
+        )
+    return AlterConfigsResponse(responses=rows)

@@ -1,0 +1,153 @@
+"""Where connections come in: listening sockets, and how many connections there may be.
+
+asyncio's own server takes all that come, and writes a hundred tracebacks a second where the process has no more files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from ssl import SSLContext
+    from typing import Any
+
+    Address = tuple[Any, ...]
+
+BACKLOG = 1024  # connections that wait in the kernel
+AT_ONCE = 8  # that are taken before others have their turn
+PAUSE = 0.2  # seconds until the next try where the process has no more files
+MOST = 4096
+
+
+def possible() -> int:
+    """How many connections this process may have: less than it may have files, for it needs some itself."""
+    import resource
+
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MOST if files == resource.RLIM_INFINITY else min(MOST, max(files // 2, files - 256))
+
+
+class Door:
+    """Listens, and hands whoever comes to a protocol that `made` makes. `admits` is asked before each, and closes the
+    new one by saying no; `full` is told that the system gives no more files."""
+
+    def __init__(
+        self,
+        made: Callable[[], asyncio.BaseProtocol],
+        admits: Callable[[], bool],
+        full: Callable[[OSError], None],
+        tls: SSLContext | None = None,
+    ) -> None:
+        self._made = made
+        self._admits = admits
+        self._full = full
+        self._tls = tls
+        self._sockets: list[socket.socket] = []
+        self._coming: dict[asyncio.Task[None], None] = {}  # the oldest first; TLS may take a while
+        self._again: asyncio.TimerHandle | None = None
+
+    @property
+    def coming(self) -> int:
+        """How many are in, and not yet a connection of the protocol."""
+        return len(self._coming)
+
+    async def open(self, host: str, port: int) -> int:
+        """Listen on every address of a host; port 0 takes a free one. Returns the port. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        try:
+            for family, _, _, _, address in dict.fromkeys(found):
+                listening = self._listening(family, (address[0], port, *address[2:]))
+                port = listening.getsockname()[1]  # the same for all addresses
+        except BaseException:
+            self._close()
+            raise
+        self._listen()
+        return port
+
+    def _listening(self, family: int, address: Address) -> socket.socket:
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        self._sockets.append(listening)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.setblocking(False)
+        try:
+            listening.bind(address)
+        except OSError as problem:
+            raise OSError(problem.errno, f"{problem.strerror} ({address[0]}:{address[1]})") from None
+        listening.listen(BACKLOG)
+        return listening
+
+    def _listen(self) -> None:
+        self._again = None
+        for listening in self._sockets:
+            asyncio.get_running_loop().add_reader(listening, self._take, listening)
+
+    def _take(self, listening: socket.socket) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                taken, _ = listening.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except ConnectionError:
+                continue  # it did not wait so long
+            except OSError as none_left:
+                self._rest(none_left)
+                return
+            if not self._admits():
+                taken.close()
+                continue
+            taken.setblocking(False)
+            task = asyncio.get_running_loop().create_task(self._let_in(taken))
+            self._coming[task] = None
+            task.add_done_callback(self._come)
+
+    def _rest(self, problem: OSError) -> None:
+        """Take nobody for a while."""
+        self._full(problem)
+        loop = asyncio.get_running_loop()
+        for listening in self._sockets:
+            loop.remove_reader(listening)
+        if self._again is None:
+            self._again = loop.call_later(PAUSE, self._listen)
+
+    def _come(self, task: asyncio.Task[None]) -> None:
+        self._coming.pop(task, None)
+
+    def turn_away(self) -> bool:
+        """Whoever is longest at it and not yet in goes. Returns whether there was anybody."""
+        oldest = next(iter(self._coming), None)
+        if oldest is None:
+            return False
+        self._come(oldest)
+        oldest.cancel()
+        return True
+
+    async def _let_in(self, taken: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.connect_accepted_socket(self._made, taken, ssl=self._tls)
+        except OSError:  # SSLError too: it speaks no TLS, or is gone; it knows that itself
+            taken.close()
+
+    async def close(self) -> None:
+        """Listen no more; who is not yet in stays outside."""
+        self._close()
+        coming = list(self._coming)
+        for task in coming:
+            task.cancel()
+        await asyncio.gather(*coming, return_exceptions=True)
+
+    def _close(self) -> None:
+        if self._again is not None:
+            self._again.cancel()
+            self._again = None
+        loop = asyncio.get_running_loop()
+        for listening in self._sockets:
+            loop.remove_reader(listening)
+            listening.close()
+        self._sockets.clear()
