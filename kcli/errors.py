@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kcli.redact import redacted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
@@ -55,7 +57,7 @@ class BrokerError(KcliError):
     def __init__(self, code: ErrorCode, about: str = "", message: str | None = None) -> None:
         self.code = code
         self.about = about
-        text = message or code.text
+        text = redacted(message) if message else code.text
         if not text.endswith(f"({code.name})"):  # a broker's own words may name it already
             text = f"{text} ({code.name})"
         super().__init__(f"{about}: {text}" if about else text)
@@ -67,6 +69,10 @@ class DecodeError(KcliError):
 
 class EncodeError(KcliError):
     """A message that the negotiated version cannot say."""
+
+
+class TooOld(EncodeError):
+    """The version has no place for a field that the message has."""
 
 
 class DeadlineExceeded(KcliError):
@@ -85,6 +91,10 @@ class UnknownOutcome(KcliError):
 
 class BufferFull(KcliError):
     """The producer's memory bound was reached and stayed so for max_block."""
+
+
+class TopicRecreated(KcliError):
+    """The topic was deleted and created again: a position in the old one means nothing in the new one (C8)."""
 
 
 class Closed(KcliError):

@@ -137,6 +137,9 @@ class Cluster(Protocol):
     def failing(self) -> dict[int, tuple[float, float, KcliError]]:
         """The brokers to which no connection comes about: since when, when last tried (loop time), and why not."""
 
+    def silencing(self) -> dict[int, float]:
+        """The brokers that ask us to be quiet for more than a minute, and how many seconds (KIP-219)."""
+
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
         """Ask for metadata now: of these topics, or of those in use."""
 

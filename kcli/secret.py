@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from kcli import redact
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-HIDDEN = "***"
+HIDDEN = redact.HIDDEN
 WORDS = ("password", "secret", "token", "jaas", "credential", "assertion", "passphrase", "private", "key.pem")
 OPEN = ("endpoint.url", "token.file", "token.command", "client.credentials.client.id", "delegation.token")
 PRIVATE = ("ssl.keystore.key", "sasl.oauthbearer.config", "sasl.oauthbearer.extensions")
@@ -25,6 +27,7 @@ class Secret:
 
     def reveal(self) -> str:
         """The text. Call it where it goes to the wire and nowhere else."""
+        redact.remember(self._text)
         return self._text
 
     def __repr__(self) -> str:
@@ -55,9 +58,18 @@ def secretive(key: str) -> bool:
 
 
 def without_login(url: str) -> str:
-    """An address without the name and the password that may stand in it; any other text as it is."""
+    """An address without the name and the password that may stand in it, and without the values of its query; any other
+    text as it is."""
+    url, mark, query = url.partition("?")
+    if mark:
+        url += f"?{HIDDEN}" if "=" in query else mark + query
     scheme, there, rest = url.partition("://")
     place, slash, path = rest.partition("/")
     if not there or "@" not in place:
         return url
     return f"{scheme}://{HIDDEN}@{place.rpartition('@')[2]}{slash}{path}"
+
+
+def without_logins(servers: str) -> str:
+    """A list of HOST:PORT without the names and the passwords that somebody wrote in front of hosts."""
+    return ",".join(f"{HIDDEN}@{one.rpartition('@')[2]}" if "@" in one else one for one in servers.split(","))

@@ -84,6 +84,7 @@ class ConsumerSettings(Frozen):
     reset: str = "earliest"  # earliest | latest | none: where to go without a position, and when out of range
     skip_corrupt: bool = False
     max_decompressed: int = 256 * 1024 * 1024
+    decompress: bool = True  # before a poll hands out, and large batches in a thread; else by whoever reads the records
     include_control: bool = False
     request_timeout: float = 30.0
     retry_backoff: float = 0.1
@@ -117,6 +118,10 @@ def parse_bootstrap(text: str, default_port: int = DEFAULT_PORT) -> tuple[Addres
         name = part.strip().rpartition("://")[2]
         if not name:
             continue
+        if "@" in name:
+            raise ValueError(
+                f"no user name belongs in front of {name.rpartition('@')[2]}: use sasl.username and sasl.password"
+            )
         host, port = _split(name, part.strip(), default_port)
         if Address(host, port) not in found:
             found.append(Address(host, port))

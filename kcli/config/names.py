@@ -134,6 +134,8 @@ _ELSEWHERE = """
 ELSEWHERE = frozenset(_ELSEWHERE.split())
 OPEN_ENDED = ("config.providers.", "schema.registry.", "basic.auth.", "confluent.", "specific.avro.", "auto.register.")
 """Beginnings of names that other tools put into the same files."""
+REGISTRY = "schema.registry.url"
+"""Whoever names it waits for decoded values, and is told that there are none."""
 
 
 def refusal(key: str) -> str | None:

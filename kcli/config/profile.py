@@ -18,12 +18,25 @@ FLAGS = ("read_only", "protected")
 SERVERS = ("bootstrap", "bootstrap_servers", "bootstrap.servers", "metadata.broker.list")
 MAP = "broker_map"
 TAKING = ("sasl.oauthbearer.token.file", "sasl.oauthbearer.token.command", "sasl.kerberos.keytab")
+KEYS = ("ssl.key.location", "ssl.keystore.location")
+"""Files of private keys: a project may have its own."""
+MECHANISM = ("sasl.mechanism", "sasl.mechanisms")
+AMBIENT = ("GSSAPI", "AWS_MSK_IAM")
+"""Mechanisms whose secrets are the user's tickets and credentials, which no property names."""
+AMBIENT_MODULES = ("Krb5LoginModule", "IAMLoginModule")
+SWITCHES = {
+    "allow.insecure.auth": ("true",),
+    "enable.ssl.certificate.verification": ("false",),
+    "ssl.endpoint.identification.algorithm": ("", "none"),
+}
+"""Properties that turn a protection off, and the values that do."""
 
 
 class Profile(Frozen):
     """One profile: `where` names it in errors, `properties` are as -X has them, `guard` is "", read_only or
     protected, `broker_map` is FROM=TO, `warnings` are about its file; `taken` is the first key that takes something
-    from elsewhere."""
+    from elsewhere, `unprotecting` the first that turns a protection off. `trusted` is False for a project's profile
+    that the user's file does not trust: it gets no secrets."""
 
     name: str = ""
     where: str = ""
@@ -33,6 +46,8 @@ class Profile(Frozen):
     broker_map: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     taken: str = ""
+    unprotecting: str = ""
+    trusted: bool = True
     path: str = ""
 
 
@@ -53,11 +68,37 @@ def profile_of(name: str, table: dict[str, Any], path: str) -> Profile:
             servers = _text(value)
         else:
             properties.append((key, value if _is_source(value) else _text(value)))
-    taken = [key for key, value in properties if _is_source(value) or key in TAKING or "${" in str(value)]
+    taken = [key for key, value in properties if _takes(key, value, os.path.dirname(os.path.realpath(path)))]
+    switches = [key for key, value in properties if str(value).strip().lower() in SWITCHES.get(key, ())]
     return Profile(
         name=name, where=where, bootstrap=servers, properties=tuple(properties), guard=guard, broker_map=mapped,
-        warnings=_open_secrets(properties, path), taken=taken[0] if taken else "", path=path,
+        warnings=_open_secrets(properties, path), taken=taken[0] if taken else "",
+        unprotecting=switches[0] if switches else "", path=path,
     )  # fmt: skip
+
+
+def _takes(key: str, value: str | Source, folder: str) -> bool:
+    """Whether a property takes something that is not in its file or beside it."""
+    if not isinstance(value, str) or key in TAKING or "${" in value:
+        return True
+    if key in KEYS:
+        path = os.path.expanduser(value)
+        places = (os.path.realpath(os.path.join(folder, path)), os.path.realpath(path))
+        return not all(place.startswith(os.path.join(folder, "")) for place in places)
+    if key in MECHANISM:
+        return value.strip().upper() in AMBIENT
+    if key == "sasl.jaas.config":
+        return any(module in value for module in AMBIENT_MODULES)
+    return key == "sasl.oauthbearer.token.endpoint.url" and value.startswith("file:")
+
+
+def gives_secret(key: str, value: str) -> bool:
+    """Whether a property is a secret, or says where one is."""
+    from kcli.secret import secretive
+
+    if key in MECHANISM:
+        return value.strip().upper() in AMBIENT
+    return secretive(key) or key in TAKING or key in KEYS or key.startswith("sasl.aws.") or value.startswith("file:")
 
 
 def _mapped(table: Any, where: str) -> tuple[str, ...]:

@@ -11,8 +11,9 @@
 
 A project's profile replaces the user's of the same name as a whole: what a stranger's project file says never meets
 the secrets of the user's. The project file is looked for from the working directory up to the git root; without a git
-root only in the working directory. What a project's file takes from elsewhere (secrets, commands) is taken only where
-the user's file names its folder in trusted_projects: else any clone could send a secret to a broker of its choice.
+root only in the working directory. Only where the user's file names its folder in trusted_projects may a project's file
+take something from elsewhere (secrets, commands) and turn protections off, and only then its profiles get secrets of
+the environment and of -F: else any clone could have a secret sent to a broker of its choice.
 """
 
 from __future__ import annotations
@@ -139,18 +140,32 @@ def document(path: str) -> dict[str, Any]:
 
 
 def check_trust(profile: Profile) -> Profile:
-    """Raises UsageError for a project's profile that takes something from elsewhere and is not trusted."""
+    """The profile, with `trusted` as it is. Raises UsageError for a project's profile that is not trusted and takes
+    something from elsewhere or turns a protection off."""
     own = user_file()
-    if not profile.taken or os.path.realpath(profile.path) == os.path.realpath(own):
+    if os.path.realpath(profile.path) == os.path.realpath(own):
         return profile
     folder = os.path.dirname(os.path.realpath(profile.path))
     trusted = document(own).get("trusted_projects", []) if os.path.isfile(own) else []
-    if folder not in [os.path.realpath(os.path.expanduser(one)) for one in trusted]:
+    if folder in [os.path.realpath(os.path.expanduser(one)) for one in trusted]:
+        return profile
+    if profile.taken:
         raise UsageError(
             f"{profile.where}: {profile.taken} is taken from elsewhere, which a project's file may do "
-            f'when {own} has: trusted_projects = ["{folder}"]'
+            f"{trusting(profile)}"
         )
-    return profile
+    if profile.unprotecting:
+        raise UsageError(
+            f"{profile.where}: {profile.unprotecting} turns a protection off, which a project's file may do "
+            f"{trusting(profile)}"
+        )
+    return profile.replace(trusted=False)
+
+
+def trusting(profile: Profile) -> str:
+    """When a project's profile is trusted: the end of a sentence."""
+    folder = os.path.dirname(os.path.realpath(profile.path))
+    return f'when {user_file()} has: trusted_projects = ["{folder}"]'
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kcli.config.known import CLASSIC, KNOWN, SERVERS, convert
 from kcli.errors import UsageError
+from kcli.secret import secretive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 class Properties:
     """Fields to replace in each of the settings. `given` is what was said last of each name, and where;
-    `warnings` and `notes` (for -v) are about it. Without `looking`, sources are left alone: nothing is run or read."""
+    `warnings` and `notes` (for -v) are about it. Without `looking`, sources are left alone: nothing is run or read.
+    `withheld` is (property, where it stands) of each secret that the `project`'s profile does not get, which nobody
+    trusts."""
 
     def __init__(self, *, looking: bool = True) -> None:
         self.bootstrap: str | None = None
@@ -33,6 +36,8 @@ class Properties:
         self.given: dict[str, tuple[Given, str]] = {}
         self.warnings: list[str] = []
         self.notes: list[str] = []
+        self.withheld: list[tuple[str, str]] = []
+        self.project: Profile | None = None
         self._looking = looking
         self._secured = False
 
@@ -54,7 +59,33 @@ class Properties:
             return None
         from kcli.config.secured import security_of
 
+        if self.project is not None and self._looking:
+            self._withhold(self.project)
         return security_of(self.given, self.warnings.append, self.notes.append, looking=self._looking)
+
+    def _withhold(self, project: Profile) -> None:
+        """Raises UsageError where a secret is wanted that the project's profile does not get."""
+        from kcli.config.names import TLS
+        from kcli.config.profiles import trusting
+
+        protocol, _ = self.given.get("security.protocol", ("", ""))
+        wanted = str(protocol).strip().upper().split("_")
+        for key, where in self.withheld:
+            if ("SSL" if key in TLS else "SASL") in wanted:
+                raise UsageError(
+                    f"{where}: {project.where} gets no secret from outside of it: a project's file may "
+                    f"{trusting(project)}"
+                )
+            self.notes.append(f"{where}: is not given to {project.where}")
+
+    def put_from_outside(self, key: str, value: str, where: str) -> None:
+        """`put`, of a variable or a file of the user's. Withholds secrets from a project that nobody trusts."""
+        from kcli.config.profile import gives_secret
+
+        if self.project is not None and gives_secret(key, value):
+            self.withheld.append((key, where if key in where else f"{where}: {key}"))
+        else:
+            self.put(key, value, where)
 
     def put(self, key: str, value: Given, where: str) -> None:
         """Understand one property; a later one wins. `where` opens the UsageError."""
@@ -82,12 +113,15 @@ class Properties:
 
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or nobody's."""
-        from kcli.config.names import SECURITY, elsewhere, refusal
+        from kcli.config.names import REGISTRY, SECURITY, elsewhere, refusal
 
         if key in SECURITY:
             self._secured = True
         elif (why := refusal(key)) is not None:
             raise UsageError(f"{where}: {why}" if key in where else f"{where}: {key}: {why}")
+        elif key == REGISTRY:
+            about = where if key in where else f"{where}: {key}"
+            self.warnings.append(f"{about}: this version of kcli decodes no schemas; keys and values stay bytes")
         elif elsewhere(key):
             self.notes.append(f"{where}: {key} means nothing to kcli and is passed over")
         else:
@@ -106,6 +140,7 @@ def read_properties(
     """A profile's properties, the environment's (name, property, value), a file's, then those of the command line; a
     profile that was `named` there goes before the environment. Raises UsageError, naming the line."""
     found = Properties(looking=looking)
+    found.project = profile if profile is not None and not profile.trusted else None
     if named:
         _environment(found, environment or [])
     if profile is not None:
@@ -118,14 +153,13 @@ def read_properties(
         from kcli.config.files import lines_of
 
         for number, key, text in lines_of(path):
-            found.put(key, text, f"{path}:{number}")
+            found.put_from_outside(key, text, f"{path}:{number}")
     for item in given:
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not key:
-            raise UsageError(f"-X {key}: expected KEY=VALUE")
+            shown = f" {key}" if key in KNOWN or secretive(key) else ""  # else it may be a secret
+            raise UsageError(f"-X{shown}: expected KEY=VALUE")
         found.put(key, text, f"-X {key}={text}" if key in KNOWN else f"-X {key}")  # else it may be a secret, mistyped
-        from kcli.secret import secretive
-
         if secretive(key) and isinstance(found.given[key][0], str):
             found.warnings.append(
                 f"-X {key}: others on this machine can read command lines; "
@@ -136,7 +170,7 @@ def read_properties(
 
 def _environment(found: Properties, environment: list[tuple[str, str, str]]) -> None:
     for name, key, text in environment:
-        found.put(key, text, name)
+        found.put_from_outside(key, text, name)
 
 
 def _nearest(key: str) -> str:

@@ -165,8 +165,9 @@ def _command(source: Source, where: str, warn: Callable[[str], None]) -> str:
     except OSError as problem:
         raise UsageError(f"{where}: {name}: {problem.strerror}") from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"{where}: {name} ended with exit code {done.returncode}{f': {said[-1]}' if said else ''}")
+        raise UsageError(
+            f"{where}: {name} ended with exit code {done.returncode}; run it to see why: its words may be secret"
+        )
     return _text(done.stdout, f"{where}: {name}")
 
 

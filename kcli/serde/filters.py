@@ -13,6 +13,7 @@ from bisect import bisect_right
 from itertools import repeat
 
 from kcli.errors import UsageError
+from kcli.patterns import searcher
 from kcli.proto.core import read_headers
 from kcli.serde.decoded import headers_of, key_of, value_of
 
@@ -45,7 +46,7 @@ class Pattern:
         except (RecursionError, OverflowError):
             raise UsageError(f"{flag} {text}: nested too deeply or repeated too often") from None
         self.literal = text.encode("utf-8", "surrogateescape") if _PLAIN.fullmatch(text) else b""
-        search = made.search
+        search = searcher(made, f"{flag} {text}")
         self.holds: Callable[[bytes], object] = (
             search if text.isascii() else lambda data: search(str(data, "utf-8", "surrogateescape"))
         )

@@ -15,6 +15,7 @@ from kcli.config.properties import Properties, read_properties
 from kcli.errors import UsageError
 from kcli.secret import Secret
 from kcli.security import Kerberos, OAuth, Sasl, Security, Tls
+from tests.each import each
 
 LOGIN = "org.apache.kafka.common.security"
 
@@ -255,7 +256,7 @@ def test_a_command_with_an_open_quotation_mark_is_refused_in_a_sentence() -> Non
 NAMES = (Path(__file__).parent / "client_properties.txt").read_text().split()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_property_of_javas_and_librdkafkas_clients_is_known(name: str) -> None:
     """It is a setting here, or about security, or means nothing to kcli, or is refused with a reason."""
     places = [name in KNOWN or name in SERVERS, name in SECURITY, elsewhere(name), refusal(name) is not None]

@@ -94,6 +94,7 @@ def test_a_file_that_cannot_be_a_secret_is_refused(tmp_path: Path) -> None:
     assert "No such file" in refused(written(f"${{file:{tmp_path}/absent}}", "x"))
 
 
+@pytest.mark.process
 def test_from_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """It gets neither our secrets nor our stdin."""
     monkeypatch.setenv("KCLI_SASL_PASSWORD", "ours")
@@ -102,11 +103,12 @@ def test_from_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve(from_table({"command": [sys.executable, "-c", script]}, "x", "/")) == ("None prod ", [])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("script", "says"),
     [
         ("import time; time.sleep(30)", "did not end within 0.2 s"),
-        ("import sys; sys.exit('no such entry')", "ended with exit code 1: no such entry"),
+        ("import sys; sys.exit('canary')", "ended with exit code 1; run it to see why"),
         ("pass", "is empty"),
     ],
 )
@@ -114,6 +116,7 @@ def test_a_command_that_fails_says_how(script: str, says: str) -> None:
     assert says in refused(from_table({"command": [sys.executable, "-c", script], "timeout": 0.2}, "x", "/"))
 
 
+@pytest.mark.process
 def test_a_command_that_is_not_there() -> None:
     assert refused(written("${command:no-such-program a}", "x")) == "here: no-such-program: No such file or directory"
 
@@ -143,6 +146,7 @@ def ring() -> Iterator[Any]:
     keyring.set_keyring(before)
 
 
+@pytest.mark.process
 def test_from_the_keyring(ring: Any) -> None:
     assert resolve(written("${keyring:kafka/prod/me}", "x")) == ("pw", [])
     assert resolve(from_table({"keyring": "kafka/prod/me"}, "x", "/")) == ("pw", [])
@@ -201,6 +205,7 @@ def test_a_table_that_makes_no_sense_is_refused(table: dict[str, object], says: 
         from_table(table, "x", "/")
 
 
+@pytest.mark.process
 def test_a_command_that_prints_nothing_is_named_by_its_first_word_alone() -> None:
     said = refused(from_table({"command": ["true", "--token", "hunter2"]}, "x", "/"))
     assert said == "here: {command: true …} is empty"
