@@ -11,6 +11,7 @@ import time
 from kcli.admin.cluster import describe_cluster
 from kcli.admin.gather import ask_anyone
 from kcli.admin.log_dirs import log_dirs
+from kcli.admin.releases import release_of
 from kcli.admin.topics import Topic, describe_topics
 from kcli.errors import KcliError, UnsupportedVersion
 from kcli.model import Node
@@ -27,7 +28,7 @@ ANSWERS_WITHIN = 5.0  # seconds
 class BrokerRow(Value):
     """A broker. `took` is how long it took to answer, in seconds; None with the `problem` why it did not. `size` is the
     bytes of its replicas, `usable` of `total` what is left on its volumes, None where it does not say. `apis` maps API
-    keys to (lowest, highest version)."""
+    keys to (lowest, highest version); `metadata_version` is the highest level of that feature that it supports."""
 
     node: Node = None  # type: ignore[assignment]  # always given
     controller: bool = False
@@ -41,6 +42,12 @@ class BrokerRow(Value):
     took: float | None = None
     problem: str = ""
     apis: dict[int, tuple[int, int]] = field(factory=dict)
+    metadata_version: int | None = None
+
+    @property
+    def release(self) -> str | None:
+        """Which Kafka it is, as far as it tells; None for one that did not answer."""
+        return release_of(self.apis, self.metadata_version)
 
 
 async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[BrokerRow]:
@@ -63,8 +70,10 @@ async def _ping(cluster: Cluster, row: BrokerRow) -> None:
             broker = await cluster.node(row.node.id)
             row.apis = await broker.versions()
             begun = time.perf_counter()
-            await broker.ask(ApiVersionsRequest())
+            answer = await broker.ask(ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
             row.took = time.perf_counter() - begun
+            levels = {one.name: one.max_version for one in answer.supported_features}
+            row.metadata_version = levels.get("metadata.version")
     except TimeoutError:
         row.problem = f"no answer within {ANSWERS_WITHIN:.0f} s"
     except KcliError as problem:

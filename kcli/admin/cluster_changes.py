@@ -7,7 +7,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.admin.cluster import describe_cluster
 from kcli.admin.gather import ask_anyone, ask_once
-from kcli.admin.quorum import METADATA
+from kcli.admin.quorum import METADATA, partition_of
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion
 from kcli.model import Address
 from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, Listener
@@ -75,11 +75,7 @@ async def controllers(cluster: Cluster) -> list[Controller]:
     """The voters and observers of the quorum, by id."""
     asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
-    if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
-    part = answer.topics[0].partitions[0]
-    if part.error_code:
-        raise BrokerError(codes.of(part.error_code), "quorum", part.error_message)
+    part = partition_of(answer)
     places = {
         node.node_id: [(one.name, Address(one.host, one.port)) for one in node.listeners] for node in answer.nodes
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.backoff import Backoff
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError, UnknownOutcome
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ async def gather(
     done: dict[K, A | KcliError] = {}
     loop = asyncio.get_running_loop()
     give_up = loop.time() + patience
-    pause, left = FIRST_PAUSE, order
+    pauses, left = Backoff(FIRST_PAUSE, LAST_PAUSE), order
     while left:
         begun = loop.time()
         places, lost = await locate(left)
@@ -59,12 +60,12 @@ async def gather(
         done.update(answers)
         left = [thing for thing in left if may_try_again(answers.get(thing))]
         took = loop.time() - begun  # dialling into a void takes long, and would once more
+        pause = pauses.next()
         if not left or loop.time() + pause + took > give_up:
             break
         for thing in left:
             forget(thing)
         await asyncio.sleep(pause)
-        pause = min(pause * 2, LAST_PAUSE)
     return {thing: done.get(thing, _unanswered()) for thing in order}
 
 

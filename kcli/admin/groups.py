@@ -27,6 +27,8 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning
 
 STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
 """The states that groups of any type may be in (Kafka's GroupState)."""
+PROGRESS = {"kcli-copy.": "copy", "kcli-redrive.": "redrive"}
+"""How the names begin of groups without members in which kcli keeps its own progress, and the command."""
 TYPES = ("classic", "consumer", "share", "streams")
 
 
@@ -239,6 +241,11 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
             for member in row.members
         ],
     )
+
+
+def progress_of(group: str) -> str | None:
+    """The command of kcli whose progress this group is; None for a group of somebody else."""
+    return next((command for start, command in PROGRESS.items() if group.startswith(start)), None)
 
 
 async def find_groups(

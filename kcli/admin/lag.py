@@ -27,6 +27,10 @@ LOSING_DATA = "LOSING DATA"
 SEVERITY = (
     IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, STUCK, ORPHANED, LOSING_DATA,
 )  # fmt: skip
+CALM = (IDLE, OK)
+"""Lag, if there is any, simply waits for the next commit."""
+HALTED = (STUCK, ORPHANED, TXN_BLOCKED)
+"""Nothing is worked off, whatever was a minute ago."""
 """From harmless to worst: a topic and a group have the status of their worst partition. One sample can tell OK,
 UNKNOWN, NO COMMIT, BEHIND, ORPHANED and LOSING DATA; the others take samples over time (kcli/lag)."""
 
@@ -37,6 +41,7 @@ class Sample(Value):
     `committed` None: nothing committed. `end`, `start`, `stable` None: not known, `error` says why. `owned` None:
     nobody can say now who owns it (a rebalance is under way), else whether a member does. Offsets are absolute.
     `counted` is the lag as a share group's coordinator counts it; its `committed` is where the group's window starts.
+    `written` is the timestamp (ms) of the first unread record, where it was asked for.
     """
 
     group: str = ""
@@ -52,6 +57,7 @@ class Sample(Value):
     host: str | None = None
     error: str | None = None
     counted: int | None = None
+    written: int | None = None
 
 
 class Lag(Value):
@@ -68,7 +74,8 @@ class Lag(Value):
 
 
 class Total(Value):
-    """A topic of a group, or a whole group. `lag` adds up what is known and is None when nothing is."""
+    """A topic of a group, or a whole group. `lag` adds up what is known and is None when nothing is; `alike` of the
+    partitions have the `status`."""
 
     group: str = ""
     topic: str | None = None
@@ -81,6 +88,7 @@ class Total(Value):
     no_commit: int = 0
     unknown: int = 0
     status: str = OK
+    alike: int = 0
     members: int = 0
     hosts: list[str] = field(factory=list)
 
@@ -94,6 +102,8 @@ def measure(sample: Sample, threshold: int = 0) -> Lag:
         return Lag(sample=sample, unread=max(sample.end - start, 0), status=NO_COMMIT)
     behind = sample.end - sample.committed if sample.counted is None else sample.counted
     lag, beyond, lost = max(behind, 0), max(-behind, 0), max(start - sample.committed, 0)
+    if sample.counted is not None:
+        lost = min(lost, lag)  # beyond its start a share group may have been through with them
     return Lag(sample=sample, lag=lag, lost=lost, beyond=beyond, status=_status(lag, lost, sample.owned, threshold))
 
 
@@ -110,9 +120,11 @@ def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
     out = Total(group=group, topic=topic)
     topics, members, hosts = set(), set(), set()
     known: list[int] = []
+    statuses = []
     for row in rows:
         sample = row.sample
         topics.add(sample.topic)
+        statuses.append(row.status)
         out.partitions += 1
         out.lost += row.lost
         out.beyond += row.beyond
@@ -127,6 +139,7 @@ def total(rows: Iterable[Lag], group: str, topic: str | None = None) -> Total:
             hosts.add(sample.host or "")
     out.topics, out.members, out.hosts = len(topics), len(members), sorted(hosts)
     out.lag = sum(known) if known else None
+    out.alike = statuses.count(out.status)
     return out
 
 
@@ -141,6 +154,12 @@ def by_topic(rows: Iterable[Lag]) -> list[Total]:
 def worst(one: str, other: str) -> str:
     """The more severe of two statuses."""
     return max(one, other, key=SEVERITY.index)
+
+
+def share(status: str, alike: int, partitions: int) -> str:
+    """Of how many of its partitions a group has its status: "STUCK 1 of 2"; nothing more where that goes without
+    saying."""
+    return status if status in CALM or not 0 < alike < partitions else f"{status} {alike} of {partitions}"
 
 
 def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -> str | None:

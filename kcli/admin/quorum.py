@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.gather import ask_anyone
-from kcli.errors import BrokerError
+from kcli.errors import BrokerError, DecodeError
 from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kcli.values import Value, field
@@ -12,6 +12,7 @@ from kcli.values import Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.model import Cluster
+    from kcli.proto.messages.describe_quorum import AnsweredPartitionData, DescribeQuorumResponse
 
 METADATA = "__cluster_metadata"
 
@@ -47,16 +48,24 @@ class Feature(Value):
     highest: int = 0
 
 
+def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
+    """What an answer says of the quorum's one partition. Raises BrokerError, DecodeError where it leaves that out."""
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
+    part = next((part for topic in answer.topics for part in topic.partitions), None)
+    if part is None:
+        raise DecodeError("the broker's answer says nothing of the quorum")
+    if part.error_code:
+        raise BrokerError(codes.of(part.error_code), "quorum", part.error_message)
+    return part
+
+
 async def describe_quorum(cluster: Cluster) -> Quorum:
     """The quorum as any broker tells it. Raises UnsupportedVersion from a cluster on ZooKeeper, BrokerError when it may
     not be told."""
     asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
-    if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
-    part = answer.topics[0].partitions[0]
-    if part.error_code:
-        raise BrokerError(codes.of(part.error_code), "quorum", part.error_message)
+    part = partition_of(answer)
     end = next((one.log_end_offset for one in part.current_voters if one.replica_id == part.leader_id), 0)
     nodes = [
         Voter(

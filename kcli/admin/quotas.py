@@ -6,11 +6,13 @@ default: everybody of that kind who has no quota of his own.
 
 from __future__ import annotations
 
+from math import isfinite
+
 from kcli import codes
 from kcli.admin.gather import ask_anyone
 from kcli.admin.quantities import bytes_of, bytes_text, number_of, plain
 from kcli.admin.topics import ask_controller
-from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.proto.messages import alter_client_quotas as altering
 from kcli.proto.messages import describe_client_quotas as describing
 from kcli.values import Frozen
@@ -112,7 +114,7 @@ async def describe_quotas(
     cluster: Cluster, components: Sequence[Component] = (), *, strict: bool = False
 ) -> dict[Entity, dict[str, float]]:
     """All quotas by entity and key, or those of entities that match every component; with `strict` only of entities
-    that have no other kind. Raises BrokerError."""
+    that have no other kind. Raises BrokerError, DecodeError."""
     asked = [
         describing.ComponentData(entity_type=one.kind, match_type=one.match, match=one.name if not one.match else None)
         for one in components
@@ -125,6 +127,9 @@ async def describe_quotas(
         names = {one.entity_type: one.entity_name for one in row.entity}
         known = [kind for kind in KINDS if kind in names] + sorted(kind for kind in names if kind not in KINDS)
         at = Entity(parts=tuple((kind, names[kind]) for kind in known))
+        for one in row.values:
+            if not isfinite(one.value):
+                raise DecodeError(f"the broker says that the quota {one.key} of {at} is {one.value}, which is no limit")
         found[at] = {one.key: one.value for one in sorted(row.values, key=lambda one: one.key)}
     return dict(sorted(found.items(), key=lambda one: _order(one[0])))
 

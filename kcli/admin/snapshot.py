@@ -10,7 +10,7 @@ import asyncio
 
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import PATIENCE, bad, good
-from kcli.admin.groups import Described, Member, find_groups
+from kcli.admin.groups import Described, Member, find_groups, progress_of
 from kcli.admin.lag import Sample
 from kcli.admin.offsets import EARLIEST, LATEST, Committed, LogOffset, committed_offsets, list_offsets
 from kcli.errors import BrokerError, KcliError
@@ -36,9 +36,11 @@ class GroupSnapshot(Value):
 
 
 class Snapshot(Value):
-    """All groups that could be read, and what could not: groups by name, brokers by id."""
+    """All groups that could be read, and what could not: groups by name, brokers by id. `own` are the names of the
+    groups of kcli's own progress that were left out."""
 
     groups: list[GroupSnapshot] = field(factory=list)
+    own: list[str] = field(factory=list)
     failed: dict[str, KcliError] = field(factory=dict)
     brokers: dict[int, KcliError] = field(factory=dict)
 
@@ -51,15 +53,18 @@ async def take(
     isolation: str = "read_uncommitted",
     topics: Iterable[str] = (),
     stable: bool = False,
+    own: bool = True,
     patience: float = PATIENCE,
 ) -> Snapshot:
-    """A snapshot of the named groups, or of all; of a share group where its window starts, and the lag that its
-    coordinator counts. `states` keeps groups in these states, whatever their case; `topics` keeps only these topics.
-    `isolation` says which end counts: high watermark or last stable offset; with `stable` the last stable offset is
-    read in any case."""
+    """A snapshot of the named groups, or of all, those of kcli's own progress only with `own`; of a share group where
+    its window starts, and the lag that its coordinator counts. `states` keeps groups in these states, whatever their
+    case; `topics` keeps only these topics. `isolation` says which end counts: high watermark or last stable offset;
+    with `stable` the last stable offset is read in any case."""
     coordinators = Coordinators(cluster)
     named = list(dict.fromkeys(groups))
     found, brokers = await find_groups(coordinators, named, patience=patience)
+    left_out = sorted(name for name in found if not (own or named) and progress_of(name))
+    found = {name: answer for name, answer in found.items() if name not in left_out}
     wanted_states = {state.lower() for state in states}
     described = {
         name: group for name, group in good(found).items() if not wanted_states or group.state.lower() in wanted_states
@@ -86,7 +91,9 @@ async def take(
         )
         for name, some in committed.items()
     ]  # fmt: skip
-    return Snapshot(groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers)
+    return Snapshot(
+        groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers, own=left_out
+    )
 
 
 async def _share_commits(

@@ -7,6 +7,7 @@ import asyncio
 from kcli import codes
 from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, ask_once, may_try_again
 from kcli.admin.offsets import TopicMissing
+from kcli.backoff import Backoff
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
 from kcli.proto.schema import NO_ID
@@ -84,7 +85,10 @@ async def describe_topics(
     if asked == []:
         return {}
     answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-    found = {row.name: _topic(row) for row in answer.topics if row.name and (names or internal or not row.is_internal)}
+    found = {row.name: _topic(row) for row in answer.topics if row.name and (asked or internal or not row.is_internal)}
+    if asked is not None:  # an answer may leave some out, and have others
+        left_out = KcliError("the broker's answer leaves this topic out")
+        found = {one.name: found.get(one.name, left_out) for one in asked if one.name is not None}
     return dict(sorted(found.items()))
 
 
@@ -183,8 +187,9 @@ async def ask_controller(
     """Asks the controller, and asks again where the controller is by then when it moved (C18). A broken connection
     after the request was sent is not asked again: the broker may have done it."""
     loop = asyncio.get_running_loop()
-    give_up, pause = loop.time() + patience, FIRST_PAUSE
+    give_up, pauses = loop.time() + patience, Backoff(FIRST_PAUSE, LAST_PAUSE)
     while True:
+        pause = pauses.next()
         late = loop.time() + pause > give_up
         try:
             broker = await cluster.controller()
@@ -196,14 +201,13 @@ async def ask_controller(
                 raise
         await cluster.refresh([])
         await asyncio.sleep(pause)
-        pause = min(pause * 2, LAST_PAUSE)
 
 
 async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool = False, timeout: float = 30.0) -> None:
     """Returns when every broker knows these topics with a leader for each partition, or, with `gone`, when none knows
     them any more (C19). `timeout` is in seconds; raises DeadlineExceeded, saying what is still missing."""
     loop = asyncio.get_running_loop()
-    give_up, pause = loop.time() + timeout, FIRST_PAUSE
+    give_up, pauses = loop.time() + timeout, Backoff(FIRST_PAUSE, LAST_PAUSE)
     left = list(dict.fromkeys(names))
     while left:
         brokers = [await cluster.node(node.id) for node in await cluster.nodes()]
@@ -211,6 +215,7 @@ async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool 
         left = [name for name in left if not all((name not in seen) if gone else seen.get(name) for seen in answers)]
         if not left:
             break
+        pause = pauses.next()
         if loop.time() + pause > give_up:
             what = "still there" if gone else "not ready on every broker"
             raise DeadlineExceeded(
@@ -218,7 +223,6 @@ async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool 
                 sent=True,
             )
         await asyncio.sleep(pause)
-        pause = min(pause * 2, LAST_PAUSE)
     await cluster.refresh(list(dict.fromkeys(names)) if not gone else [])
 
 

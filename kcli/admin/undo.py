@@ -6,6 +6,7 @@ import os
 import time
 
 from kcli.errors import KcliError
+from kcli.private import private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +23,18 @@ def write(document: dict[str, Any], name: str, path: str | None = None, *, hint:
     from json import dumps
 
     made = path or new_path(name)
+    text = dumps(document, ensure_ascii=False, indent=1) + "\n"
     try:
         if not path:
             os.makedirs(os.path.dirname(made), mode=0o700, exist_ok=True)
-        with open(made, "x", encoding="utf-8") as out:
-            out.write(dumps(document, ensure_ascii=False, indent=1) + "\n")
-            out.flush()
-            os.fsync(out.fileno())
+        with open(made, "x", encoding="utf-8", opener=private) as out:
+            try:
+                out.write(text)
+                out.flush()
+                os.fsync(out.fileno())
+            except OSError:
+                os.unlink(made)  # a part of one would look like one
+                raise
     except OSError as error:
         raise NoUndo(f"nothing was changed: the undo file {made} cannot be written ({error.strerror}){hint}") from None
     return made

@@ -76,8 +76,10 @@ async def alter_credentials(
 ) -> dict[tuple[str, str], KcliError | None]:
     """The same by user and mechanism. Kafka takes one change of a user in a request, so a user with two mechanisms
     needs two, one after the other."""
-    done: dict[tuple[str, str], KcliError | None] = {}
-    changes: list[Password | tuple[str, str]] = [*remove, *set]
+    given: list[Password | tuple[str, str]] = [*remove, *set]
+    unknown = KcliError("kcli does not know this mechanism: it may be too old for it")
+    done: dict[tuple[str, str], KcliError | None] = {_key(one): unknown for one in given}
+    changes = [one for one in given if _key(one)[1] in MECHANISMS]
     while changes:
         now: dict[str, Password | tuple[str, str]] = {}
         for one in changes:
@@ -85,8 +87,13 @@ async def alter_credentials(
         changes = [one for one in changes if not any(one is each for each in now.values())]
         answers = await _request(cluster, list(now.values()))
         for name, one in now.items():
-            done[name, one.mechanism if isinstance(one, Password) else one[1]] = answers[name]
+            done[_key(one)] = answers[name]
     return done
+
+
+def _key(one: Password | tuple[str, str]) -> tuple[str, str]:
+    """User and mechanism."""
+    return (one.user, one.mechanism) if isinstance(one, Password) else one
 
 
 async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str]]) -> dict[str, KcliError | None]:

@@ -11,15 +11,16 @@ from kcli.admin.commits import write_commits
 from kcli.admin.coordinators import Coordinators
 from kcli.admin.gather import bad, good
 from kcli.admin.offsets import Committed, committed_offsets
+from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.consumer.bounds import OffsetAndEpoch
     from kcli.model import Cluster, TopicPartition
 
+FINISHED = "finished"  # the metadata of such an offset
 PATIENCE = 15.0  # seconds for a coordinator that moves
 
 
@@ -30,16 +31,25 @@ class Positions:
         self.group = group
         self._coordinators = Coordinators(cluster)
 
-    async def read(self) -> dict[TopicPartition, int]:
-        """What is stored; empty for a group that does not exist. Offsets that a transaction is about to commit are
-        waited for. Raises KcliError."""
+    async def read(self, *, finished: bool = True) -> dict[TopicPartition, int]:
+        """What is stored; empty for a group that does not exist. Without `finished`, what `finish` stored is left out.
+        Offsets that a transaction is about to commit are waited for. Raises KcliError."""
         found = (await committed_offsets(self._coordinators, [self.group], stable=True))[self.group]
         if isinstance(found, KcliError):
             raise found
         for answer in found.values():
             if isinstance(answer, KcliError):
                 raise answer
-        return {at: where.offset for at, where in good(found).items() if where.offset >= 0}
+        return {
+            at: where.offset for at, where in good(found).items()
+            if where.offset >= 0 and (finished or where.metadata != FINISHED)
+        }  # fmt: skip
+
+    async def finish(self, ends: Mapping[TopicPartition, int]) -> None:
+        """Store that a copy is whole: one whose start is counted from the end begins anew the next time, and does not
+        go on here. Raises KcliError."""
+        await self.read()  # else a transaction whose markers are late would write over it
+        await self.write({at: OffsetAndEpoch(end, -1, FINISHED) for at, end in ends.items()})
 
     async def write(self, offsets: Mapping[TopicPartition, OffsetAndEpoch]) -> None:
         """Store them. Whatever passes is tried again for a while. Raises KcliError, UnknownOutcome among them; a group

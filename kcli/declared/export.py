@@ -15,11 +15,11 @@ from kcli.admin.users import describe_users
 from kcli.declared import acls, configs, quotas
 from kcli.declared.schema import ID, SECTIONS
 from kcli.declared.users import variable
-from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
+from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from kcli.model import Cluster
@@ -27,15 +27,32 @@ if TYPE_CHECKING:
 NONE_THERE = (codes.SECURITY_DISABLED,)
 
 
+def pattern(text: str) -> Callable[[str], object]:
+    """Does a name fit? `^RE` is a regular expression for how it begins; all else is a name or a glob. Raises UsageError
+    for a regular expression that is none."""
+    if not text.startswith("^"):
+        return lambda name: fnmatchcase(name, text)
+    import re
+
+    from kcli.patterns import matcher
+
+    try:
+        return matcher(re.compile(text), f"--match {text}", whole=False)
+    except (re.error, RecursionError, OverflowError) as wrong:
+        raise UsageError(f"--match {text}: {wrong}") from None
+
+
 class Export:
     """What was found: the `document`, what is to be said, and what could not be read, by section."""
 
     def __init__(self, cluster: Cluster, *, match: Sequence[str] = (), internal: bool = False) -> None:
+        """Raises UsageError for a pattern that is none."""
         self.document: dict[str, Any] = {"schema": ID}
         self.remarks: list[str] = []
         self.failed: dict[str, KcliError] = {}
         self._cluster = cluster
-        self._match = match
+        self._match = {one: pattern(one) for one in match}
+        self._matched: set[str] = set()
         self._internal = internal
 
     async def read(self, sections: Sequence[str] = SECTIONS) -> None:
@@ -61,7 +78,14 @@ class Export:
             self.failed[name] = error
 
     def _wanted(self, name: str) -> bool:
-        return not self._match or any(fnmatchcase(name, one) for one in self._match)
+        fitting = {text for text, fits in self._match.items() if fits(name)}
+        self._matched |= fitting
+        return bool(fitting) or not self._match
+
+    @property
+    def unmatched(self) -> list[str]:
+        """The patterns that no name of what was read fits."""
+        return [text for text in self._match if text not in self._matched]
 
     async def _topics(self) -> dict[str, Any]:
         found = await describe_topics(self._cluster, internal=True)

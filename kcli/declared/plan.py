@@ -9,6 +9,7 @@ import asyncio
 from itertools import groupby
 
 from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE
+from kcli.backoff import Backoff
 from kcli.declared import acls, configs, quotas, topics, users
 from kcli.declared.secrets import Secrets
 from kcli.errors import ConnectError, KcliError, UsageError
@@ -94,15 +95,15 @@ class Plan:
         what they still tell otherwise after `patience` seconds. Raises KcliError where nobody can be asked."""
         done = {(step.kind, step.name, item.what) for step in self.steps if step.done for item in step.items}
         loop = asyncio.get_running_loop()
-        give_up, pause = loop.time() + patience, FIRST_PAUSE
+        give_up, pauses = loop.time() + patience, Backoff(FIRST_PAUSE, LAST_PAUSE)
         while True:
             again = Plan(self._cluster, self._declared, prune=self._prune)
             await again.look()
             left = {(step.kind, step.name, item.what) for step in again.steps for item in step.items} & done
+            pause = pauses.next()
             if not left or loop.time() + pause > give_up:
                 return {f"{name} {what}" for _, name, what in left}
             await asyncio.sleep(pause)
-            pause = min(pause * 2, LAST_PAUSE)
 
     async def _each(self, *, dry_run: bool) -> None:
         for (_, kind), group in groupby(self.ready, key=lambda step: (step.order, _kind(step))):
