@@ -1,9 +1,8 @@
-"""What happened to a group, as a timeline: the difference between two looks, a sentence each. Pure."""
+"""What happened to a group: the difference between two looks, a sentence each. Pure."""
 
 from __future__ import annotations
 
 from kcli.admin.groups import who
-from kcli.admin.lag import IDLE, OK
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -14,7 +13,8 @@ if TYPE_CHECKING:
 
 class Event(Value):
     """Something that happened between two looks. `time` is seconds since the epoch, of the look that showed it.
-    `kind` is status, state, joined, left, rewound, lost, generation or gone. `partition` -1: it concerns the group."""
+    `kind` is status, state, joined, left, rewound, lost, generation or gone. `partition` -1: it concerns several, or
+    the group; `offsets` is how many are lost or to be read again."""
 
     time: float = 0.0
     group: str = ""
@@ -22,26 +22,26 @@ class Event(Value):
     text: str = ""
     topic: str = ""
     partition: int = -1
+    offsets: int = 0
 
 
 def of_partition(time: float, before: Standing | None, now: Standing) -> list[Event]:
-    """Status changes, steps back, and offsets lost to retention."""
+    """Steps back, and offsets lost to retention; the text leaves the partition's name out."""
     if before is None:
         return []
     sample = now.lag.sample
-    name = f"{sample.topic}[{sample.partition}]"
-    said: list[tuple[str, str]] = []
+    said: list[tuple[str, str, int]] = []
     if now.rewound is not None and now.rewound != before.rewound:
         begun, ended = now.rewound
-        said.append(("rewound", f"{name}: committed went back from {begun} to {ended}"))
-    if now.lag.lost > before.lag.lost:
-        said.append(("lost", f"{name}: retention took {now.lag.lost - before.lag.lost} unread offsets"))
-    if now.status != before.status and {now.status, before.status} != {OK, IDLE}:  # nothing to do is no news
-        said.append(("status", f"{name}: {before.status} is now {now.status}"))
+        said.append(("rewound", f"committed went back from {begun} to {ended}", begun - ended))
+    lost = now.lag.lost - before.lag.lost
+    if lost > 0:
+        said.append(("lost", f"retention took {lost} unread offsets", lost))
     return [
-        Event(time=time, group=sample.group, kind=kind, text=text, topic=sample.topic, partition=sample.partition)
-        for kind, text in said
-    ]
+        Event(time=time, group=sample.group, kind=kind, text=text, topic=sample.topic, partition=sample.partition,
+              offsets=offsets)
+        for kind, text, offsets in said
+    ]  # fmt: skip
 
 
 def of_group(time: float, before: Described, now: Described | None) -> list[Event]:

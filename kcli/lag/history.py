@@ -6,9 +6,9 @@ Fed with snapshots, of the cluster or of a recording; it neither asks nor knows 
 from __future__ import annotations
 
 from kcli.admin.groups import Described
-from kcli.admin.lag import NO_COMMIT, SEVERITY, Sample, Total, total
-from kcli.lag import events
+from kcli.admin.lag import CALM, NO_COMMIT, SEVERITY, STUCK, Sample, Total, total
 from kcli.lag.standing import WINDOW, Log, Standing, Track, stand
+from kcli.lag.timeline import Timeline
 from kcli.model import TopicPartition
 from kcli.values import Value, field
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
     from kcli.admin.snapshot import Snapshot
     from kcli.errors import KcliError
+    from kcli.lag.events import Event
 
 KEEP = 900.0  # seconds of samples
-LONGEST = 200  # events
 
 
 class GroupStanding(Value):
-    """A group at one moment: the sum of its partitions. `eta` is the longest of its partitions (seconds), None if
-    one of them never arrives or nobody knows; `time_lag` is the longest too."""
+    """A group at one moment: the sum of its partitions. `growth` is how its lag changes, offsets a second, net over
+    its partitions; `falling` the same where it grows by more than waits for commits. `eta` is the longest of its
+    partitions (seconds), None if one of them never arrives or nobody knows; `time_lag` is the longest too. `status` is
+    that of its worst partitions, of which there are `total.alike`."""
 
     described: Described = field(factory=Described)
     total: Total = field(factory=Total)
@@ -33,6 +35,7 @@ class GroupStanding(Value):
     in_rate: float | None = None
     out_rate: float | None = None
     eta: float | None = None
+    growth: float | None = None
     falling: float | None = None
     time_lag: float | None = None
     time_lag_least: bool = False
@@ -40,6 +43,11 @@ class GroupStanding(Value):
     loss_in: float | None = None
     peak: int = 0
     status: str = ""
+
+    @property
+    def stuck(self) -> int:
+        """How many of its partitions are stuck."""
+        return sum(one.status == STUCK for one in self.partitions)
 
     def date(self) -> None:
         """The group's time lag is the longest of its partitions; at least so long while one of them that is behind is
@@ -68,8 +76,8 @@ class History:
         self._tracks: dict[str, dict[TopicPartition, Track]] = {}
         self._before: dict[str, GroupStanding] = {}
         self._peaks: dict[str, int] = {}
-        self.events: list[events.Event] = []
-        self.news: list[events.Event] = []  # of the newest look
+        self._timelines: dict[str, Timeline] = {}
+        self.news: list[Event] = []  # of the newest look
         self.failed: dict[str, KcliError] = {}
         self.brokers: dict[int, KcliError] = {}
 
@@ -89,7 +97,16 @@ class History:
             self._forget_groups(time, there)
         for log in self._logs.values():
             log.forget_before(time - self._keep)
-        self.events = (self.events + self.news)[-LONGEST:]
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened to all groups, oldest first."""
+        return sorted((one for some in self._timelines.values() for one in some.events), key=lambda one: one.time)
+
+    def events_of(self, group: str) -> list[Event]:
+        """What happened to one group, oldest first: the newest of it, whatever happened to others meanwhile."""
+        timeline = self._timelines.get(group)
+        return list(timeline.events) if timeline is not None else []
 
     def _add_group(self, time: float, described: Described, samples: list[Sample]) -> GroupStanding:
         tracks = self._tracks.setdefault(described.group, {})
@@ -100,7 +117,7 @@ class History:
             self._logs.setdefault(at, Log()).add(time, sample)
             track = tracks.setdefault(at, Track())
             track.add(time, sample)
-            track.committed.forget_before(time - self._keep)
+            track.done.forget_before(time - self._keep)
         for gone in tracks.keys() - seen:
             del tracks[gone]
         partitions = [
@@ -114,19 +131,22 @@ class History:
         return now
 
     def _tell(self, time: float, now: GroupStanding) -> None:
+        timeline = self._timelines.setdefault(now.described.group, Timeline())
         before = self._before.get(now.described.group)
         if before is None:
+            timeline.begin(time, now.partitions)
             return
-        self.news += events.of_group(time, before.described, now.described)
         old = {(one.lag.sample.topic, one.lag.sample.partition): one for one in before.partitions}
-        for one in now.partitions:
-            self.news += events.of_partition(time, old.get((one.lag.sample.topic, one.lag.sample.partition)), one)
+        pairs = ((old.get((one.lag.sample.topic, one.lag.sample.partition)), one) for one in now.partitions)
+        self.news += timeline.add(time, (before.described, now.described), pairs)
 
     def _forget_groups(self, time: float, there: set[str]) -> None:
         for gone in self._tracks.keys() - there:
             del self._tracks[gone]
             if gone in self._before:
-                self.news += events.of_group(time, self._before.pop(gone).described, None)
+                self.news += self._timelines[gone].add(time, (self._before.pop(gone).described, None), ())
+        for name in [name for name, one in self._timelines.items() if name not in self._tracks and one.over(time)]:
+            del self._timelines[name]
         used = {at for tracks in self._tracks.values() for at in tracks}
         for unused in self._logs.keys() - used:
             del self._logs[unused]
@@ -141,7 +161,7 @@ class History:
         track, log = self._tracks.get(group, {}).get(at), self._logs.get(at)
         if track is None or log is None:
             return [None] * len(moments)
-        pairs = [(log.end.at(moment), track.committed.at(moment)) for moment in moments]
+        pairs = [(log.end.at(moment), track.done.at(moment)) for moment in moments]
         return [None if end is None or done is None else max(end - done, 0) for end, done in pairs]
 
 
@@ -149,15 +169,19 @@ def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     """A group out of its partitions."""
     sums = total([one.lag for one in partitions], described.group)
     sums.status = max((one.status for one in partitions), key=SEVERITY.index, default=NO_COMMIT)
+    sums.alike = sum(one.status == sums.status for one in partitions)
     sums.members = len(described.members)
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
-    behind = [one for one in partitions if one.lag.lag]
+    read = [one for one in partitions if one.lag.sample.committed is not None]
     out.in_rate = _sum([one.in_rate for one in partitions])
-    out.out_rate = _sum([one.out_rate for one in partitions if one.lag.sample.committed is not None])
-    out.falling = _sum([one.falling for one in behind if one.falling])
-    if all(one.eta is not None for one in behind):
-        out.eta = max((one.eta for one in behind if one.eta is not None), default=0.0 if sums.lag == 0 else None)
+    out.out_rate = _sum([one.out_rate for one in read])
+    out.growth = _sum([one.growth for one in read])
+    if out.status not in CALM:
+        out.falling = out.growth if out.growth and out.growth > 0 else None
+        out.eta = _eta(partitions)
+    elif sums.lag == 0:
+        out.eta = 0.0
     out.date()
     out.loss_in = min((one.loss_in for one in partitions if one.loss_in is not None), default=None)
     return out
@@ -179,6 +203,14 @@ def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
         made.peak = sum(one.peak for one in some)
         found.append(made)
     return found
+
+
+def _eta(partitions: list[Standing]) -> float | None:
+    """When the slowest of the partitions will have caught up; None while one of them will not, or nobody knows. Lag
+    that simply waits for the next commit takes no time."""
+    behind = [one.eta for one in partitions if one.lag.lag and one.status not in CALM]
+    known = [eta for eta in behind if eta is not None]
+    return max(known) if known and len(known) == len(behind) else None
 
 
 def _time_lag(one: Standing) -> float:

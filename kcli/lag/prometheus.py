@@ -32,6 +32,7 @@ HELP = {
     "kcli_group_eta_seconds": "Seconds until the lag is worked off.",
     "kcli_group_in_rate": "Offsets written a second.",
     "kcli_group_out_rate": "Offsets committed a second.",
+    "kcli_group_stuck_partitions": "Partitions of the group that are stuck.",
     "kcli_group_status": "1 for the status the group is in.",
     "kcli_partition_lag_seconds": "How long ago the first unread offset was written.",
     "kcli_partition_status": "1 for the status the partition is in.",
@@ -93,6 +94,7 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
     _put(rows, "kcli_group_eta_seconds", labels, group.eta)
     _put(rows, "kcli_group_in_rate", labels, group.in_rate)
     _put(rows, "kcli_group_out_rate", labels, group.out_rate)
+    _put(rows, "kcli_group_stuck_partitions", labels, group.stuck)
     for status in SEVERITY:
         _put(rows, "kcli_group_status", (*labels, ("status", status)), float(group.status == status))
 

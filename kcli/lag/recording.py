@@ -33,8 +33,9 @@ SAMPLE = (
     "host",
     "error",
     "counted",
+    "written",
 )
-LATER = ("counted",)
+LATER = ("counted", "written")
 """What recordings of before do not have."""
 LAST = 253_402_300_800.0
 """The year 10000, which no calendar of Python has."""

@@ -5,7 +5,7 @@ Time is an argument everywhere. A partition's ends are kept once, whatever the n
 
 from __future__ import annotations
 
-from kcli.admin.lag import Lag, Sample, measure
+from kcli.admin.lag import HALTED, Lag, Sample, measure
 from kcli.lag.series import Series
 from kcli.lag.status import Facts, status
 from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
@@ -40,12 +40,14 @@ class Log:
 
 
 class Track:
-    """One group's reading of one partition over time."""
+    """One group's reading of one partition over time. `done` is its commit; of a share group, which is through with
+    records beyond its start too, as far as the lag that its coordinator counts says."""
 
-    __slots__ = ("committed", "idle_until", "peak", "rewound", "rewound_at", "sample")
+    __slots__ = ("_commit", "done", "idle_until", "peak", "rewound", "rewound_at", "sample")
 
     def __init__(self) -> None:
-        self.committed = Series()
+        self.done = Series()
+        self._commit = 0
         self.sample = Sample()
         self.rewound: tuple[int, int] | None = None  # (from, to) of the last step back
         self.rewound_at = 0.0
@@ -60,30 +62,35 @@ class Track:
         if sample.committed is None:
             self.idle_until = time
             return
-        if len(self.committed) and sample.committed < self.committed.values[-1]:
-            self.rewound, self.rewound_at = (self.committed.values[-1], sample.committed), time
-            self.committed = Series()  # rates begin anew
-        self.committed.add(time, sample.committed)
-        self.peak = max(self.peak, sample.end - sample.committed)
-        if sample.end <= sample.committed or not self.idle_until:
+        if len(self.done) and sample.committed < self._commit:
+            self.rewound, self.rewound_at = (self._commit, sample.committed), time
+            self.done = Series()  # rates begin anew
+        self._commit = sample.committed
+        done = sample.committed if sample.counted is None else sample.end - sample.counted
+        if len(self.done):
+            done = max(done, self.done.values[-1])  # the end was read a moment after the lag was counted
+        self.done.add(time, done)
+        self.peak = max(self.peak, sample.end - done)
+        if sample.end <= done or not self.idle_until:
             self.idle_until = time
 
     def still(self, now: float) -> float:
-        """Seconds that committed could have moved and did not."""
-        moved = self.committed.times[-1] if len(self.committed) else now
+        """Seconds that the group could have got on and did not."""
+        moved = self.done.times[-1] if len(self.done) else now
         return max(now - max(moved, self.idle_until), 0.0)
 
 
 class Standing(Value):
-    """A partition of a group at one moment. Rates are offsets per second, times seconds. `eta` None: not known, or
-    never (`falling` then says by how much a second it falls behind). `time_lag` is how long ago the first unread
-    offset was written, by interpolation, or `time_lag_exact` by its record; `time_lag_least`: that was before the first
-    sample, so it is at least so long."""
+    """A partition of a group at one moment. Rates are offsets per second, `growth` that of lag; times are seconds.
+    `eta` None: not known, or never (`falling` then says by how much a second it falls behind). `time_lag` is the age of
+    the first unread record: by its timestamp (`time_lag_exact`), or by interpolation from when its offset was written;
+    `time_lag_least`: that was before the first sample, so it is at least so long."""
 
     lag: Lag = field(factory=Lag)
     in_rate: float | None = None
     out_rate: float | None = None
     trend: float | None = None
+    growth: float | None = None
     eta: float | None = None
     falling: float | None = None
     time_lag: float | None = None
@@ -96,14 +103,19 @@ class Standing(Value):
     status: str = ""
     rewound: tuple[int, int] | None = None
 
+    def date(self, written: int, now: float) -> None:
+        """The first unread record was written then (ms), by its timestamp."""
+        self.lag.sample.written = written
+        self.time_lag, self.time_lag_least, self.time_lag_exact = max(now - written / 1000, 0.0), False, True
+
 
 def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
     """All figures of a partition, from its samples up to `now`."""
     sample = track.sample
     row = measure(sample, threshold)
-    in_rate, out_rate = rate(log.end, now, window), rate(track.committed, now, window)
+    in_rate, out_rate = rate(log.end, now, window), rate(track.done, now, window)
     rewound = track.rewound if track.rewound is not None and now - track.rewound_at <= window else None
-    times, lags = troughs(track.committed, log.end, now - window)
+    times, lags = troughs(track.done, log.end, now - window)
     trend = robust_slope(times, lags)
     facts = Facts(
         committed=sample.committed,
@@ -114,17 +126,27 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         error=sample.error,
         in_rate=in_rate,
         growing=rising(lags, trend),
-        commit_interval=usual_step(track.committed.since(now - 10 * window)[0]),
+        commit_interval=usual_step(track.done.since(now - 10 * window)[0]),
         still=track.still(now),
+        counted=sample.counted,
         rewound=rewound,
         threshold=threshold,
     )
     out = Standing(lag=row, in_rate=in_rate, out_rate=out_rate, trend=trend, still=facts.still,
                    peak=track.peak, status=status(facts), rewound=rewound,
-                   age=max(now - track.committed.last, 0.0) if len(track.committed) else 0.0)  # fmt: skip
+                   age=max(now - track.done.last, 0.0) if len(track.done) else 0.0)  # fmt: skip
     if row.lag is not None and sample.committed is not None:
+        if in_rate is None or out_rate is None:
+            out.growth = drift(track.done, log.end, now - window, now)
+        else:
+            out.growth = in_rate - out_rate
         out.eta, out.falling = outlook(row.lag, in_rate, out_rate)
+        if row.lag and out.status in HALTED:
+            out.eta = None  # its rate sinks to nothing only by and by
         out.time_lag, out.time_lag_least = time_lag(log.end, sample.committed, row.lag, now)
+        out.time_lag_exact = row.lag == 0
+        if row.lag and sample.written is not None:
+            out.date(sample.written, now)
         out.loss_in = time_to_loss(log.start, sample.committed, out_rate, now)
     return out
 
@@ -138,17 +160,28 @@ def rate(series: Series, now: float, window: float) -> float | None:
     return step_rate(times, values, now)
 
 
-def troughs(committed: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
+def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
     """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
-    times, values = committed.since(since)
+    times, values = done.since(since)
     if len(times) > STEPS:
         found = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
         return [t for t, e, _ in found if e is not None], [max(e - v, 0) for _, e, v in found if e is not None]
-    if not len(committed):
+    if not len(done):
         return [], []
     moments, ends = end.since(since)
-    lags = [(t, e, committed.at(t)) for t, e in zip(moments, ends, strict=True)]
+    lags = [(t, e, done.at(t)) for t, e in zip(moments, ends, strict=True)]
     return [t for t, _, v in lags if v is not None], [max(e - v, 0) for _, e, v in lags if v is not None]
+
+
+def drift(done: Series, end: Series, since: float, now: float) -> float | None:
+    """Offsets a second by which the lag grew, between two moments: while there are too few commits for rates."""
+    if not len(done) or not len(end):
+        return None
+    begun = max(since, done.times[0], end.times[0])
+    before, then = end.at(begun), done.at(begun)
+    if before is None or then is None or begun >= now:
+        return None
+    return ((end.values[-1] - done.values[-1]) - (before - then)) / (now - begun)
 
 
 def outlook(lag: int, in_rate: float | None, out_rate: float | None) -> tuple[float | None, float | None]:

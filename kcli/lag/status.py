@@ -28,7 +28,8 @@ SLACK = 1.5  # a lag that so many commit intervals of input explain is on its wa
 
 class Facts(Value):
     """What is known about a partition of a group at one moment. Offsets are absolute, rates per second, times
-    seconds; None is "not known". `still` is how long committed has not moved while it could have."""
+    seconds; None is "not known". `still` is how long committed has not moved while it could have, `counted` the lag of
+    a share group, whose `committed` is only where its window starts."""
 
     committed: int | None = None
     end: int | None = None
@@ -40,6 +41,7 @@ class Facts(Value):
     growing: bool = False
     commit_interval: float | None = None
     still: float = 0.0
+    counted: int | None = None
     rewound: tuple[int, int] | None = None
     threshold: int = 0
 
@@ -56,6 +58,8 @@ def lag(facts: Facts) -> int:
     """Offsets behind; 0 where it is not known."""
     if facts.committed is None or facts.end is None:
         return 0
+    if facts.counted is not None:
+        return facts.counted
     return max(facts.end - facts.committed, 0)
 
 
@@ -80,7 +84,8 @@ def _no_commit(facts: Facts) -> bool:
 
 
 def _losing_data(facts: Facts) -> bool:
-    return facts.committed is not None and facts.start is not None and facts.committed < facts.start
+    lost = facts.committed is not None and facts.start is not None and facts.committed < facts.start
+    return lost and (facts.counted is None or facts.counted > 0)
 
 
 def _orphaned(facts: Facts) -> bool:

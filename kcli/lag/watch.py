@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 TURN = 0.01  # seconds of computing before others get a turn
 PATIENCE = 2.0  # seconds a look waits for the times of records
+DATED = 100
+"""Partitions of which a look asks when the first unread record was written, where nobody wants to know it of all."""
+BELIEVED = 60.0
+"""Seconds for which a partition's samples are believed to tell how old its records are, once they did."""
+NEAR, NEARLY = 5.0, 0.1
+"""They tell it when they are off by so many seconds at most, and by that share of the age."""
 JITTER = 0.1  # of the interval: watchers that began together do not stay together
 
 
@@ -46,9 +52,9 @@ class Look(Value):
 
 
 class Watch:
-    """Looks at the named groups, or at all. `exact` asks for the timestamp of the first unread record of each
-    partition whose time lag the samples do not tell, of `most` partitions a look (None: all); what was told of a
-    position is not asked again."""
+    """Looks at the named groups, or at all. `exact` asks for the timestamp of the first unread record of each partition
+    whose time lag the samples do not tell, and of those where nobody has seen yet that records are as old as the
+    samples say: of `most` partitions a look (None: all). What was told of a position is not asked again."""
 
     def __init__(
         self,
@@ -60,6 +66,7 @@ class Watch:
         topics: list[str] | None = None,
         isolation: str = "read_uncommitted",
         exact: bool = False,
+        own: bool = True,
         most: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -68,9 +75,10 @@ class Watch:
         self._history = history
         self._states, self._topics = states or [], topics or []
         self._isolation = isolation
-        self._exact = exact
+        self._exact, self._own = exact, own
         self._most = most
         self._told: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
+        self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
         self._clock = clock
         self._meeting: asyncio.Task[None] | None = None
 
@@ -92,6 +100,7 @@ class Watch:
             topics=self._topics,
             isolation=self._isolation,
             stable=True,
+            own=self._own,
         )
         now = self._clock()
         groups = await self._add(now, shot)
@@ -115,26 +124,51 @@ class Watch:
         return groups
 
     async def _date(self, groups: list[GroupStanding], now: float) -> None:
-        """Time lag from the records themselves where the samples do not reach back far enough."""
+        """Time lag from the records themselves, where the samples do not reach back far enough, and where records are
+        not as old as they lie there: who copies or writes after the event gives them older timestamps."""
         wanted: dict[tuple[TopicPartition, int], list[Standing]] = {}
         for group in groups:
             for one in group.partitions:
                 sample = one.lag.sample
-                if one.lag.lag and sample.committed is not None and (one.time_lag is None or one.time_lag_least):
+                if one.lag.lag and sample.committed is not None:
                     at = TopicPartition(sample.topic, sample.partition)
                     wanted.setdefault((at, max(sample.committed, sample.start or 0)), []).append(one)
         self._told = {place: told for place, told in self._told.items() if place in wanted}
-        empty = await self._ask_times([place for place in wanted if place not in self._told][: self._most])
+        empty = await self._ask_times(self._worth_asking(wanted, now)[: self._most])
         for place, standings in wanted.items():
-            if place in self._told:
-                for one in standings:
-                    one.time_lag = max(now - self._told[place] / 1000, 0.0)
-                    one.time_lag_least, one.time_lag_exact = False, True
             for one in standings:
-                if one.lag.sample.end is not None and empty.get(place, -1) >= one.lag.sample.end:
-                    one.time_lag, one.time_lag_least, one.time_lag_exact = 0.0, False, True  # markers only (E70)
+                if place in self._told:
+                    self._compare(place[0], one, self._told[place], now)
+                    one.date(self._told[place], now)
+                elif one.lag.sample.end is not None and empty.get(place, -1) >= one.lag.sample.end:
+                    one.date(round(now * 1000), now)  # markers only (E70)
         for group in groups:
             group.date()
+
+    def _worth_asking(
+        self, wanted: dict[tuple[TopicPartition, int], list[Standing]], now: float
+    ) -> list[tuple[TopicPartition, int]]:
+        """Places whose time is not told, and that the samples cannot tell, or have not been seen to tell of late; those
+        of which nothing else is known first."""
+        dark, doubtful = [], []
+        for place, standings in wanted.items():
+            if place in self._told:
+                continue
+            if any(one.time_lag is None or one.time_lag_least for one in standings):
+                dark.append(place)
+            elif now - self._in_step.get(place[0], 0.0) > BELIEVED:
+                doubtful.append(place)
+        return dark + doubtful
+
+    def _compare(self, at: TopicPartition, one: Standing, written: int, now: float) -> None:
+        """Whether the samples told the age of a record that has told it itself."""
+        if one.time_lag is None or one.time_lag_least or one.time_lag_exact:
+            return
+        age = max(now - written / 1000, 0.0)
+        if abs(one.time_lag - age) <= NEAR + NEARLY * age:
+            self._in_step[at] = now
+        else:
+            self._in_step.pop(at, None)
 
     async def _ask_times(self, places: list[tuple[TopicPartition, int]]) -> dict[tuple[TopicPartition, int], int]:
         """When the record at each place was written; several groups may stand at several offsets of one partition.

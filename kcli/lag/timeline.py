@@ -1,0 +1,165 @@
+"""The timeline of one group: what is worth a line of what happened to it. Partitions that did the same at once are one
+line; a status is told when it is grave or lasts; to and fro is told once. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kcli.admin.lag import BEHIND, CALM, SEVERITY
+from kcli.lag.events import Event, of_group, of_partition
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.admin.groups import Described
+    from kcli.lag.standing import Standing
+
+LONGEST = 200  # events of a group
+REMEMBERED = 3600.0  # seconds that is known what happened to a group that is gone
+SETTLED = 30.0  # seconds after which a status that is not grave is told
+TO_AND_FRO, WITHIN = 4, 300.0  # so many changes in so many seconds
+NAMED = 3  # topics that a line names
+
+
+class Timeline:
+    """`events` are the newest of one group, oldest first."""
+
+    def __init__(self) -> None:
+        self.events: deque[Event] = deque(maxlen=LONGEST)
+        self._turns: dict[TopicPartition, Turns] = {}
+
+    def add(
+        self,
+        time: float,
+        group: tuple[Described, Described | None],
+        partitions: Iterable[tuple[Standing | None, Standing]],
+    ) -> list[Event]:
+        """What happened from one look to the next: the group then and now (None: it is gone), and its partitions."""
+        new = of_group(time, *group)
+        said: list[Event] = []
+        for before, now in partitions:
+            said += of_partition(time, before, now)
+            said += self._status(time, now)
+        new += folded(said)
+        self.events += new
+        return new
+
+    def over(self, time: float) -> bool:
+        """Whether nothing has happened for so long that nobody looks for it any more."""
+        return not self.events or time - self.events[-1].time > REMEMBERED
+
+    def begin(self, time: float, partitions: Iterable[Standing]) -> None:
+        """The first look: what is so now is no news."""
+        for one in partitions:
+            self._status(time, one)
+
+    def _status(self, time: float, now: Standing) -> list[Event]:
+        sample = now.lag.sample
+        at = TopicPartition(sample.topic, sample.partition)
+        turns = self._turns.get(at)
+        if turns is None:
+            self._turns[at] = Turns(now.status, time)
+            return []
+        text = turns.add(time, now.status)
+        if not text:
+            return []
+        return [Event(time=time, group=sample.group, kind="status", text=text, topic=at.topic, partition=at.partition)]
+
+
+class Turns:
+    """How the status of one partition goes, and what was said of it."""
+
+    __slots__ = ("_changes", "_now", "_said", "_since", "_swinging")
+
+    def __init__(self, status: str, time: float) -> None:
+        self._said = self._now = status
+        self._since = time
+        self._changes: deque[float] = deque(maxlen=TO_AND_FRO)
+        self._swinging: set[str] = set()  # the statuses between which it goes to and fro
+
+    def add(self, time: float, status: str) -> str:
+        """One look; what is to be said of it, "" for nothing."""
+        before, self._now = self._now, status
+        if not _alike(before, status):
+            self._since = time
+            self._changes.append(time)
+        swings = len(self._changes) == TO_AND_FRO and time - self._changes[0] <= WITHIN
+        if not swings:
+            return self._settle(time, status)
+        if not self._swinging:
+            self._swinging = {self._said, before, status}
+            return f"{self._pair()}, to and fro" if any(map(_grave, self._swinging)) else ""
+        if status not in self._swinging:
+            self._swinging.add(status)
+            return self._say(status) if _grave(status) else ""
+        return ""
+
+    def _settle(self, time: float, status: str) -> str:
+        lasting = time - self._since >= SETTLED
+        if self._swinging and lasting:
+            told, self._swinging = any(map(_grave, self._swinging)), set()
+            if told:
+                self._said = status
+                return f"stays {status}"
+        if _alike(self._said, status):
+            return ""
+        return self._say(status) if lasting or _grave(status) or _grave(self._said) else ""
+
+    def _say(self, status: str) -> str:
+        before, self._said = self._said, status
+        return f"{before} is now {status}"
+
+    def _pair(self) -> str:
+        return " and ".join(sorted(self._swinging, key=SEVERITY.index))
+
+
+def _alike(one: str, other: str) -> bool:
+    """Nothing to read or nothing to speak of: neither is news."""
+    return one == other or (one in CALM and other in CALM)
+
+
+def _grave(status: str) -> bool:
+    return SEVERITY.index(status) > SEVERITY.index(BEHIND)
+
+
+def folded(events: list[Event]) -> list[Event]:
+    """Those that say the same of several partitions as one each, which names them: "orders[0-3,7]: OK is now STUCK"."""
+    same: dict[tuple[str, str], list[Event]] = {}
+    for one in events:
+        same.setdefault((one.kind, one.text if one.kind == "status" else ""), []).append(one)
+    return [_one(some) for some in same.values()]
+
+
+def _one(events: list[Event]) -> Event:
+    first = events[0]
+    topics: dict[str, list[int]] = {}
+    for one in events:
+        topics.setdefault(one.topic, []).append(one.partition)
+    names = [f"{topic}[{_ranges(sorted(some))}]" for topic, some in sorted(topics.items())]
+    if len(names) > NAMED:
+        names[NAMED:] = [f"{len(names) - NAMED} topics more"]
+    return Event(
+        time=first.time, group=first.group, kind=first.kind, text=f"{', '.join(names)}: {_text(events)}",
+        topic=first.topic if len(topics) == 1 else "", partition=first.partition if len(events) == 1 else -1,
+    )  # fmt: skip
+
+
+def _text(events: list[Event]) -> str:
+    if len(events) == 1 or events[0].kind == "status":
+        return events[0].text
+    if events[0].kind == "lost":
+        return f"retention took {sum(one.offsets for one in events)} unread offsets"
+    return f"committed went back, by {sum(one.offsets for one in events)} in all"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`0-3,7`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
