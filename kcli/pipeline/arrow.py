@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,17 +15,28 @@ if TYPE_CHECKING:
 
     from kcli.proto.spans import Gathered, Spans
 
-    Convert = Callable[[pa.Array], pa.Array]
+    Convert = Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]
 
+_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 AT_ONCE = 65_536  # rows of a constant column that are made once and cut from then on
 
 
-class Frame:
-    """Makes record batches of one range. `convert` turns key and value from binary into what the schema says."""
+class BadRecord(KcliError):
+    """A key or a value is not what its format says."""
 
-    def __init__(self, schema: pa.Schema, topic: str, partition: int, convert: dict[str, Convert]) -> None:
+
+class Frame:
+    """Makes record batches of one range. `convert` turns key and value from binary into what the schema says; what does
+    not fit is an error, or with `null_bad` null and counted in `bad`."""
+
+    def __init__(
+        self, schema: pa.Schema, topic: str, partition: int, convert: dict[str, Convert], *, null_bad: bool = False
+    ) -> None:
         self.schema = schema
+        self.bad = 0
         self._convert = convert
+        self._null_bad = null_bad
+        self._place = f"{topic}[{partition}]"
         self._constants = {
             "topic": pa.scalar(topic, pa.string()),
             "partition": pa.scalar(partition, pa.int32()),
@@ -29,17 +44,38 @@ class Frame:
         self._made: dict[str, pa.Array] = {}
 
     def batch(self, got: Gathered) -> pa.RecordBatch:
-        """The rows as the schema's columns, in its order."""
-        return pa.record_batch([self._column(field, got) for field in self.schema], schema=self.schema)
+        """The rows as the schema's columns, in its order. Raises BadRecord."""
+        made = {name: self._payload(name, got) for name in ("key", "value") if name in self.schema.names}
+        columns = []
+        for field in self.schema:
+            if field.name in made:
+                columns.append(made[field.name][0])
+            elif field.name in ("keyError", "valueError"):
+                columns.append(sparse(made[field.name.removesuffix("Error")][1], got.rows))
+            else:
+                columns.append(self._column(field, got))
+        return pa.record_batch(columns, schema=self.schema)
+
+    def _payload(self, name: str, got: Gathered) -> tuple[pa.Array, dict[int, str]]:
+        """The keys or the values, and what is wrong with some of them."""
+        spans = got.keys if name == "key" else got.values
+        assert spans is not None
+        cells = binary(spans)
+        if name not in self._convert:
+            return cells, {}
+        made, errors = self._convert[name](cells)
+        if errors and not self._null_bad:
+            row = min(errors)
+            offset = fixed(pa.int64(), got.rows, got.offsets)[row].as_py()
+            raise BadRecord(
+                f"{self._place} offset {offset}: bad {name}: {errors[row]}; onBad=null (--on-bad null) makes it null"
+            )
+        self.bad += len(errors)
+        return made, errors
 
     def _column(self, field: pa.Field, got: Gathered) -> pa.Array:
         name = field.name
-        if name in ("key", "value"):
-            spans = got.keys if name == "key" else got.values
-            assert spans is not None
-            cells = binary(spans)
-            made = self._convert[name](cells) if name in self._convert else cells
-        elif name in self._constants:
+        if name in self._constants:
             made = self._constant(name, got.rows)
         elif name == "offset":
             made = fixed(pa.int64(), got.rows, got.offsets)
@@ -70,6 +106,13 @@ def binary(spans: Spans, kind: pa.DataType | None = None) -> pa.Array:
     return pa.Array.from_buffers(kind or pa.binary(), spans.rows, buffers, spans.nulls)
 
 
+def sparse(texts: dict[int, str], rows: int) -> pa.Array:
+    """A text column of `rows`, of which few are not null."""
+    if not texts:
+        return pa.nulls(rows, pa.string())
+    return pa.array([texts.get(row) for row in range(rows)], pa.string())
+
+
 def micros(times: pa.Array) -> pa.Array:
     """Milliseconds as Spark's microseconds. A time so far out that it has none becomes the farthest there is."""
     try:
@@ -86,8 +129,13 @@ def text(cells: pa.Array) -> pa.Array:
     try:
         return cells.cast(pa.string())
     except pa.ArrowInvalid:
-        rows = [None if cell is None else cell.decode("utf-8", "replace") for cell in cells.to_pylist()]
+        rows = [None if cell is None else _replaced(cell) for cell in cells.to_pylist()]
         return pa.array(rows, pa.string())
+
+
+def _replaced(cell: bytes) -> str:
+    """Half a surrogate pair, three bytes, is one wrong character to Java, and three to Python."""
+    return _HALF.sub(b"\xef\xbf\xbd", cell).decode("utf-8", "replace")
 
 
 def headers(got: Gathered, kind: pa.DataType) -> pa.Array:

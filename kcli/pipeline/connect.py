@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 MODE = "SPARK_CONNECT_MODE_ENABLED"
-OURS = {"spark.sql.session.timeZone": "UTC", "spark.sql.python.filterPushdown.enabled": "true"}
+OURS = {
+    "spark.sql.session.timeZone": "UTC", "spark.sql.python.filterPushdown.enabled": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}  # fmt: skip
 """Of a session of ours at somebody's server, as in a session of our own."""
 
 
@@ -35,7 +38,7 @@ class ConnectSession:
     def start(self) -> SparkSession:
         """The session."""
         check_pyspark()
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             from pyspark.sql.connect.session import SparkSession as Remote
         except ImportError as problem:

@@ -22,7 +22,6 @@ REFUSED = {
     "kafka.value.deserializer": "use valueFormat",
     "kafka.key.serializer": "keys are strings or binary",
     "kafka.value.serializer": "values are strings or binary",
-    "kafka.group.id": "no group is needed to read; commitGroup names one that shows where the pipeline is",
     "kafka.transactional.id": "a task may run twice; it cannot own a transactional id of yours",
 }
 
@@ -55,6 +54,11 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     properties = Properties()
     named = options.get("context")
     given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
+    if given.pop("group.id", None) is not None and say is not None:
+        say(
+            "option kafka.group.id means nothing to kcli and is passed over: no group is needed to read, and "
+            "commitGroup names one that shows where the stream is"
+        )
     for key in options:
         if key in REFUSED:
             raise UsageError(f"option {key} is not supported: {REFUSED[key]}")
@@ -72,7 +76,10 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     try:
         servers = parse_bootstrap(properties.bootstrap)
     except ValueError as problem:
-        raise UsageError(f"option kafka.bootstrap.servers {properties.bootstrap}: {problem}") from problem
+        from kcli.secret import without_logins
+
+        servers_shown = without_logins(properties.bootstrap)
+        raise UsageError(f"option kafka.bootstrap.servers {servers_shown}: {problem}") from None
     client = ClientSettings(bootstrap=servers, security=properties.security()).replace(**properties.client)
     if say is not None:
         for sentence in (*properties.warnings, *properties.notes):

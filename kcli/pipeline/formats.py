@@ -1,124 +1,181 @@
-"""keyFormat and valueFormat: bytes as typed columns. What cannot be read as the format says becomes null.
+"""keyFormat and valueFormat: bytes as typed columns, cell by cell as Spark's `from_json` makes them.
 
-JSON goes through Arrow's reader for a whole batch at a time; a batch in which that fails (a record that is no JSON,
-or of other types) is read record by record.
+JSON goes through Arrow's reader for a whole batch at a time. Arrow refuses what it is not sure of; then the batch is
+halved until the odd records stand alone, and those are read one by one (`json_document.py`, `json_cell.py`).
 """
 
 from __future__ import annotations
 
-import json
+from functools import lru_cache, partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kcli.errors import UsageError
 from kcli.pipeline.arrow import text
+from kcli.pipeline.json_cell import Misfit, cell_of
+from kcli.pipeline.json_document import SPACE, Malformed, document
+from kcli.pipeline.loose import fitting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from kcli.pipeline.arrow import Convert
+    from kcli.pipeline.json_cell import Cell
+
+    Decoded = tuple[pa.Array, dict[int, str]]
+    """The cells, and by row what is wrong with a record that did not fit."""
+    Decode = Callable[[pa.Array], Decoded]
+
+FEW = 16
+"""Records that are no longer halved."""
+_QUICK = ("int8", "int16", "int32", "int64", "float", "double", "bool", "string")
+"""Types that Arrow reads as Spark does, or refuses."""
+_ODD = r"[:,\[]\s*-?(?:NaN|Inf)"
+"""Numbers of which Arrow knows more than Spark."""
 
 
-def converter(form: str, kind: pa.DataType) -> Convert | None:
-    """How binary cells become `kind`; None for binary itself. Raises UsageError where the decoder is not installed."""
+def converter(form: str, kind: pa.DataType) -> Decode | None:
+    """How binary cells become `kind`; None for binary itself. Raises UsageError where the decoder is not installed, or
+    a type cannot be decoded."""
     if form == "binary":
         return None
     if form == "string":
-        return text
+        return lambda cells: (text(cells), {})
     if form == "json":
-        return lambda cells: from_json(cells, kind)
+        return partial(from_json, kind=kind, cell=cell_of(kind), quick=_is_quick(kind))
     try:
         from msgpack import unpackb
     except ImportError:
         raise UsageError("the format msgpack needs its decoder: pip install msgpack") from None
-    return lambda cells: each(cells, kind, lambda cell: unpackb(cell, strict_map_key=False))
+    return lambda cells: _from_msgpack(cells, kind, lambda cell: unpackb(cell, strict_map_key=False))
 
 
-def from_json(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """JSON objects as structs; null for what is none."""
-    if cells.null_count == 0 and len(cells):
-        made = _all_at_once(cells, kind)
-        if made is not None:
-            return made
-    return each(cells, kind, json.loads)
+def _is_quick(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return kind.num_fields > 0 and all(_is_quick(field.type) for field in kind)
+    if pa.types.is_list(kind):
+        return _is_quick(kind.value_type)
+    return str(kind) in _QUICK
 
 
-def _all_at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
-    """None where a line is not one object of these types. Fields of the schema that are in no record are null."""
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def from_json(cells: pa.Array, kind: pa.DataType, cell: Cell, *, quick: bool) -> Decoded:
+    """JSON objects as structs. A record that does not fit is null where it does not, and told."""
+    errors: dict[int, str] = {}
+    parts = _parts(text(cells), kind, cell, quick, 0, errors)
+    return pa.concat_arrays(parts) if len(parts) != 1 else parts[0], errors
+
+
+def _parts(
+    cells: pa.Array, kind: pa.DataType, cell: Cell, quick: bool, first: int, errors: dict[int, str]
+) -> list[pa.Array]:
+    """The cells from row `first` on, in as many pieces as it took."""
+    made = _at_once(cells, kind) if quick else None
+    if made is not None:
+        return [made]
+    if not quick or len(cells) <= FEW:
+        return [_one_by_one(cells, kind, cell, first, errors)]
+    half = len(cells) // 2
+    return [
+        *_parts(cells.slice(0, half), kind, cell, quick, first, errors),
+        *_parts(cells.slice(half), kind, cell, quick, first + half, errors),
+    ]
+
+
+def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """All of them by Arrow; None where one is odd. Each stands in an object of its own beside its number, so that no
+    text can be taken for two records, or two for one."""
     from pyarrow import json as reader
 
-    if pc.any(pc.match_substring(cells, "\n")).as_py():
+    given = cells
+    if cells.null_count or not pc.all(pc.starts_with(cells, "{")).as_py():
+        trimmed = pc.ascii_ltrim(cells, SPACE)
+        given = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+        if pc.all(pc.starts_with(given, "{")).as_py() is False:
+            return None
+        given = pc.fill_null(given, "null")
+    numbers, texts = _numbers(len(cells))
+    joined = pc.binary_join_element_wise('{"v":', given, ',"n":', texts, "}\n", "").buffers()[2]
+    data = joined.to_pybytes()
+    if (b"Inf" in data or b"NaN" in data) and pc.any(pc.match_substring_regex(given, _ODD)).as_py():
         return None
-    if not pc.all(pc.starts_with(pc.cast(cells, pa.binary()), "{")).as_py():
-        return None
-    joined = pc.binary_join(
-        pa.ListArray.from_arrays(pa.array([0, len(cells)], pa.int32()), cells), pa.scalar(b"\n", cells.type)
-    )[0].as_buffer()
-    how = reader.ParseOptions(explicit_schema=pa.schema(list(kind)), unexpected_field_behavior="ignore")
     try:
         table = reader.read_json(
             pa.BufferReader(joined),
-            read_options=reader.ReadOptions(use_threads=False, block_size=max(len(joined) + 1, 1 << 16)),
-            parse_options=how,
-        )
+            read_options=reader.ReadOptions(use_threads=False, block_size=max(joined.size + 1, 1 << 16)),
+            parse_options=reader.ParseOptions(
+                explicit_schema=pa.schema([("v", kind), ("n", pa.int64())]), unexpected_field_behavior="ignore",
+                newlines_in_values=True,
+            ),
+        )  # fmt: skip
     except pa.ArrowInvalid:
         return None
-    if table.num_rows != len(cells):
+    if table.num_rows != len(cells) or not table.column("n").combine_chunks().equals(numbers):
         return None
-    columns = [table.column(field.name).combine_chunks() for field in kind]
-    flat = [column.chunk(0) if isinstance(column, pa.ChunkedArray) else column for column in columns]
-    return pa.StructArray.from_arrays(flat, fields=list(kind))
+    made = table.column("v").combine_chunks()
+    whole = made.chunk(0) if isinstance(made, pa.ChunkedArray) else made
+    return None if _minus_zero(whole) else whole
 
 
-def each(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any]) -> pa.Array:
-    """Record by record."""
-    rows = []
-    for cell in cells.to_pylist():
-        try:
-            found = None if cell is None else read(cell)
-        except (ValueError, TypeError, RecursionError):  # msgpack: a map whose key is a list or a map
-            found = None
-        rows.append(fitting(found, kind) if isinstance(found, dict) else None)
+def _minus_zero(made: pa.Array) -> bool:
+    """Whether a number is -0.0, which to Spark is 0.0 where it stands as -0."""
+    if pa.types.is_struct(made.type):
+        return any(map(_minus_zero, made.flatten()))
+    if pa.types.is_list(made.type):
+        return _minus_zero(made.flatten())
+    if not pa.types.is_floating(made.type):
+        return False
+    numbers = made.drop_null().to_numpy(zero_copy_only=False)
+    return bool(np.any((numbers == 0) & np.signbit(numbers)))
+
+
+@lru_cache(maxsize=8)
+def _numbers(count: int) -> tuple[pa.Array, pa.Array]:
+    """0, 1, … as numbers and as texts."""
+    numbers = pa.array(range(count), pa.int64())
+    return numbers, numbers.cast(pa.string())
+
+
+def _one_by_one(cells: pa.Array, kind: pa.DataType, cell: Cell, first: int, errors: dict[int, str]) -> pa.Array:
+    rows: list[Any] = []
+    for number, one in enumerate(cells.to_pylist(), first):
+        notes: list[str] = []
+        row = None
+        if one is not None:
+            try:
+                row = cell(document(one), notes)
+            except (Malformed, Misfit) as problem:
+                row = {}
+                notes.append(str(problem))
+        rows.append(row)
+        if notes:
+            errors[number] = notes[0]
     return pa.array(rows, kind)
 
 
-def fitting(value: Any, kind: pa.DataType) -> Any:
-    """The value as Arrow takes it for `kind`, null where it is of another type, through structs, lists and maps. Raises
-    nothing: a record that fits badly must not end a task."""
-    if value is None:
-        return None
-    if pa.types.is_struct(kind):
-        if not isinstance(value, dict):
-            return None
-        return {field.name: fitting(value.get(field.name), field.type) for field in kind}
-    if pa.types.is_list(kind):
-        return [fitting(one, kind.value_type) for one in value] if isinstance(value, list) else None
-    if pa.types.is_map(kind):
-        return _map(value, kind) if isinstance(value, dict) else None
-    try:
-        return _cell(value, kind)
-    except (ValueError, TypeError, OverflowError, NotImplementedError):  # Arrow's own are kinds of these
-        return None
+# -- msgpack ----------------------------------------------------------------------------------------------------------
 
 
-def _map(value: dict[Any, Any], kind: pa.DataType) -> Any:
-    """The entries whose keys fit: Arrow knows no null there."""
-    entries = ((fitting(key, kind.key_type), fitting(one, kind.item_type)) for key, one in value.items())
-    return [(key, one) for key, one in entries if key is not None]
-
-
-def _cell(value: Any, kind: pa.DataType) -> Any:
-    if pa.types.is_string(kind) and not isinstance(value, str):
-        if isinstance(value, bytes):
-            return None
-        value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if isinstance(value, str):
-        value = value.encode("utf-8", "replace").decode()  # half a surrogate pair, which JSON can say, is ? as in Java
-        if pa.types.is_temporal(kind):
-            return pa.scalar(value).cast(kind).as_py()
-    if isinstance(value, bool) != pa.types.is_boolean(kind):
-        return None
-    return pa.scalar(value, kind).as_py()
+def _from_msgpack(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any]) -> Decoded:
+    """Record by record; null for one that is no map."""
+    rows, errors = [], {}
+    for number, cell in enumerate(cells.to_pylist()):
+        found = None
+        if cell is not None:
+            try:
+                found = read(cell)
+            except (ValueError, TypeError, RecursionError):  # such as a map whose key is a list or a map
+                errors[number] = "not msgpack"
+            else:
+                if not isinstance(found, dict):
+                    errors[number] = "not a msgpack map"
+        notes: list[str] = []
+        rows.append(fitting(found, kind, notes) if isinstance(found, dict) else None)
+        if notes:
+            errors[number] = notes[0]
+    return pa.array(rows, kind), errors

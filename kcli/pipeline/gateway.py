@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kcli.errors import KcliError
 from kcli.pipeline import archive
+from kcli.private import private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,16 +94,18 @@ def command_of(
 def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g", options: Sequence[str] = ()) -> Jvm:
     """Start the JVM and wait until it listens. Raises SparkFailed with the log's path."""
     home = spark_home()
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="kcli-spark-") as folder, log.open("ab") as out:
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="kcli-spark-") as folder, open(log, "ab", opener=private) as out:
         told = Path(folder) / "connection"
         environment = {
             **os.environ,
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
-            "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+            "PYSPARK_PYTHON": python_of(conf),
             "PYTHONPATH": python_path(),
+            # a Python that is named without its folder is, on this machine, the one that runs kcli
+            "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]),
         }
         environment.pop("JAVA_TOOL_OPTIONS", None)
         if conf.get("spark.master", "").startswith("local"):
@@ -137,6 +140,14 @@ def last_words(log: Path) -> str:
         if "Exception" in line or "Error" in line:
             return line.strip()[:300]
     return lines[-1].strip()[:300] if lines else "it said nothing"
+
+
+def python_of(conf: Mapping[str, str]) -> str:
+    """The Python of Spark's tasks: spark.pyspark.python, PYSPARK_PYTHON, else this one where tasks run on this machine,
+    and python3 of the executors' PATH where they run elsewhere: this one's path means nothing there."""
+    here = conf.get("spark.master", "local").startswith("local")
+    named = conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON")
+    return named or (sys.executable if here else "python3")
 
 
 def python_path() -> str:

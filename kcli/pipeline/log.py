@@ -7,6 +7,7 @@ import re
 from kcli.consumer.offsets import list_offsets
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
+from kcli.patterns import matcher
 from kcli.pipeline.places import EARLIEST, LATEST
 from kcli.sync import SyncClient
 
@@ -51,8 +52,8 @@ class Log:
             if options.kind == "subscribePattern":
                 await cluster.refresh()
                 every = await cluster.topics()
-                pattern = re.compile(options.what)
-                names = [name for name in every if pattern.fullmatch(name) and not cluster.is_internal(name)]
+                fits = matcher(re.compile(options.what), f"option subscribePattern {options.what}", whole=True)
+                names = [name for name in every if fits(name) and not cluster.is_internal(name)]
                 return [TopicPartition(name, one) for name in sorted(names) for one in every[name]]
             if options.kind == "assign":
                 for topic in dict.fromkeys(topic for topic, _ in options.assigned):

@@ -26,6 +26,8 @@ TYPES = {
     "timestamp": "TIMESTAMP",
     "timestampType": "INT",
     "headers": "ARRAY<STRUCT<key: STRING, value: BINARY>>",
+    "keyError": "STRING",
+    "valueError": "STRING",
 }
 FORMATS = ("binary", "string", "json", "msgpack")
 LATER = ("avro", "protobuf")
@@ -38,7 +40,7 @@ KNOWN = (
     "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "includeHeaders", "topic", "path", "columns",
     "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
     "stopFile", "checkpointLocation", "keepTimestamp", "brokerMap", "exactlyOnce",
-    "sourceIds",
+    "sourceIds", "onBad",
 )  # fmt: skip
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: nobody needs a group to read, and the client tries again by itself."""
@@ -66,6 +68,7 @@ class ReadOptions(Carried):
     value_format: str = "binary"
     key_schema: str = ""
     value_schema: str = ""
+    null_bad: bool = False
     commit_group: str = ""
     pushdown: bool = False
     progress: str = ""
@@ -132,6 +135,7 @@ def read_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
         min_partitions=_number(given, "minPartitions") or 0,
         max_records=_number(given, "maxRecordsPerPartition") or 0,
         poll_timeout=(_number(given, "kafkaConsumer.pollTimeoutMs") or 120_000) / 1000,
+        null_bad=_on_bad(given),
         commit_group=given.get("commitgroup", ""),
         pushdown=_flag(given, "pushdown", False),
         progress=_address(given),
@@ -248,6 +252,9 @@ def _columns(given: Mapping[str, str], headers: bool) -> tuple[str, ...]:
         if name.lower() not in folded:
             raise UsageError(f"option columns: there is no column {name}{did_you_mean(name, TYPES)}")
         found.append(folded[name.lower()])
+    for name in ("key", "value"):
+        if f"{name}Error" in found and name not in found:
+            raise UsageError(f"option columns: {name}Error is about the column {name}, which is not read")
     return tuple(dict.fromkeys(found))
 
 
@@ -265,6 +272,14 @@ def _format(given: Mapping[str, str], field: str) -> str:
             f"option {field}Format {form} takes {field}Schema, such as 'id BIGINT, user STRUCT<name: STRING>'"
         )
     return form
+
+
+def _on_bad(given: Mapping[str, str]) -> bool:
+    """Whether a record that does not fit its format is null, and no error."""
+    text = given.get("onbad", "fail").strip().lower()
+    if text not in ("fail", "null"):
+        raise UsageError(f"option onBad is fail or null, not {text}")
+    return text == "null"
 
 
 def _flag(given: Mapping[str, str], name: str, usual: bool) -> bool:

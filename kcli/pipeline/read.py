@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+
 from pyspark.sql.datasource import DataSourceReader
 
 from kcli.errors import UsageError
+from kcli.pipeline.fetching import LogChanged
 from kcli.pipeline.log import Log
 from kcli.pipeline.options import TYPES
 from kcli.pipeline.ranges import Range, ranges_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
     from pyspark.sql.types import StructType
 
+    from kcli.model import TopicPartition
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.options import ReadOptions
 
@@ -50,7 +54,7 @@ class Reading:
             found = converter(form, field.type)
             if found is not None:
                 convert[field.name] = found
-        frame = Frame(shape, partition.topic, partition.partition, convert)
+        frame = Frame(shape, partition.topic, partition.partition, convert, null_bad=options.null_bad)
         reporter = Reporter(options.progress, partition.topic, partition.partition, partition.start, partition.end)
         try:
             for got in gathered(
@@ -62,6 +66,9 @@ class Reading:
                 noted=reporter.noted,
             ):
                 yield frame.batch(got)
+            if frame.bad:
+                at = f"{partition.topic}[{partition.partition}]"
+                print(f"kcli: {at}: {frame.bad} keys or values do not fit and are null (onBad=null)", file=sys.stderr)
             reporter.done()
         finally:
             reporter.close()
@@ -82,10 +89,13 @@ class BatchReader(Reading, DataSourceReader):
 
 
 def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ignore[type-arg]
-    """Where reading starts and ends in each partition. Raises UsageError for a start behind its end."""
+    """Where reading starts and ends in each partition. Raises UsageError for a start behind its end, LogChanged for one
+    behind the end of the log."""
     ats = log.partitions(options)
     starts = log.resolve(options.starting, ats, "startingOffsets")
     ends = log.resolve(options.ending, ats, "endingOffsets")
+    behind = [at for at in ats if starts[at] > ends[at]]
+    in_log(log, options, behind)
     for at in ats:
         if starts[at] > ends[at]:
             if options.starting.kind != "offsets" or options.ending.kind != "offsets":
@@ -96,9 +106,26 @@ def bounds_of(log: Log, options: ReadOptions) -> tuple[dict, dict]:  # type: ign
     return starts, ends
 
 
+def in_log(log: Log, options: ReadOptions, ats: Iterable[TopicPartition]) -> None:
+    """Raise LogChanged for an offset to start at that is behind the end of its log: the records that were there are
+    gone, or it is a mistake. With failOnDataLoss=false it is only told."""
+    named = {at: offset for at, offset in options.starting.each if options.starting.kind == "offsets" and offset >= 0}
+    given = [at for at in ats if at in named]
+    for at, end in (log.high_watermarks(given) if given else {}).items():
+        if named[at] > end:
+            said = f"option startingOffsets: {at.topic}[{at.partition}] ends at {end}, before offset {named[at]}"
+            if options.fail_on_data_loss:
+                raise LogChanged(f"{said}; failOnDataLoss=false reads nothing there")
+            print(f"kcli: {said} (failOnDataLoss=false)", file=sys.stderr)
+
+
 def check_schema(schema: StructType, options: ReadOptions) -> None:
     """Raise UsageError for a schema that says what no column is."""
     for field in schema.fields:
+        if field.name in ("keyError", "valueError") and field.name.removesuffix("Error") not in schema.names:
+            raise UsageError(
+                f"column {field.name} is about the column {field.name.removesuffix('Error')}, which is missing"
+            )
         if field.name not in TYPES:
             raise UsageError(f"a schema for kcli has columns of {', '.join(TYPES)}; there is no {field.name}")
         form = {"key": options.key_format, "value": options.value_format}.get(field.name, "binary")

@@ -7,7 +7,6 @@ with Session(SessionSettings()) as spark:
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,7 +75,7 @@ class Session:
         try:
             with _environment(
                 PYSPARK_GATEWAY_PORT=str(jvm.port), PYSPARK_GATEWAY_SECRET=jvm.secret,
-                PYSPARK_PYTHON=os.environ.get("PYSPARK_PYTHON", sys.executable),
+                PYSPARK_PYTHON=gateway.python_of(conf),
             ):  # fmt: skip
                 self._spark = _connected(conf)
         except Exception as problem:
@@ -150,15 +149,17 @@ def conf_of(settings: SessionSettings) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 2),
         "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Spark's usual INT96 has no statistics
         "spark.sql.warehouse.dir": str(archive.folder() / "warehouse"),
     }
     if local:
         made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    elif "spark.archives" not in dict(settings.conf):
+    given = dict(settings.conf)
+    if not local:
         from kcli.pipeline import shipping
 
-        made |= shipping.conf()
-    return made | dict(settings.conf)
+        given |= shipping.conf(given)
+    return made | given
 
 
 def check_pyspark() -> None:

@@ -12,13 +12,24 @@ from pathlib import Path
 
 from kcli.pipeline import archive
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 PLACE = "kcli-code"
 """What the archive is unpacked as."""
 
 
-def conf() -> dict[str, str]:
-    """Spark's settings that bring kcli to the executors."""
-    return {"spark.archives": f"{packed()}#{PLACE}", "spark.executorEnv.PYTHONPATH": f"./{PLACE}"}
+ARCHIVES, PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
+
+
+def conf(given: Mapping[str, str]) -> dict[str, str]:
+    """Spark's settings that bring kcli to the executors, beside the archives and the path that are given. An archive
+    that is given under kcli's own name stays as it is."""
+    archives, path = given.get(ARCHIVES, ""), given.get(PATH, "")
+    if not any(one.strip().endswith(f"#{PLACE}") for one in archives.split(",")):
+        archives = ",".join(filter(None, [archives, f"{packed()}#{PLACE}"]))
+    return {ARCHIVES: archives, PATH: ":".join(filter(None, [f"./{PLACE}", path]))}
 
 
 def packed() -> Path:

@@ -27,7 +27,7 @@ from kcli.pipeline.limits import by_bytes, by_rows
 from kcli.pipeline.log import Log
 from kcli.pipeline.places import from_offsets, to_json
 from kcli.pipeline.ranges import Range, ranges_of
-from kcli.pipeline.read import Reading
+from kcli.pipeline.read import Reading, in_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         if self._initial is None:
             ats = self.log.partitions(self.options)
             self._identity = identity.identity_of(self.log, [at.topic for at in ats])
+            in_log(self.log, self.options, ats)
             self._initial = self._told(self.log.resolve(self.options.starting, ats, "startingOffsets"))
         return self._initial
 

@@ -30,7 +30,9 @@ class Daemon:
         self.log = folder / f"{name}.log"
         environment = {
             **os.environ, "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1",
-            "PYSPARK_PYTHON": sys.executable, "SPARK_DAEMON_MEMORY": "300m",
+            # tasks run the python3 of this path
+            "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]),
+            "SPARK_DAEMON_MEMORY": "300m",
             "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1", **more,
         }  # fmt: skip
         if "PYTHONPATH" not in more:

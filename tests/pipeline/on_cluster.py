@@ -1,5 +1,5 @@
-"""A driver on a standalone cluster: a batch into parquet, then a stream into a topic. Prints from where executors have
-kcli.
+"""A driver on a standalone cluster, with an archive of its own: a batch into parquet, then a stream into a topic.
+Prints from where executors have kcli, if they have what is in the archive too.
 
 python -m tests.pipeline.on_cluster MASTER BOOTSTRAP SOURCE TARGET FOLDER
 """
@@ -7,6 +7,7 @@ python -m tests.pipeline.on_cluster MASTER BOOTSTRAP SOURCE TARGET FOLDER
 from __future__ import annotations
 
 import sys
+import zipfile
 from pathlib import Path
 
 from kcli.pipeline.session import Session, SessionSettings
@@ -16,7 +17,10 @@ EACH = 10_000
 
 
 def main(master: str, bootstrap: str, topic: str, target: str, folder: Path) -> None:
+    with zipfile.ZipFile(folder / "own.zip", "w") as out:
+        out.writestr("own_module.py", "")
     conf = (
+        ("spark.archives", f"{folder / 'own.zip'}#own"), ("spark.executorEnv.PYTHONPATH", "./own"),
         ("spark.driver.host", "127.0.0.1"), ("spark.driver.bindAddress", "127.0.0.1"),
         ("spark.executor.memory", "600m"), ("spark.executor.cores", "1"), ("spark.sql.shuffle.partitions", "2"),
         ("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1"),
@@ -27,7 +31,10 @@ def main(master: str, bootstrap: str, topic: str, target: str, folder: Path) -> 
         frame = spark.read.format("kcli").options(**source, maxRecordsPerPartition=str(EACH)).load()
         frame.write.parquet(str(folder / "out"))
         code = (
-            spark.sparkContext.parallelize(range(4), 4).map(lambda _: __import__("kcli").__file__).distinct().collect()
+            spark.sparkContext.parallelize(range(4), 4)
+            .map(lambda _: __import__("own_module") and __import__("kcli").__file__)
+            .distinct()
+            .collect()
         )
         stream = spark.readStream.format("kcli").options(**source).load().select("key", "value", "partition")
         sink = stream.writeStream.format("kcli").option("kafka.bootstrap.servers", bootstrap).option("topic", target)

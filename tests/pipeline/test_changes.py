@@ -66,10 +66,13 @@ def test_a_log_that_lost_its_end_is_told_before_what_comes_then_is_passed_over(h
     assert ahead(query, begun)[topic]["0"] >= 20, "what nobody can see any more is not said"
 
 
-def test_who_begins_behind_the_end_waits_there(here, reader):
+def test_who_begins_behind_the_end_is_told_or_waits_there(here, reader, capfd):
     topic = here.make(1)
     here.values(topic, 5)
-    query = reader(subscribe=topic, startingoffsets=f'{{"{topic}":{{"0":9}}}}')
+    given = {"subscribe": topic, "startingoffsets": f'{{"{topic}":{{"0":9}}}}'}
+    with pytest.raises(LogChanged, match=r"\[0\] ends at 5, before offset 9; failOnDataLoss=false reads nothing there"):
+        reader(**given).initialOffset()
+    query = reader(**given, failondataloss="false")
     assert ahead(query, query.initialOffset())[topic] == {"0": 9}
 
 

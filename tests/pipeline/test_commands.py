@@ -143,6 +143,55 @@ def test_once_goes_on_where_the_last_run_was(kcli, topics, spark, tmp_path, capf
     assert "nothing is there any more" in capfd.readouterr().err
 
 
+def test_another_schema_than_the_first_runs_is_refused_before_anything_is_written(kcli, topics, spark, tmp_path, capfd):
+    topic = topics.make(1)
+    topics.fill(topic, [(0, None, None, b'{"id":%d,"total":%d}' % (n, n), ()) for n in range(20)])
+    line = ["export", topic, "out", "--once", "--value-format", "json", "--select", "value.*"]
+    assert kcli(*line) == 0
+    topics.fill(topic, [(0, None, None, b'{"id":%d}' % n, ()) for n in range(5)])
+    assert kcli(*line) == 0, "a field that is in no new record is no other schema"
+    topics.fill(topic, [(0, None, None, b'{"id":%d,"total":0.5}' % n, ()) for n in range(1000)])
+    before = sorted(one.name for one in (tmp_path / "out").iterdir())
+    capfd.readouterr()
+    assert kcli(*line) == 1
+    err = capfd.readouterr().err
+    assert f"the field total is double in the newest records of {topic}, and was bigint in the first run" in err
+    assert err.count("\n") == 1
+    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == before
+    assert kcli(*line, "--value-schema", "id BIGINT, total BIGINT") == 1, "0.5 is no BIGINT"
+    assert "bad value: field total: 0.5 is not BIGINT" in capfd.readouterr().err
+    given = ["--value-schema", "id BIGINT, total BIGINT", "--on-bad", "null"]
+    assert kcli(*line, *given, "-J") == 0
+    (job,) = json.loads(capfd.readouterr().out)["jobs"]
+    assert (job["records"], job["bad"]) == (1000, 1000)
+    rows = spark.read.parquet(str(tmp_path / "out"))
+    assert [rows.count(), rows.where("total IS NULL").count()] == [1025, 1005]
+    assert kcli("status", "export", "-J") == 0
+    assert json.loads(capfd.readouterr().out)["jobs"][0]["bad"] == 1000
+
+
+def test_bad_records_are_an_error_or_null_and_counted_and_times_have_statistics(kcli, topics, tmp_path, capfd):
+    topic = topics.make(2)
+    topics.fill(topic, ROWS)
+    topics.fill(topic, [(1, 5, None, b"no json", ()), (1, 6, None, b'{"n": "x"}', ()), (1, 7, None, None, ())])
+    line = ["export", topic, "--value-format", "json", "--value-schema", "n BIGINT"]
+    assert kcli(*line, "out") == 1
+    err = capfd.readouterr().err
+    assert f"{topic}[1] offset 50: bad value: not a JSON object; onBad=null (--on-bad null) makes it null" in err
+    assert not (tmp_path / "out").exists()
+    where = ["--where", "offset >= 0", "--where", "value.n IS NULL"]
+    assert kcli(*line, "out", "--on-bad", "null", *where, "-J") == 0
+    (job,) = json.loads(capfd.readouterr().out)["jobs"]
+    assert (job["records"], job["bad"]) == (3, 2)
+    (file,) = [one for one in (tmp_path / "out").glob("*.parquet") if pq.read_metadata(one).num_rows]
+    (column,) = [
+        one for at in range(9) if (one := pq.read_metadata(file).row_group(0).column(at)).path_in_schema == "timestamp"
+    ]
+    assert (column.physical_type, column.statistics.has_min_max) == ("INT64", True)
+    assert kcli("export", topic, "strings", "--on-bad", "null") == 2
+    assert "--on-bad goes with --value-format or --key-format json or msgpack" in capfd.readouterr().err
+
+
 def test_ctrl_c_drains_a_continuous_export_and_the_exit_code_is_0(kcli, topics, spark, tmp_path, capfd):
     topic = topics.make(1)
     topics.values(topic, 200)
@@ -196,8 +245,14 @@ def test_a_copy_keeps_partitions_timestamps_and_bytes(kcli, topics, capfd):
     topics.fill(
         source, [*ROWS, (1, 1, b"\xff\xfe", b'\xff{"n": 98}', (("h", b"\x00"),)), (1, 1, None, b'{"n": 99}', ())]
     )
-    line = ["copy", source, target, "--value-format", "json", "--value-schema", "n BIGINT"]
-    assert kcli(*line, "--where", "value.n >= 98 OR value IS NULL OR value.n IS NULL") == 0
+    line = ["--value-format", "json", "--value-schema", "n BIGINT"]
+    line += ["--where", "value.n >= 98 OR value IS NULL OR value.n IS NULL"]
+    assert kcli("copy", source, topics.make(2), *line) == 1
+    assert f"{source}[1] offset 50: bad value: not JSON of the schema; --on-bad null" in capfd.readouterr().err
+    assert kcli("copy", source, target, *line, "--on-bad", "null", "-J") == 0
+    shown = capfd.readouterr()
+    assert json.loads(shown.out)["jobs"][0]["bad"] == 1
+    assert "1 record does not fit the format" in shown.err
     found = [(at, one.timestamp, one.key, one.value, list(one.headers)) for at, one in sorted_records(topics, target)]
     assert found == [
         (0, 1_700_000_000_098, b"k98", ROWS[98][3], []),
@@ -271,6 +326,15 @@ def test_a_dry_run_shows_ranges_and_starts_nothing(kcli, topics, tmp_path, capfd
     assert rows[1]["bytes"] == 0
     assert "at most 900 records" in err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_start_behind_the_end_of_every_partition_is_told(kcli, topics, capfd):
+    topic = topics.make(2)
+    topics.values(topic, 10)
+    assert kcli("export", topic, "out", "--dry-run", "-o", "10:") == 0
+    capfd.readouterr()
+    assert kcli("export", topic, "out", "--dry-run", "-o", "11:") == 1
+    assert f"-o 11: {topic}[0], the longest of its partitions, ends at 10: there is nothing" in capfd.readouterr().err
 
 
 def test_ranges_are_added_up_whatever_reads_them():

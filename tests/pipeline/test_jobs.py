@@ -24,6 +24,7 @@ def state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
+@pytest.mark.process
 def test_a_process_is_known_by_its_birth_not_by_its_number():
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     first = born(process.pid)
@@ -223,6 +224,7 @@ def test_a_job_is_known_from_every_folder_by_its_files_and_its_checkpoint(tmp_pa
             registration(Frame(), job, tmp_path / "log")
 
 
+@pytest.mark.process
 def test_finalize_takes_what_a_killed_export_left_beside_the_folder(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()

@@ -74,6 +74,8 @@ def test_the_columns_follow_the_options():
         ({**SOME, "startingOffsetsByTimestamp": '{"orders":{"0":-1}}'}, False, "-1 is no time of orders[0]"),
         ({**SOME, "valueFormat": "avro"}, False, "Spark's from_avro makes columns of them"),
         ({**SOME, "keyFormat": "xml"}, False, "option keyFormat xml: there are binary, string, json, msgpack"),
+        ({**SOME, "onBad": "skip"}, False, "option onBad is fail or null, not skip"),
+        ({**SOME, "columns": "key,valueError"}, False, "valueError is about the column value, which is not read"),
         ({**SOME, "progressAddr": "here"}, False, "option progressAddr is HOST:PORT, not here"),
     ],
 )
@@ -195,10 +197,10 @@ def test_options_of_sparks_source_that_do_nothing_here_are_told(capfd):
 
     given = {
         **SOME, "kafka.bootstrap.servers": "h:1", "groupIdPrefix": "g", "fetchOffset.numRetries": "3",
-        "kafka.partitioner.class": "org.example.Own", "kafka.client.id": "mine",
+        "kafka.partitioner.class": "org.example.Own", "kafka.client.id": "mine", "kafka.group.id": "readers",
     }  # fmt: skip
     KcliDataSource(CaseInsensitiveDict(given)).reader(StructType([StructField("value", BinaryType())]))
     said = capfd.readouterr().err
-    for name in ("groupIdPrefix", "fetchOffset.numRetries", "partitioner.class"):
+    for name in ("groupIdPrefix", "fetchOffset.numRetries", "partitioner.class", "kafka.group.id"):
         assert f"{name} means nothing to kcli and is passed over" in said
     assert "client.id" not in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline import archive
-from kcli.pipeline.gateway import SparkFailed, command_of, spark_home, start
+from kcli.pipeline.gateway import SparkFailed, command_of, python_of, spark_home, start
 from kcli.pipeline.hosts import reached_by
 from kcli.pipeline.java import Java, find_java
 from kcli.pipeline.logs import log_file, prune
@@ -25,7 +26,8 @@ pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
 import pyarrow as pa
 
 from kcli.pipeline.arrow import micros, text
-from kcli.pipeline.formats import converter, fitting, from_json
+from kcli.pipeline.formats import converter
+from kcli.pipeline.loose import fitting
 from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Listener, Reporter
 from kcli.pipeline.ranges import NOTHING, ranges_of
@@ -92,8 +94,8 @@ def test_text_that_is_no_utf8_is_shown_like_in_java():
 def test_json_by_the_batch_and_by_the_record_are_the_same():
     kind = pa.struct([("id", pa.int64()), ("when", pa.timestamp("us", "UTC")), ("tags", pa.list_(pa.string()))])
     cells = [b'{"id":1,"when":"2024-01-02T03:04:05Z","tags":["a","b"],"x":{}}', b'{"id":null}', b"{}"]
-    at_once = from_json(pa.array(cells, pa.binary()), kind)
-    one_by_one = from_json(pa.array([*cells, None], pa.binary()), kind)
+    at_once, _ = converter("json", kind)(pa.array(cells, pa.binary()))
+    one_by_one, _ = converter("json", kind)(pa.array([*cells, None], pa.binary()))
     assert at_once.type == one_by_one.type == kind
     assert at_once.to_pylist() == one_by_one.to_pylist()[:3]
     assert one_by_one.to_pylist()[3] is None
@@ -109,7 +111,10 @@ def test_msgpack_becomes_typed_columns_or_says_what_to_install():
             converter("msgpack", kind)
     else:
         read = converter("msgpack", kind)
-        assert read(pa.array([packb({"id": 3, "more": 1}), b"\xc1"], pa.binary())).to_pylist() == [{"id": 3}, None]
+        cells = [packb({"id": 3, "more": 1}), b"\xc1", packb([1]), packb({"id": 2.5})]
+        made, errors = read(pa.array(cells, pa.binary()))
+        assert made.to_pylist() == [{"id": 3}, None, None, {"id": None}]
+        assert errors == {1: "not msgpack", 2: "not a msgpack map", 3: "2.5 is not int64"}
 
 
 @pytest.mark.parametrize(
@@ -127,18 +132,23 @@ def test_msgpack_becomes_typed_columns_or_says_what_to_install():
     ],
 )
 def test_a_cell_that_fits_badly_becomes_null_and_ends_no_task(kind, value, read):
-    assert pa.array([fitting(value, kind)], kind).to_pylist() == [read]
+    notes = []
+    assert pa.array([fitting(value, kind, notes)], kind).to_pylist() == [read]
+    assert bool(notes) == (read is None or read == [(7, "c")])
 
 
 def test_a_record_that_cannot_be_read_is_null_among_the_others():
     kind = pa.struct([("a", pa.string())])
     cells = [b'{"a":"\\ud800"}', b'{"a":1}', b"[1]", b"{"]
-    assert from_json(pa.array(cells, pa.binary()), kind).to_pylist() == [{"a": "?"}, {"a": "1"}, None, None]
+    made, errors = converter("json", kind)(pa.array(cells, pa.binary()))
+    assert made.to_pylist() == [{"a": "?"}, {"a": "1"}, {"a": None}, {"a": None}]
+    assert set(errors) == {2, 3}
     msgpack = pytest.importorskip("msgpack")
     read = converter("msgpack", kind)
     keyed_by_a_list = b"\x81\x90\x01"
     cells = [keyed_by_a_list, msgpack.packb({"a": "x"})]
-    assert read(pa.array(cells, pa.binary())).to_pylist() == [None, {"a": "x"}]
+    made, errors = read(pa.array(cells, pa.binary()))
+    assert (made.to_pylist(), errors) == ([None, {"a": "x"}], {0: "not msgpack"})
 
 
 def test_datagrams_tell_how_far_a_task_is():
@@ -197,6 +207,7 @@ def java_in(folder, version, modules="java.base"):
     return folder
 
 
+@pytest.mark.process
 def test_java_is_looked_for_in_order_and_an_old_one_is_refused(tmp_path, monkeypatch):
     old, new = java_in(tmp_path / "old", "11.0.2"), java_in(tmp_path / "new", "21.0.1")
     monkeypatch.delenv("KCLI_JAVA_HOME", raising=False)
@@ -224,6 +235,7 @@ def test_a_jlinked_java_is_not_asked_for_the_module_it_lacks(tmp_path):
     assert "--sun-misc-unsafe-memory-access=allow" in command_of(linked, tmp_path, {}, memory="1g")
 
 
+@pytest.mark.process
 def test_a_jvm_that_does_not_start_is_told_with_its_last_words_and_the_log(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     home = java_in(tmp_path / "java", "17.0.1")
@@ -250,8 +262,32 @@ def test_a_log_of_the_session_and_its_settings_are_quiet_and_local(tmp_path, mon
     assert log_file().parent == tmp_path / "kcli" / "spark"
     made = conf_of(SessionSettings(conf=(("spark.ui.enabled", "true"), ("a", "b"))))
     assert (made["spark.master"], made["spark.ui.enabled"], made["a"]) == ("local[*,3]", "true", "b")
+    assert made["spark.sql.parquet.outputTimestampType"] == "TIMESTAMP_MICROS"
     assert made["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.host" not in conf_of(SessionSettings(master="spark://x:7077"))
+
+
+def test_archives_and_path_of_the_user_go_beside_kclis_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    usual = conf_of(SessionSettings(master="spark://x:7077"))
+    ours = usual["spark.archives"]
+    assert ours.endswith("#kcli-code")
+    theirs = (("spark.archives", "env.tar.gz#env"), ("spark.executorEnv.PYTHONPATH", "./env/lib"))
+    made = conf_of(SessionSettings(master="spark://x:7077", conf=theirs))
+    assert made["spark.archives"] == f"env.tar.gz#env,{ours}"
+    assert made["spark.executorEnv.PYTHONPATH"] == "./kcli-code:./env/lib"
+    own = (("spark.archives", "mine.zip#kcli-code"),)
+    assert conf_of(SessionSettings(master="spark://x:7077", conf=own))["spark.archives"] == "mine.zip#kcli-code"
+    assert "spark.archives" not in conf_of(SessionSettings())
+
+
+def test_executors_elsewhere_are_not_given_the_path_of_the_drivers_python(monkeypatch):
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    assert python_of({"spark.master": "local[2]"}) == sys.executable
+    assert python_of({"spark.master": "spark://x:7077"}) == "python3"
+    monkeypatch.setenv("PYSPARK_PYTHON", "/opt/python")
+    assert python_of({"spark.master": "yarn"}) == python_of({"spark.master": "local"}) == "/opt/python"
+    assert python_of({"spark.master": "yarn", "spark.pyspark.python": "python3.11"}) == "python3.11"
 
 
 def test_the_newest_logs_are_kept_and_those_of_processes_that_run(tmp_path):

@@ -199,6 +199,7 @@ def test_an_end_that_was_asked_for_is_no_open_transaction(topics, tmp_path, capf
     assert "transaction" not in capfd.readouterr().err
 
 
+@pytest.mark.process
 def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
     code = """if True:
         from kcli.cli.pipeline.progress import Watch

@@ -171,6 +171,17 @@ def test_data_loss_is_records_below_the_start_of_the_log_and_nothing_else(spark,
     assert read(spark, topics.bootstrap, topic, failOnDataLoss="false", **gone).count() == 0
 
 
+def test_a_start_behind_the_end_of_the_log_is_an_error_unless_loss_is_allowed(spark, topics):
+    topic = topics.make(2)
+    topics.values(topic, 5)
+    wanted = {"startingOffsets": offsets(topic, p0=9, p1=0)}
+    sentence, code = fails(lambda: read(spark, topics.bootstrap, topic, **wanted))
+    assert f"{topic}[0] ends at 5, before offset 9; failOnDataLoss=false reads nothing there" in sentence
+    assert code == 1
+    assert read(spark, topics.bootstrap, topic, failOnDataLoss="false", **wanted).count() == 0
+    assert read(spark, topics.bootstrap, topic, startingOffsets=offsets(topic, p0=5, p1=0)).count() == 0
+
+
 def test_a_log_that_ends_before_the_range_is_no_data_loss_but_another_log(spark, sandbox, request):
     topics = Topics(sandbox.bootstrap, request.node.name)
     topic = topics.make(1)
@@ -185,7 +196,7 @@ def test_a_log_that_ends_before_the_range_is_no_data_loss_but_another_log(spark,
     assert "ends at 5, and offsets up to 90 were to be read: the topic was deleted and made anew" in sentence
 
 
-def test_json_becomes_typed_columns_and_null_where_it_does_not_fit(spark, topics):
+def test_json_becomes_typed_columns_and_an_error_or_null_where_it_does_not_fit(spark, topics):
     topic = topics.make(1)
     good = [b'{"id": %d, "user": {"name": "n%d"}, "tags": ["a"], "more": 1}' % (n, n) for n in range(50)]
     rows = [
@@ -198,22 +209,32 @@ def test_json_becomes_typed_columns_and_null_where_it_does_not_fit(spark, topics
         b'{"id": 8, "user": {"name": 9}}',
     ]
     topics.fill(topic, [(0, None, b"\xff", row, ()) for row in rows])
-    frame = read(
-        spark, topics.bootstrap, topic, keyFormat="string", valueFormat="json", columns="key,value,offset",
-        valueSchema="id BIGINT, user STRUCT<name: STRING>, tags ARRAY<STRING>",
-    )  # fmt: skip
+    wanted = {
+        "keyFormat": "string", "valueFormat": "json", "columns": "key,value,valueError,offset",
+        "valueSchema": "id BIGINT, user STRUCT<name: STRING>, tags ARRAY<STRING>",
+    }  # fmt: skip
+    sentence, code = fails(lambda: read(spark, topics.bootstrap, topic, **wanted))
+    assert sentence.startswith(f"{topic}[0] offset 50: bad value: not a JSON object; onBad=null")
+    assert code == 1
+    frame = read(spark, topics.bootstrap, topic, onBad="null", **wanted)
     found = frame.selectExpr("key", "value IS NULL AS none", "value.id", "value.user.name", "value.tags").orderBy(
         "offset"
     )
     rows = [tuple(row) for row in found.collect()]
     assert rows[:50] == [("\ufffd", False, n, f"n{n}", ["a"]) for n in range(50)]
     assert [row[1:] for row in rows[50:]] == [
-        (True, None, None, None),
+        (False, None, None, None),
         (True, None, None, None),
         (False, None, None, None),
         (False, 7, None, None),
-        (True, None, None, None),
+        (False, None, None, None),
         (False, 8, "9", None),
+    ]
+    bad = frame.where("valueError IS NOT NULL").orderBy("offset").collect()
+    assert [(row.offset, row.valueError) for row in bad] == [
+        (50, "not a JSON object"),
+        (52, 'field id: "text" is not BIGINT'),
+        (54, "not a JSON object"),
     ]
     quick = read(
         spark, topics.bootstrap, topic, valueFormat="json", valueSchema="id BIGINT, no INT", columns="value",

@@ -88,6 +88,27 @@ def test_a_topic_is_a_table_and_conditions_of_one_reading_are_not_those_of_anoth
     ]  # fmt: skip
 
 
+@pytest.mark.timeout(240)
+def test_bad_records_that_are_null_in_sql_are_counted(topics, kcli):
+    topic = topics.make(2)
+    orders(topics, topic, range(10))
+    topics.fill(topic, [(0, None, None, b"no json", ())])
+    line = ["sql", f"SELECT count(value.id) AS n FROM `{topic}`", "--value-format", "json", "--format", "ndjson"]
+    code, _, err = kcli(*line)
+    assert (code, "bad value: not a JSON object" in err) == (1, True)
+    code, out, err = kcli(*line, "--on-bad", "null")
+    assert (code, json.loads(out)) == (0, {"n": 10})
+    assert "1 record does not fit the format of its key or value" in err
+    other = topics.make(1)
+    topics.fill(other, [(0, None, None, b'{"id":3}', ()), (0, None, None, b"[]", ())])
+    sql = f"SELECT value.id FROM `{topic}` WHERE value.id > 7 UNION ALL SELECT value.id FROM `{other}`"
+    line = ["sql", sql, "--value-format", "json", "--on-bad", "null", "--once", "-o", "beginning"]
+    into = topics.make(1)
+    code, out, _ = kcli(*line, "--into", into, "-J")
+    assert (code, json.loads(out)["jobs"][0]["bad"]) == (0, 2)
+    assert sorted(json.loads(one.value).get("id", 0) for _, one in topics.read(into)) == [0, 3, 8, 9]
+
+
 def test_json_has_typed_columns_and_a_topic_beside_it_stays_text(topics, kcli):
     topic, other = topics.make(2), topics.make(1)
     orders(topics, topic, range(6))

@@ -31,12 +31,16 @@ class Counted:
     def rows(self) -> int:
         """After the action: its rows; -1 where nobody counted, because a sink never ran the frame as it stands (Spark's
         own waits for ever then)."""
-        if self._seen is None:
-            return -1
-        known = getattr(self._seen, "_jo", None)
-        deadline = time.monotonic() + PATIENCE
-        while known is not None and not known.future().isCompleted():
-            if time.monotonic() > deadline:
-                return -1
-            time.sleep(0.02)
-        return int(self._seen.get["rows"])
+        found = None if self._seen is None else observed(self._seen)
+        return -1 if found is None else int(found["rows"])
+
+
+def observed(seen: Any) -> Any:
+    """What an observation saw, after the action; None where its frame was not run (Spark's own waits for ever then)."""
+    known = getattr(seen, "_jo", None)
+    deadline = time.monotonic() + PATIENCE
+    while known is not None and not known.future().isCompleted():
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.02)
+    return seen.get

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 VIEW = "records"
+PLACE = ("topic", "partition", "offset", "timestamp", "timestampType")
+"""Columns that say where a record is."""
 MADE = {"date": "to_date(timestamp)", "hour": "hour(timestamp)"}
 """Columns that are made of the timestamp when they are asked for."""
 
@@ -40,20 +42,39 @@ def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streamin
 
 
 def as_ours(
-    frame: DataFrame, columns: Sequence[str], formats: Mapping[str, tuple[str, str]], *, text: bool
-) -> DataFrame:
+    frame: DataFrame, columns: Sequence[str], formats: Mapping[str, tuple[str, str]], *, text: bool,
+    null_bad: bool = False,
+) -> DataFrame:  # fmt: skip
     """What kcli's source would give, of Spark's own: the columns, keys and values in their formats."""
-    from pyspark.sql import functions as f
-
     for part, (form, schema) in formats.items():
         if form == "json":
-            frame = frame.withColumn(part, f.from_json(frame[part].cast("string"), schema))
+            frame = from_json(frame, part, schema, null_bad=null_bad)
         elif form == "string" or (not form and text):
             frame = frame.withColumn(part, frame[part].cast("string"))
     return frame.select(*columns)
 
 
-def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]]) -> DataFrame:
+def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> DataFrame:
+    """Keys or values decoded by Spark. What does not fit is an error that says where, or null, and then a column
+    keyError or valueError says so."""
+    from pyspark.sql import functions as f
+
+    mark = "_kcli_bad"
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": mark}
+    read = f.from_json(f.col(part).cast("string"), f"{schema}, {mark} STRING", options)
+    frame = frame.withColumn(mark, read)
+    bad, value = f.col(f"{mark}.{mark}").isNotNull(), f.col(mark).dropFields(mark)
+    if null_bad:
+        frame = frame.withColumn(f"{part}Error", f.when(bad, f.lit("not JSON of the schema")))
+    else:
+        said = f" bad {part}: not JSON of the schema; --on-bad null makes it null"
+        place = f.format_string("\nkcli.pipeline.arrow.BadRecord: %s[%d] offset %d:" + said.replace("%", "%%"),
+                                "topic", "partition", "offset")  # fmt: skip
+        value = f.when(bad, f.raise_error(place)).otherwise(value)
+    return frame.withColumn(part, value).drop(mark)
+
+
+def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]], *, null_bad: bool = False) -> DataFrame:
     """Keys and values in their formats, for SQL to look into; `raw` has them as they are. Raises UsageError for a
     format that Spark has no function for."""
     from pyspark.sql import functions as f
@@ -66,7 +87,7 @@ def decoded(frame: DataFrame, formats: Mapping[str, tuple[str, str]]) -> DataFra
                 f"--{part}-format msgpack: it is the bytes that are sent on, and Spark's SQL reads no msgpack"
             )
         if form == "json":
-            frame = frame.withColumn(part, f.from_json(frame[part].cast("string"), schema))
+            frame = from_json(frame, part, schema, null_bad=null_bad)
         elif form == "string":
             frame = frame.withColumn(part, frame[part].cast("string"))
     return frame
@@ -90,6 +111,23 @@ def chosen(frame: DataFrame, where: Sequence[str], select: str | None, extra: Se
         more = ", ".join(f"{MADE[name]} AS {name}" for name in missing)
         found = tried(f"--select {select}", lambda: spark.sql(f"SELECT {select}, {more} FROM {VIEW}"))
     return found
+
+
+def placed(frame: DataFrame, where: Sequence[str]) -> tuple[DataFrame, list[str]]:
+    """The frame after the conditions that are about nothing but where a record is, and the other conditions: those
+    about its place may still be looked up in the log, whatever is counted behind them."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    place = frame.select(*[name for name in PLACE if name in frame.columns])
+    left = []
+    for condition in where:
+        try:
+            place.where(condition).columns  # noqa: B018  # Connect looks names up only now
+        except (AnalysisException, ParseException):
+            left.append(condition)
+        else:
+            frame = frame.where(condition)
+    return frame, left
 
 
 def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
@@ -129,6 +167,16 @@ def json_schema(spark: SparkSession, samples: Sequence[bytes]) -> str:
     return ", ".join(
         f"`{one.name.replace('`', '``')}` {one.dataType.simpleString()}" for one in shape.elementType.fields
     )
+
+
+def fields_of(spark: SparkSession, ddl: str) -> dict[str, str]:
+    """The types of a schema's fields by name."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
+    shape = spark.range(0).select(f.from_json(f.lit("{}"), ddl).alias("one")).schema["one"].dataType
+    assert isinstance(shape, StructType)
+    return {one.name: one.dataType.simpleString() for one in shape.fields}
 
 
 def _object(value: bytes) -> str | None:

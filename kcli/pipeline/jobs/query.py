@@ -7,6 +7,7 @@ the options, so every statement sees the same records.
 from __future__ import annotations
 
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.bad import ERRORS, BadRows
 from kcli.pipeline.jobs.frames import as_ours, load, tried
 from kcli.pipeline.jobs.statements import bare, mentioned, once_each
 from kcli.values import Frozen, field
@@ -27,6 +28,8 @@ class View(Frozen):
     options: Mapping[str, str] = field(factory=dict)
     columns: tuple[str, ...] = ()
     formats: Mapping[str, tuple[str, str]] = field(factory=dict)
+    null_bad: bool = False
+    """Whether what does not fit its format is null, and counted."""
 
 
 class Step(Frozen):
@@ -50,6 +53,7 @@ class Script:
         self._streaming = streaming
         self._watermark = watermark
         self._topics = list(topics)
+        self._bad: list[BadRows] = []
         names = [*(one.topic for one in views), *(one.name for one in steps if one.name)]
         self.pushdown = not streaming and once_each([one.sql for one in steps], names)
 
@@ -75,11 +79,19 @@ class Script:
             options["pushdown"] = str(self.pushdown).lower()
         frame = load(self._spark, view.form, options, streaming=self._streaming)
         if view.form != "kcli":
-            frame = as_ours(frame, view.columns, view.formats, text=True)
+            frame = as_ours(frame, view.columns, view.formats, text=True, null_bad=view.null_bad)
+        if view.null_bad and any(name in frame.columns for name in ERRORS):
+            self._bad.append(BadRows(frame))
+            frame = self._bad[-1].frame
         if self._watermark is not None:
             column, delay = self._watermark
             frame = tried(f"--watermark {column} {delay}", lambda: frame.withWatermark(column, delay))
         frame.createOrReplaceTempView(quoted(view.topic))
+
+    @property
+    def bad(self) -> int:
+        """Records that did not fit their format and are null, in all statements."""
+        return sum(one.rows for one in self._bad)
 
     def _sql(self, step: Step) -> DataFrame:
         try:

@@ -15,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from kcli.pipeline.jobs.processes import born
+from kcli.private import private
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -49,6 +50,7 @@ class Entry(Value):
     error: str = ""
     batch: int = -1
     rows: int = 0
+    bad: int = 0
     rate: float = 0.0
     lag: int = -1
     done: int = 0
@@ -77,7 +79,7 @@ def entries() -> list[Entry]:
 
 def _read(path: Path) -> Entry | None:
     try:
-        values = json.loads(path.read_text())
+        values = {"bad": 0, **json.loads(path.read_text())}  # bad came later
         return Entry(**{f.name: values[f.name] for f in Entry.__fields__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -103,8 +105,15 @@ def same(one: str, other: str) -> bool:
 def ask(entry: Entry, wish: str) -> None:
     """Let a job drain or stop; it looks several times a second."""
     path = folder() / f"{entry.id}.ask"
-    path.with_suffix(".new").write_text(wish)
-    path.with_suffix(".new").replace(path)
+    _put(path, wish)
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file as a whole. What is in it (errors, addresses) is nobody else's."""
+    fresh = path.with_suffix(".new")
+    with open(fresh, "w", encoding="utf-8", opener=private) as out:
+        out.write(text)
+    fresh.replace(path)
 
 
 class Registered:
@@ -120,7 +129,7 @@ class Registered:
 
     def __enter__(self) -> Self:
         with suppress(OSError):
-            folder().mkdir(parents=True, exist_ok=True)
+            folder().mkdir(mode=0o700, parents=True, exist_ok=True)
             forget()
         self._write()
         return self
@@ -157,10 +166,7 @@ class Registered:
         self.entry.told = time.time()
         path = folder() / f"{self.entry.id}.json"
         with suppress(OSError):
-            path.with_suffix(".new").write_text(
-                json.dumps({f.name: getattr(self.entry, f.name) for f in Entry.__fields__}, indent=1)
-            )
-            path.with_suffix(".new").replace(path)
+            _put(path, json.dumps({f.name: getattr(self.entry, f.name) for f in Entry.__fields__}, indent=1))
 
 
 def forget() -> None:

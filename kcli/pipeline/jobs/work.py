@@ -11,6 +11,7 @@ from contextlib import suppress
 from threading import Thread
 from uuid import uuid4
 
+from kcli.pipeline.jobs.bad import bad_of
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 
 
 class Look(Value):
-    """How a stream stands: rows of the batches that are done, and how far it is behind (-1: nobody knows)."""
+    """How a stream stands: rows of the batches that are done, how many of them were bad and are null, and how far it is
+    behind (-1: nobody knows)."""
 
     batch: int = -1
     rows: int = 0
+    bad: int = 0
     lag: int = -1
 
 
@@ -159,6 +162,7 @@ class Stream:
             if progress["batchId"] > self._seen and rows_of(progress):
                 self._seen = self._look.batch = progress["batchId"]
                 self._look.rows += rows_of(progress)
+                self._look.bad += bad_of(progress)
         self._look.lag = lag_of(last)
         return self._look
 

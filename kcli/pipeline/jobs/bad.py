@@ -1,0 +1,47 @@
+"""Records that did not fit their format and are null (--on-bad null), counted by Spark where they are read."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from kcli.pipeline.jobs.counting import observed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pyspark.sql import DataFrame
+
+NAME = "kcli_bad"
+_numbers = count(1)
+ERRORS = ("keyError", "valueError")
+
+
+class BadRows:
+    """`frame` is the one to go on with: counted, without the columns that say what is wrong. A stream's count is in its
+    progress, see `bad_of`."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as f
+
+        self._seen: Any = None if frame.isStreaming else Observation()
+        errors = [name for name in ERRORS if name in frame.columns]
+        bad = f.coalesce(*[f.col(name) for name in errors]).isNotNull()
+        # two topics of one query are counted under two names
+        counted = frame.observe(
+            f"{NAME}_{next(_numbers)}" if self._seen is None else self._seen, f.count_if(bad).alias("bad")
+        )
+        self.frame = counted.drop(*errors)
+
+    @property
+    def rows(self) -> int:
+        """After the action: how many; 0 where the frame was not run."""
+        found = None if self._seen is None else observed(self._seen)
+        return 0 if found is None else int(found["bad"])
+
+
+def bad_of(progress: Any) -> int:
+    """Of a batch of a stream, by its progress."""
+    found = (progress["observedMetrics"] or {}).items()
+    return sum(int(seen["bad"]) for name, seen in found if name.startswith(NAME))

@@ -1,0 +1,282 @@
+"""A value out of a JSON document as a cell of a Spark type, by the rules of `from_json`: a number with a fraction is no
+BIGINT, a text is no number, an overflow is no value.
+
+`cell_of` raises Misfit where the value does not fit at all. Where it fits in part (a struct of which one field is bad)
+the part is kept and the misfit is noted.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+
+import numpy as np
+import pyarrow as pa
+
+from kcli.errors import UsageError
+from kcli.pipeline.json_document import Real, Whole
+from kcli.pipeline.json_time import day_of, instant_of, local_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Cell = Callable[[Any, list[str]], Any]
+
+
+class Misfit(ValueError):
+    """A value that is not of the type."""
+
+
+_WHOLE = {
+    "int8": (-128, 255),  # as Jackson's getByteValue
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+}
+_NAMES = {
+    "int8": "TINYINT", "int16": "SMALLINT", "int32": "INT", "int64": "BIGINT", "float": "FLOAT", "double": "DOUBLE",
+    "bool": "BOOLEAN", "date32[day]": "DATE", "string": "STRING", "binary": "BINARY",
+}  # fmt: skip
+_NUMBERS = {
+    "NaN": float("nan"), "Infinity": float("inf"), "+Infinity": float("inf"), "+INF": float("inf"),
+    "-Infinity": float("-inf"), "-INF": float("-inf"),
+}  # fmt: skip
+_PLACES = Context(prec=60, Emin=-999_999, Emax=999_999)
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,9})?", re.ASCII)
+_QUARTETS = r"(?:[\x00-\x20]*[A-Za-z0-9+/]{%d}%s)"
+_BASE64 = re.compile(rf"(?:{_QUARTETS % (4, '')}|{_QUARTETS % (3, '=')}|{_QUARTETS % (2, '==')})*[\x00-\x20]*")
+_HALVES = re.compile("[\ud800-\udfff]")
+_ESCAPED = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
+
+
+def named(kind: pa.DataType) -> str:
+    """The type as Spark names it."""
+    if pa.types.is_timestamp(kind):
+        return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    if pa.types.is_nested(kind):
+        return "ARRAY" if pa.types.is_list(kind) else "MAP" if pa.types.is_map(kind) else "STRUCT"
+    return _NAMES.get(str(kind), str(kind).upper())
+
+
+def cell_of(kind: pa.DataType) -> Cell:
+    """How a value of a document becomes a cell; what fits in part is noted in the list that is passed. Raises
+    UsageError for a type that JSON values are not decoded as."""
+    read = _reader(kind)
+
+    def cell(value: Any, notes: list[str]) -> Any:
+        return None if value is None else read(value, notes)
+
+    return cell
+
+
+def _reader(kind: pa.DataType) -> Cell:
+    if pa.types.is_struct(kind):
+        return _struct(kind)
+    if pa.types.is_list(kind):
+        return _array(kind)
+    if pa.types.is_map(kind) and pa.types.is_string(kind.key_type):
+        return _map(kind)
+    if str(kind) in _WHOLE:
+        return _whole(kind)
+    if pa.types.is_decimal(kind):
+        return _decimal(kind)
+    if pa.types.is_timestamp(kind):
+        return _time(kind)
+    plain = {"float": _single, "double": _double, "string": _text, "bool": _flag, "binary": _binary,
+             "date32[day]": _day}.get(str(kind))  # fmt: skip
+    if plain is None:
+        raise UsageError(
+            f"JSON values are not decoded as {named(kind)}: read them as string, and use Spark's from_json"
+        )
+    read: Callable[[Any], Any] = plain
+    return lambda value, notes: read(value)
+
+
+def _misfit(value: Any, what: str) -> Misfit:
+    shown = _written(value)
+    return Misfit(f"{shown if len(shown) <= 40 else shown[:39] + '…'} is not {what}")
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _whole(kind: pa.DataType) -> Cell:
+    least, most = _WHOLE[str(kind)]
+    what = named(kind)
+
+    def read(value: Any, notes: list[str]) -> int:
+        if type(value) is not Whole or not least <= (found := int(value)) <= most:
+            raise _misfit(value, what)
+        return found - 256 if most == 255 and found > 127 else found  # a byte of Java's wraps
+
+    return read
+
+
+def _double(value: Any) -> float:
+    if type(value) in (Whole, Real) or (type(value) is str and value in _NUMBERS):
+        if type(value) is Whole:
+            return float(int(value)) if len(value) < 300 else float(value)  # -0 is 0
+        return _NUMBERS[value] if value in _NUMBERS else float(value)
+    raise _misfit(value, "DOUBLE")
+
+
+def _single(value: Any) -> float:
+    try:
+        with np.errstate(over="ignore"):
+            return float(np.float32(_double(value)))
+    except Misfit:
+        raise _misfit(value, "FLOAT") from None
+
+
+def _decimal(kind: pa.DataType) -> Cell:
+    unit, most, what = Decimal(1).scaleb(-kind.scale), Decimal(10) ** (kind.precision - kind.scale), named(kind)
+
+    def read(value: Any, notes: list[str]) -> Decimal:
+        text = value.replace(",", "") if type(value) is str else value
+        if not isinstance(text, str) or _DECIMAL.fullmatch(text) is None:
+            raise _misfit(value, what)
+        try:
+            found = Decimal(text).quantize(unit, ROUND_HALF_UP, _PLACES)
+        except InvalidOperation:
+            raise _misfit(value, what) from None
+        if abs(found) >= most:
+            raise _misfit(value, what)
+        return found
+
+    return read
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    if type(value) is str:
+        return _HALVES.sub("?", value)
+    return _written(value)
+
+
+def _written(value: Any) -> str:
+    """A value as Jackson writes it again."""
+    if isinstance(value, tuple):
+        return "{" + ",".join(f"{_quoted(name)}:{_written(one)}" for name, one in value) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_written, value)) + "]"
+    if type(value) is Whole:
+        return str(int(value))
+    if type(value) is Real:
+        return _real(_double(value))
+    if type(value) is str:
+        return _quoted(value)
+    return "null" if value is None else str(value).lower()
+
+
+def _quoted(text: str) -> str:
+    return f'"{_ESCAPE.sub(_escaped, text)}"'
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _ESCAPED.get(found[0]) or f"\\u{ord(found[0]):04X}"
+
+
+def _real(number: float) -> str:
+    """As Java writes a double, from version 19 on: the shortest text that is read as this number."""
+    if number != number:
+        return '"NaN"'
+    if number in (float("inf"), float("-inf")):
+        return '"Infinity"' if number > 0 else '"-Infinity"'
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        shown = np.format_float_positional(number, trim="0")
+        return shown if "." in shown else f"{shown}.0"
+    two = f"{number:.1e}"  # Java always writes two digits at least, and those next to the number
+    shown = two if float(two) == number else np.format_float_scientific(number, trim="0")
+    digits, _, exponent = shown.partition("e")
+    return f"{digits}E{int(exponent)}"
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _misfit(value, "BOOLEAN")
+    return value
+
+
+def _binary(value: Any) -> bytes:
+    if type(value) is not str or _BASE64.fullmatch(value) is None:
+        raise _misfit(value, "BINARY (base64)")
+    plain = re.sub(r"[\x00-\x20]+", "", value)
+    return b"".join(base64.b64decode(plain[at : at + 4]) for at in range(0, len(plain), 4))
+
+
+# -- times ------------------------------------------------------------------------------------------------------------
+
+
+def _day(value: Any) -> int:
+    found = day_of(value) if type(value) is str else None
+    if found is None:
+        raise _misfit(value, "DATE")
+    return found
+
+
+def _time(kind: pa.DataType) -> Cell:
+    what = named(kind)
+
+    def read(value: Any, notes: list[str]) -> int:
+        found = None
+        if type(value) is str:
+            found = instant_of(value) if kind.tz else local_of(value)
+        elif type(value) is Whole and kind.tz and -(2**63) <= int(value) < 2**63:
+            found = (int(value) * 1_000_000 + 2**63) % 2**64 - 2**63  # Java's multiplication wraps
+        if found is None:
+            raise _misfit(value, what)
+        return found
+
+    return read
+
+
+# -- nested -----------------------------------------------------------------------------------------------------------
+
+
+def _struct(kind: pa.DataType) -> Cell:
+    cells = {field.name: cell_of(field.type) for field in kind}
+    empty = dict.fromkeys(cells)
+
+    def read(value: Any, notes: list[str]) -> dict[str, Any]:
+        if not isinstance(value, tuple):
+            raise _misfit(value, "STRUCT")
+        made: dict[str, Any] = dict(empty)
+        for name, one in value:
+            if name in cells:
+                try:
+                    made[name] = cells[name](one, notes)
+                except Misfit as problem:
+                    notes.append(f"field {name}: {problem}")
+        return made
+
+    return read
+
+
+def _array(kind: pa.DataType) -> Cell:
+    cell = cell_of(kind.value_type)
+
+    def read(value: Any, notes: list[str]) -> list[Any]:
+        if not isinstance(value, list):
+            raise _misfit(value, "ARRAY")
+        return [cell(one, notes) for one in value]
+
+    return read
+
+
+def _map(kind: pa.DataType) -> Cell:
+    cell = cell_of(kind.item_type)
+
+    def read(value: Any, notes: list[str]) -> list[tuple[str, Any]]:
+        if not isinstance(value, tuple):
+            raise _misfit(value, "MAP")
+        return [(_HALVES.sub("?", name), cell(one, notes)) for name, one in value]
+
+    return read

@@ -1,0 +1,171 @@
+"""One JSON document, read as Jackson reads it for Spark's `from_json`: single quotes, NaN and infinities are taken,
+what follows the first object is not looked at.
+
+Objects are tuples of (name, value), so that names that are there twice stay; arrays are lists; numbers keep their text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SPACE = " \t\r\n"
+MOST_DIGITS, DEEPEST = 1000, 1000
+"""Limits of Jackson, as Spark sets them."""
+
+
+class Malformed(ValueError):
+    """The text is not a JSON object."""
+
+
+class Whole(str):
+    """A number without fraction or exponent, as its text."""
+
+    __slots__ = ()
+
+
+class Real(str):
+    """Any other number, as its text."""
+
+    __slots__ = ()
+
+
+def _whole(text: str) -> Whole:
+    if len(text) > MOST_DIGITS:
+        raise Malformed("a number of more than 1000 digits")
+    return Whole(text)
+
+
+def _real(text: str) -> Real:
+    if len(text) > MOST_DIGITS:
+        raise Malformed("a number of more than 1000 digits")
+    return Real(text)
+
+
+_QUICK = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_whole, parse_float=_real, parse_constant=Real)
+
+
+def document(text: str) -> tuple[tuple[str, Any], ...] | None:
+    """The object that `text` begins with; None for one that is blank. Raises Malformed."""
+    start = len(text) - len(text.lstrip(SPACE))
+    if start == len(text):
+        return None
+    if text[start] != "{":
+        raise Malformed("not a JSON object")
+    try:
+        found, _ = _QUICK.raw_decode(text, start)
+    except Malformed:
+        raise
+    except RecursionError:
+        raise Malformed("a JSON object that is nested too deep") from None
+    except ValueError:
+        found = _Careful(text, start).value(0)
+    made: tuple[tuple[str, Any], ...] = found
+    return made
+
+
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*(?:(?P<mark>[{}\[\],:])
+    |(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*"|'(?:[^'\\\x00-\x1f]|\\.)*')
+    |(?P<odd>NaN|[-+]Infinity|Infinity|[-+]INF)(?![\w.+-])
+    |(?P<real>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+))(?![\w.+-])
+    |(?P<whole>-?(?:0|[1-9][0-9]*))(?![\w.+-])
+    |(?P<word>true|false|null)(?![\w.+-]))""",
+    re.VERBOSE | re.ASCII | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "'": "'", "\\": "\\", "/": "/"}
+_WORDS = {"true": True, "false": False, "null": None}
+_ODD = {"+Infinity": "Infinity", "+INF": "Infinity", "-INF": "-Infinity"}
+
+
+class _Careful:
+    """Reads what Python's own reader refuses, and Jackson takes."""
+
+    def __init__(self, text: str, place: int) -> None:
+        self._text = text
+        self._place = place
+
+    def _next(self) -> tuple[str, str]:
+        found = _TOKEN.match(self._text, self._place)
+        if found is None:
+            raise Malformed("not a JSON object")
+        self._place = found.end()
+        kind = found.lastgroup or ""
+        return kind, found[kind]
+
+    def value(self, depth: int) -> Any:
+        """The value that begins here."""
+        return self._value(*self._next(), depth)
+
+    def _value(self, kind: str, text: str, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise Malformed("a JSON object that is nested too deep")
+        if kind == "whole":
+            return _whole(text)
+        if kind == "real":
+            return _real(text)
+        if kind == "odd":
+            return Real(_ODD.get(text, text))
+        if kind == "string":
+            return _unescaped(text[1:-1])
+        if kind == "word":
+            return _WORDS[text]
+        if text == "{":
+            return self._object(depth + 1)
+        if text == "[":
+            return self._array(depth + 1)
+        raise Malformed("not a JSON object")
+
+    def _object(self, depth: int) -> tuple[tuple[str, Any], ...]:
+        pairs: list[tuple[str, Any]] = []
+        kind, text = self._next()
+        while text != "}" or kind == "string":
+            if kind != "string" or self._next() != ("mark", ":"):
+                raise Malformed("not a JSON object")
+            pairs.append((_unescaped(text[1:-1]), self.value(depth)))
+            after = self._next()
+            if after == ("mark", "}"):
+                break
+            if after != ("mark", ","):
+                raise Malformed("not a JSON object")
+            kind, text = self._next()
+            if kind != "string":
+                raise Malformed("not a JSON object")
+        return tuple(pairs)
+
+    def _array(self, depth: int) -> list[Any]:
+        items: list[Any] = []
+        token = self._next()
+        while token != ("mark", "]"):
+            items.append(self._value(*token, depth))
+            after = self._next()
+            if after == ("mark", "]"):
+                break
+            if after != ("mark", ","):
+                raise Malformed("not a JSON object")
+            token = self._next()
+            if token == ("mark", "]"):
+                raise Malformed("not a JSON object")
+        return items
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    made = _ESCAPE.sub(_one, text)
+    # pairs of surrogates, which stand as two escapes, are one character
+    return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def _one(found: re.Match[str]) -> str:
+    text = found[1]
+    if text[0] == "u" and len(text) == 5:
+        return chr(int(text[1:], 16))
+    if text not in _ESCAPED:
+        raise Malformed("not a JSON object")
+    return _ESCAPED[text]
