@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 from bisect import bisect_right
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,15 +11,19 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
+from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.palette import Actions, Places, Profiles, Themes
 from kcli.tui.places import find
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.groups import Groups
+from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
 from kcli.tui.themes import THEMES
+from kcli.tui.trouble import Trouble
 from kcli.tui.widgets.debug import Frames
 from kcli.tui.widgets.slider import Slider
 
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 
 
 LONG = 15.0  # seconds that a sentence which is said once stays
+LEAVE = (
+    b"\x1b[?7h\x1b[<u\x1b[?2048l\x1b[?2004l\x1b[?1004l\x1b[?1015l\x1b[?1006l\x1b[?1003l\x1b[?1000l\x1b[?1049l\x1b[?25h"
+)
+"""What gives a terminal back that Textual no longer can: lines, keys, sizes, paste, focus, mouse, screen, cursor."""
 LEAVING = ("back", "dismiss", "dismiss(None)")
 """Actions that leave a screen."""
 
@@ -65,7 +71,9 @@ class Dashboard(App[int]):
         Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", priority=True),
         Binding("space", "pause", "Pause", id="app.pause"),
         Binding("space", "play", "Play", id="replay.play"),
-        Binding("q,ctrl+c", "quit", "Quit", id="app.quit", key_display="q"),
+        Binding("q", "quit", "Quit", id="app.quit"),
+        Binding("ctrl+c", "interrupt", "Quit, or copy what is marked", show=False, id="app.interrupt", priority=True),
+        Binding("ctrl+z", "suspend", "To the background", show=False, id="app.suspend", priority=True),
     ]
 
     look: reactive[Look | None] = reactive(None, always_update=True)
@@ -84,7 +92,8 @@ class Dashboard(App[int]):
         super().__init__()
         self.session = session
         self.trails: Trails | None = None
-        self.problem = ""
+        self.trouble: Trouble | None = None
+        self.began = session.clock()  # when this cluster was first asked
         self.down = 0
         self._place = place
         self._keymap_given = keymap or {}
@@ -93,6 +102,7 @@ class Dashboard(App[int]):
         self.frames = Frames() if debug else None
         self.timely = False  # plots and sparklines show time lag instead of lag
         self._clashes: set[str] = set()
+        self._deafen: Callable[[], None] | None = None
 
     async def on_mount(self) -> None:
         for one in THEMES:
@@ -106,7 +116,7 @@ class Dashboard(App[int]):
                 self.notify(sentence, severity="warning", markup=False, timeout=LONG)
         self._heed_signals()
         await self.push_screen(Groups())
-        if self._place is not None:
+        if self._place is not None and not isinstance(self._place, Groups):
             await self.push_screen(self._place)
         self.run_worker(self.session.open(self.post_message), name="open")
 
@@ -135,7 +145,7 @@ class Dashboard(App[int]):
         await old.close()
         while len(self.screen_stack) > 2:
             await self.pop_screen()
-        self.problem, self.trails, self.down = "", None, 0
+        self.trouble, self.trails, self.down, self.began = None, None, 0, fresh.clock()
         self.cluster = (None, 0)
         self.look = None
         await self.switch_screen(Groups())
@@ -149,12 +159,13 @@ class Dashboard(App[int]):
     def _heed_signals(self) -> None:
         """Who ends the process, or closes its window, gets a clean terminal back too."""
         if not self.is_headless:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                with contextlib.suppress(NotImplementedError):  # not on Windows
-                    asyncio.get_running_loop().add_signal_handler(number, self.exit, 128 + number)
+            watchdog.part(LEAVE)
+            self._deafen = watchdog.listen(asyncio.get_running_loop(), lambda number: self.exit(128 + number))
 
     async def on_unmount(self) -> None:
         await self.session.close()
+        if self._deafen is not None:
+            self._deafen()
 
     def _fatal_error(self) -> None:
         """As Textual's own, for an error of ours: without the values of variables, for there may be secrets in them."""
@@ -165,15 +176,22 @@ class Dashboard(App[int]):
 
     # -- what the session tells ---
 
+    @property
+    def problem(self) -> str:
+        """Why the last look could not be made; "" when it could."""
+        return self.trouble.problem if self.trouble is not None else ""
+
     def on_looked(self, message: Looked) -> None:
-        self.problem = ""
+        self.trouble = None
         self.trails = message.trails
         self.look = message.look
 
     def on_look_failed(self, message: LookFailed) -> None:
-        if not self.problem and not getattr(self.screen, "told", ""):
+        before = self.trouble
+        if before is None and not getattr(self.screen, "told", ""):
             self.toast(message.problem)
-        self.problem = printable(str(message.problem))
+        since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
+        self.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
         self.mutate_reactive(Dashboard.cluster)
 
     def on_connected(self, message: Connected) -> None:
@@ -244,13 +262,42 @@ class Dashboard(App[int]):
         self.push_screen(Help(self.screen))
 
     def action_place(self, name: str) -> None:
-        self._go(find(name))
+        where = find(name)
+        if where is not None:
+            self.go(where)
 
     def action_command(self) -> None:
         from kcli.tui.screens.command import Command
 
-        self.push_screen(Command(), self._go)
+        self.push_screen(Command(), lambda where: None if where is None else self.go(where))
 
-    def _go(self, where: Any) -> None:
-        if where is not None:
+    def go(self, where: Screen[Any]) -> None:
+        """Open a page. One that is open already comes to the front again, and what was opened from it is left: a place
+        that is visited a hundred times is one page."""
+        place = where.place if isinstance(where, Page) else None
+        there = [one for one in self.screen_stack if isinstance(one, Page) and one.place == place]
+        if there:
+            self.run_worker(self._back_to(there[0]), name="back", group="back", exclusive=True)
+        else:
             self.push_screen(where)
+
+    async def _back_to(self, page: Page) -> None:
+        while self.screen is not page and page in self.screen_stack:
+            await self.pop_screen()
+
+    def action_interrupt(self) -> None:
+        """ctrl+c, wherever one types: what is marked is copied; where nothing is, it ends the dashboard."""
+        field = self.focused
+        if isinstance(field, (Input, TextArea)) and field.selected_text:
+            field.action_copy()
+        elif self.screen.get_selected_text():
+            self.screen.action_copy_text()
+        else:
+            self.exit(0)
+
+    def action_suspend(self) -> None:
+        """ctrl+z: to the background, or back one step where text is edited."""
+        if isinstance(self.focused, TextArea) and not self.focused.read_only:
+            self.focused.undo()
+        else:
+            self.action_suspend_process()

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from kcli.lag.watch import Look
 
 
+PLACED = (engine.STUCK, engine.LOSING_DATA, engine.REWOUND, engine.TXN_BLOCKED, engine.GROWING)
+"""Statuses that are a matter of some partitions."""
+
+
 def explained(one: GroupStanding, look: Look) -> str:
     """Why it stands as it does, of its worst partitions; "" where there is nothing to say."""
     worst = _worst(one)
     said = _sentence(one, look)
-    if said and one.status in (engine.STUCK, engine.LOSING_DATA, engine.REWOUND, engine.TXN_BLOCKED):
+    whole = one.status == engine.GROWING and said.startswith("it ")
+    if said and not whole and one.status in PLACED:
         first = worst[0].lag.sample
         more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
         said = f"{printable(first.topic)}[{first.partition}]{more} {said}"
@@ -46,8 +51,10 @@ def _sentence(one: GroupStanding, look: Look) -> str:
         case engine.TXN_BLOCKED:
             at = worst[0].lag.sample
             return printable(look.why.get((at.group, at.topic, at.partition))) or "waits for an open transaction"
-        case engine.GROWING if one.falling:
+        case engine.GROWING if one.falling and len(worst) == len(one.partitions):
             return f"it falls behind by {rate(one.falling)} records a second"
+        case engine.GROWING if pace := sum(part.falling or 0.0 for part in worst):
+            return f"falls behind by {rate(pace)} records a second"
         case engine.BEHIND if one.eta:
             return f"it will have caught up in {duration(one.eta)}"
     return ""

@@ -13,6 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.standing import Standing
+
 DASH = "–"
 BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -36,6 +39,12 @@ def status(word: str) -> tuple[str, str]:
     """The text of a status, its glyph first, and its tone."""
     glyph, tone = STATUSES.get(word, ("?", "dim"))
     return f"{glyph} {word}", tone
+
+
+def status_of(total: engine.Total) -> tuple[str, str]:
+    """The same of a group or a topic, with how many of its partitions have it: "■ STUCK 1 of 2"."""
+    glyph, tone = STATUSES.get(total.status, ("?", "dim"))
+    return f"{glyph} {engine.share(total.status, total.alike, total.partitions)}", tone
 
 
 def count(value: float | None) -> str:
@@ -84,6 +93,17 @@ def duration(seconds: float | None) -> str:
     if whole < 86400:
         return f"{whole // 3600}h{whole % 3600 // 60:02}m"
     return f"{whole // 86400}d{whole % 86400 // 3600:02}h"
+
+
+def elapsed(seconds: float) -> str:
+    """The same in whole seconds, of what is drawn once a second."""
+    return f"{max(round(seconds), 0)}s" if seconds < 60 else duration(seconds)
+
+
+def age(one: Standing | GroupStanding) -> str:
+    """How old the first unread record is: `~` by interpolation, `>` at least."""
+    sign = "" if one.time_lag is None or one.time_lag_exact else ">" if one.time_lag_least else "~"
+    return sign + duration(one.time_lag)
 
 
 def moment(milliseconds: int) -> datetime | None:

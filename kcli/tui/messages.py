@@ -22,11 +22,13 @@ class Looked(Message):
 
 
 class LookFailed(Message):
-    """A look could not be made at all; the last one stands, with its age."""
+    """A look could not be made at all; the last one stands, with its age. The next is made at `again`, seconds
+    since the epoch, where that is known."""
 
-    def __init__(self, problem: KcliError) -> None:
+    def __init__(self, problem: KcliError, again: float | None = None) -> None:
         super().__init__()
         self.problem = problem
+        self.again = again
 
 
 class Connected(Message):

@@ -182,5 +182,5 @@ class ReplaySession(Session):
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
         return [self._history.lags(group, at, moments) for at in wanted]
 
-    async def events(self) -> list[Event]:
-        return list(self._history.events)
+    async def events(self, group: str) -> list[Event]:
+        return self._history.events_of(group)

@@ -7,6 +7,7 @@ import os
 from kcli.admin.undo import new_path
 from kcli.errors import KcliError
 from kcli.lag.recording import line
+from kcli.private import private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def save(name: str, look: Look | None, picture: str) -> list[str]:
         path = new_path(name, "snapshots", suffix)
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            with open(path, "x", encoding="utf-8") as out:
+            with open(path, "x", encoding="utf-8", opener=private) as out:
                 out.write(text)
         except OSError as problem:
             raise KcliError(f"nothing was saved: {path}: {problem.strerror}") from None

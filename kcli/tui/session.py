@@ -14,10 +14,11 @@ from collections import deque
 from kcli.admin.cluster import describe_cluster
 from kcli.errors import KcliError, UsageError
 from kcli.lag.history import History
-from kcli.lag.watch import Look, Watch, pause
+from kcli.lag.watch import DATED, Look, Watch, pause
 from kcli.tui.backstage import Backstage
 from kcli.tui.calm import Calm
 from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 """What rates can be taken over, in seconds."""
-DATED = 100
-"""Partitions of which a look asks when the first unread record was written; of the others the samples tell at least."""
 TRAIL = 360
 """Looks of which a group's lag is kept: half an hour at 5 s."""
 
@@ -72,10 +71,11 @@ class Trails:
 
 
 class Session(ABC):
-    """`name` is the profile or the servers; `guard` is "", "protected" or "read_only"; `interval` and `window`, which
-    rates are taken over, are in seconds."""
+    """`name` is the profile or the servers; `aim` what a kcli command says to mean the same cluster; `guard` is "",
+    "protected" or "read_only"; `interval` and `window`, which rates are taken over, are in seconds."""
 
     name: str = ""
+    aim: str = ""
     guard: str = ""
     bootstrap: str = ""
     interval: float = 5.0
@@ -121,6 +121,10 @@ class Session(ABC):
         """As `ask`, for what changes the cluster. `confirmed` is the name of the profile as somebody typed it: with it
         a protected profile lets through what deletes or alters. Raises UsageError where nothing may be changed."""
 
+    def aimed(self, command: str) -> str:
+        """A kcli command as it has to be pasted elsewhere, to reach this cluster and no other."""
+        return f"{command} {self.aim}" if self.aim and command.startswith("kcli ") else command
+
     def refusal(self, what: str) -> str:
         """Why an action cannot be begun here, in a sentence; "" when it can. `what` is as in "producing"."""
         if not self.live:
@@ -134,8 +138,8 @@ class Session(ABC):
         """The lag of partitions at these times (seconds since the epoch), for sparklines and plots."""
 
     @abstractmethod
-    async def events(self) -> list[Event]:
-        """What happened, oldest first."""
+    async def events(self, group: str) -> list[Event]:
+        """What happened to a group, oldest first."""
 
 
 class LiveSession(Session):
@@ -144,12 +148,19 @@ class LiveSession(Session):
     dated = DATED
 
     def __init__(
-        self, settings: ClientSettings, *, name: str = "", interval: float = 5.0, window: float = 60.0
+        self,
+        settings: ClientSettings,
+        *,
+        name: str = "",
+        aim: str = "",
+        interval: float = 5.0,
+        window: float = 60.0,
     ) -> None:
         super().__init__()
         self.settings = settings
         self.bootstrap = ",".join(f"{host}:{port}" for host, port in settings.bootstrap)
         self.name = name or settings.profile or self.bootstrap
+        self.aim = aim or f"-b {quoted(self.bootstrap)}"
         self.guard = settings.guard
         self.interval = interval
         self.window = window
@@ -182,6 +193,7 @@ class LiveSession(Session):
         introduced, seen = False, Look()
         while True:
             self._now.clear()
+            rest = pause(self.interval)
             try:
                 if not self.paused:
                     if not introduced:
@@ -195,9 +207,9 @@ class LiveSession(Session):
                     self._post(Looked(look, self.trails))
             except KcliError as problem:
                 introduced = False
-                self._post(LookFailed(problem))
+                self._post(LookFailed(problem, time.time() + rest))
             try:
-                async with asyncio.timeout(pause(self.interval)):
+                async with asyncio.timeout(rest):
                     await self._now.wait()
             except TimeoutError:
                 pass  # the beat
@@ -252,9 +264,9 @@ class LiveSession(Session):
 
         return await self._backstage.run(over_there())
 
-    async def events(self) -> list[Event]:
+    async def events(self, group: str) -> list[Event]:
         async def over_there() -> list[Event]:
-            return list(self._history.events)
+            return self._history.events_of(group)
 
         return await self._backstage.run(over_there())
 

@@ -11,7 +11,10 @@ import asyncio
 import time
 from collections import deque
 
+from kcli.admin.offsets import TopicMissing
+from kcli.admin.topics import describe_topics
 from kcli.consumer.bounds import Bound
+from kcli.errors import KcliError, TopicRecreated
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 from kcli.values import Value
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     from kcli.client import Client
+    from kcli.consumer.consumer import Consumer
     from kcli.consumer.delivery import Fetched
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Headers
@@ -45,6 +49,7 @@ else:
 
 KEEP = 2000
 DECODED = 4000  # records a second at most; up to `KEEP` at once
+HEED = 2.0  # seconds between two looks whether the topics are still there
 BEAT = 0.1  # seconds between polls: the screen draws no faster, and batches get larger
 
 
@@ -81,18 +86,53 @@ class Tail:
         self._may, self._since = float(keep), time.monotonic()  # so many may be decoded, since then
         self.counts = Counts()
         self.problem = ""
+        self.gone: list[str] = []  # topics that are not there now
+        self._anew: set[str] = set()  # topics that are others now, under the name of old ones
 
     async def follow(self, client: Client) -> None:
         """Until cancelled; with `first` until there is enough. Raises KcliError for what ends a consumer."""
-        async with client.consumer(ConsumerSettings(reset="earliest")) as consumer:
+        async with client.consumer(ConsumerSettings(reset="earliest", decompress=False)) as consumer:
             consumer.assign(await self._places(client))
-            while not (self._first and len(self._ring) == self._keep):
-                got = await consumer.poll()
-                self._take(got)
-                await asyncio.sleep(BEAT)
-                while more := await consumer.poll(0):  # all that came meanwhile, in one step
-                    self._take(more)
-                    await asyncio.sleep(0)
+            heeding = asyncio.create_task(self._heed(client), name="heed topics")
+            try:
+                while not (self._first and len(self._ring) == self._keep):
+                    got = await consumer.poll()
+                    self._take(got)
+                    await asyncio.sleep(BEAT)
+                    while more := await consumer.poll(0):  # all that came meanwhile, in one step
+                        self._take(more)
+                        await asyncio.sleep(0)
+                    if self._anew:
+                        await self._begin_anew(client, consumer)
+            finally:
+                heeding.cancel()
+                await asyncio.wait({heeding})
+
+    async def _heed(self, client: Client) -> None:
+        """Look whether the topics are still there: of one that is deleted nothing would ever come, and nobody tells."""
+        while True:
+            await asyncio.sleep(HEED)
+            try:
+                found = await describe_topics(client.cluster, self._topics)
+            except KcliError:
+                continue  # nobody answers: the page says so, and the consumer asks again
+            self.gone = [name for name, one in found.items() if isinstance(one, TopicMissing)]
+            if any(topic in self.problem for topic in self.gone):
+                self.problem = ""
+
+    async def _begin_anew(self, client: Client, consumer: Consumer) -> None:
+        """Read a topic that was deleted and created again from its beginning, and go on with the others."""
+        topics, self._anew = self._anew, set()
+        await client.cluster.refresh(sorted(topics))
+        places: dict[TopicPartition, Bound | int] = {
+            at: Bound("latest") if (position := consumer.position(at)) is None else position
+            for at in consumer.assignment
+            if at.topic not in topics
+        }
+        for topic in topics:
+            places |= {TopicPartition(topic, n): Bound("earliest") for n in await client.cluster.partitions(topic)}
+        consumer.assign(places)
+        self.problem = f"{', '.join(sorted(topics))}: deleted and created again, read from the beginning"
 
     async def _places(self, client: Client) -> dict[TopicPartition, Bound | int]:
         if self._starts is not None:
@@ -126,6 +166,8 @@ class Tail:
         if fetched.error is not None:
             self.counts.problems += 1
             self.problem = str(fetched.error)
+            if isinstance(fetched.error, TopicRecreated):
+                self._anew.add(fetched.topic)
         for batch in fetched.batches:
             self.counts.passed += batch.visible
             kept = batch if self._wanted is None else self._wanted.batch(batch, fetched.topic, fetched.partition)

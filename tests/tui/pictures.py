@@ -131,7 +131,9 @@ def _json(**fields: object) -> bytes:
 
 async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) -> str:
     """The dashboard on the sandbox, from a place on, after these keys."""
-    session = Still(ClientSettings(bootstrap=parse_bootstrap(bootstrap)), name="demo", interval=3600.0)
+    session = Still(
+        ClientSettings(bootstrap=parse_bootstrap(bootstrap)), name="demo", aim="--profile demo", interval=3600.0
+    )
     app = session.board = Dashboard(session, place=find(place))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.look is not None)

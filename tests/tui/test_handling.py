@@ -122,7 +122,7 @@ def test_columns_do_not_shrink_when_what_they_show_gets_shorter_and_wide_ones_gi
 async def test_y_copies_the_command_of_the_screen(dashboard: Open) -> None:
     async with dashboard() as pilot:
         await pilot.press("y")
-        await until(pilot, lambda: pilot.app.clipboard == "kcli lag --watch")
+        await until(pilot, lambda: pilot.app.clipboard.startswith("kcli lag --watch -b "))
 
 
 @pytest.mark.parametrize(

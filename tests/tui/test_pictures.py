@@ -78,7 +78,9 @@ PLACES: dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sandbox: SandboxThread) -> None:
-    session = pictures.Still(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name="demo", interval=3600.0)
+    session = pictures.Still(
+        ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap)), name="demo", aim="--profile demo", interval=3600.0
+    )
     app = session.board = Dashboard(session)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.look is not None)

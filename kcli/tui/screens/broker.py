@@ -63,6 +63,10 @@ class Broker(Page):
         self._said = ""
 
     @property
+    def place(self) -> tuple[object, ...]:
+        return (*super().place, self.broker)
+
+    @property
     def heading(self) -> str:
         return f"Broker {self.broker}{self._said}"
 
@@ -116,7 +120,7 @@ class Broker(Page):
         from kcli.tui.screens.topic import Topic as TopicPage
 
         if event.rows.id == "replicas":
-            self.app.push_screen(TopicPage(event.row.partition.topic))
+            self.board.go(TopicPage(event.row.partition.topic))
 
 
 def replicas_on(broker: int, topics: list[Topic], places: list[LogDir]) -> list[Here]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from kcli.admin.brokers import BrokerRow, look_at_brokers
-from kcli.admin.releases import release_of
 from kcli.tui.figures import DASH, count, size
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable
@@ -25,11 +24,11 @@ class Brokers(Page):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known = 0
+        self._known: int | None = None
 
     @property
     def heading(self) -> str:
-        return f"Brokers ({self._known})"
+        return "Brokers" if self._known is None else f"Brokers ({self._known})"
 
     @property
     def same_as(self) -> str:
@@ -45,7 +44,7 @@ class Brokers(Page):
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.broker import Broker
 
-        self.app.push_screen(Broker(event.row.node.id))
+        self.board.go(Broker(event.row.node.id))
 
     def fetched(self, answer: list[BrokerRow]) -> None:
         self._known = len(answer)
@@ -59,8 +58,8 @@ def _columns() -> list[Column]:
         Column("address", "ADDRESS", lambda r: Cell(printable(f"{r.node.host}:{r.node.port}")), lambda r: r.node.host,
                letter="A", rank=0, most=60),
         Column("up", "ANSWERS", _answers, lambda r: r.took, True, "T", 0),
-        Column("version", "KAFKA", lambda r: Cell(release_of(r.apis) or DASH if r.apis else DASH),
-               lambda r: release_of(r.apis) or "", letter="V", rank=1),
+        Column("version", "KAFKA", lambda r: Cell(r.release or DASH),
+               lambda r: r.release or "", letter="V", rank=1),
         Column("controller", "", lambda r: Cell("controller" if r.controller else ""), lambda r: not r.controller,
                rank=2),
         Column("rack", "RACK", lambda r: Cell(printable(r.node.rack)), lambda r: r.node.rack, letter="R", rank=3),

@@ -52,7 +52,7 @@ class Dialog(ModalScreen[None]):
             yield Static(self.title_text, classes="title", markup=False)
             yield from self.fields()
             yield Static("", id="said", markup=False)
-            yield Static(f"$ {self.command}", id="command", markup=False)
+            yield Static(f"$ {self.session.aimed(self.command)}", id="command", markup=False)
 
     def say(self, words: str, tone: str = "") -> None:
         """One line about how it stands; `tone` is "", bad or good. A dialog that was left meanwhile says it in a toast:
@@ -72,8 +72,9 @@ class Dialog(ModalScreen[None]):
 
     def recommand(self) -> None:
         """The command, as it is now."""
-        self.query_one("#command", Static).update(f"$ {self.command}")
+        self.query_one("#command", Static).update(f"$ {self.session.aimed(self.command)}")
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self.command)
-        self.notify(self.command, title="Copied", markup=False)
+        command = self.session.aimed(self.command)
+        self.app.copy_to_clipboard(command)
+        self.notify(command, title="Copied", markup=False)

@@ -36,6 +36,8 @@ class Faults(Page):
 
     unrecorded = "faults"
 
+    asks = False
+
     def __init__(self) -> None:
         super().__init__()
         self._address = ""

@@ -11,10 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import TabbedContent, TabPane
 
 from kcli.admin.groups import who
-from kcli.admin.lag import SEVERITY
+from kcli.admin.lag import CALM, SEVERITY
 from kcli.lag.history import KEEP, GroupStanding, topics_of
 from kcli.model import TopicPartition
-from kcli.tui.figures import DASH, count, duration, rate, spark, status
+from kcli.tui.figures import DASH, age, count, duration, rate, spark, status, status_of
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
@@ -48,12 +48,16 @@ class Group(Page):
         self._sparks: dict[TopicPartition, str] = {}
 
     @property
+    def place(self) -> tuple[object, ...]:
+        return (*super().place, self.group)
+
+    @property
     def heading(self) -> str:
         one = self.standing
         name = printable(self.group)
         if one is None:
             return f"Group {name}{': it is not there (any more)' if self.board.look is not None else ''}"
-        word, _ = status(one.status)
+        word, _ = status_of(one.total)
         return f"Group {name}  {word}  lag {count(one.total.lag)}  {one.described.state or ''}"
 
     @property
@@ -74,14 +78,17 @@ class Group(Page):
             with TabPane("Topics", id="tab-topics"):
                 yield Rows(_topic_columns(), key=lambda t: t.total.topic, id="topics", empty="No topics.")
             with TabPane("Events", id="tab-events"):
+                since = "you began to look" if self.session.live else "a quarter of an hour before"
                 yield Rows(_event_columns(), key=id, id="events", opens=False,
-                           empty="Nothing has happened since you began to look.")  # fmt: skip
+                           empty=f"Nothing has happened since {since}.")  # fmt: skip
 
     # -- what arrives ---
 
     def looked(self, look: Look) -> None:
         self.standing = next((one for one in look.groups if one.described.group == self.group), None)
         if self.standing is None:
+            self.settle()
+            self.call_after_refresh(self.recall, look.time)
             return
         self.query_one("#partitions", Rows).put(self.standing.partitions)
         self.query_one("#members", Rows).put(self.standing.described.members)
@@ -94,17 +101,21 @@ class Group(Page):
     @work(exclusive=True, group="recall")
     async def recall(self, now: float) -> None:
         """The sparklines of the partitions that are seen, and the timeline."""
+        if not self.query("#events"):
+            return  # it is being made, or was left
         seen = [TopicPartition(*_place(one)) for one in self.query_one("#partitions", Rows).in_view]
         whole = self.board.trails.of(self.group) if self.board.trails is not None else []
         begun = max(whole[0][0], now - KEEP) if whole else now
         step = max((now - begun) / (SPARK - 1), self.session.interval)
         moments = [now - step * back for back in range(SPARK - 1, -1, -1)]
         trails = await self.session.lags(self.group, seen, moments)
-        happened = await self.session.events()
+        happened = await self.session.events(self.group)
+        if not self.query("#events"):
+            return
         self._sparks.update({at: spark(trail) for at, trail in zip(seen, trails, strict=True)})
         if self.standing is not None:
             self.query_one("#partitions", Rows).put(self.standing.partitions)
-        self.query_one("#events", Rows).put([one for one in reversed(happened) if one.group == self.group])
+        self.query_one("#events", Rows).put(reversed(happened))
 
     # -- where one goes from here ---
 
@@ -120,15 +131,15 @@ class Group(Page):
             sample = event.row.lag.sample
             at = TopicPartition(sample.topic, sample.partition)
             offset = sample.committed if sample.committed is not None else sample.start or 0
-            self.app.push_screen(Records([at.topic], around=(at, offset), next_of=self.group))
+            self.board.go(Records([at.topic], around=(at, offset), next_of=self.group))
         elif event.rows.id == "members":
             from kcli.tui.screens.member import Member
 
-            self.app.push_screen(Member(self.group, event.row.member_id))
+            self.board.go(Member(self.group, event.row.member_id))
         elif event.rows.id == "topics":
             from kcli.tui.screens.topic import Topic
 
-            self.app.push_screen(Topic(event.row.total.topic))
+            self.board.go(Topic(event.row.total.topic))
 
     def action_reset(self) -> None:
         """Where the offsets shall go: of the partition under the cursor, its topic, or all."""
@@ -167,7 +178,7 @@ class Group(Page):
             Column("in", "IN/S", lambda p: Cell(rate(p.in_rate)), lambda p: p.in_rate, True, "I", 2),
             Column("out", "OUT/S", lambda p: Cell(rate(p.out_rate)), lambda p: p.out_rate, True, "O", 2),
             Column("eta", "ETA", _until, lambda p: p.eta, True, "E", 1),
-            Column("time", "TIME LAG", _age, lambda p: p.time_lag, True, "T", 2),
+            Column("time", "TIME LAG", lambda p: Cell(age(p)), lambda p: p.time_lag, True, "T", 2),
             Column("member", "MEMBER", lambda p: Cell(printable(p.lag.sample.client_id or "")),
                    lambda p: p.lag.sample.client_id, letter="M", rank=6),
             Column("host", "HOST", lambda p: Cell(printable(p.lag.sample.host or "")),
@@ -189,7 +200,7 @@ def _topic_columns() -> list[Column]:
     return [
         Column("topic", "TOPIC", lambda t: Cell(printable(t.total.topic or "")), lambda t: t.total.topic, letter="N",
                rank=0, wide=True),
-        Column("status", "STATUS", lambda t: Cell(*status(t.status)), lambda t: SEVERITY.index(t.status), letter="S"),
+        Column("status", "STATUS", lambda t: Cell(*status_of(t.total)), lambda t: SEVERITY.index(t.status), letter="S"),
         Column("lag", "LAG", lambda t: Cell(count(t.total.lag)), lambda t: t.total.lag, True, "L"),
         Column("partitions", "PARTITIONS", lambda t: Cell(str(t.total.partitions)), lambda t: t.total.partitions, True),
         Column("in", "IN/S", lambda t: Cell(rate(t.in_rate)), lambda t: t.in_rate, True, "I"),
@@ -220,13 +231,11 @@ def _exact(value: int | None) -> str:
 
 
 def _until(one: Standing) -> Cell:
+    if one.status in CALM:
+        return Cell("")
     if one.eta is not None:
         return Cell(duration(one.eta) if one.lag.lag else "")
     return Cell(f"+{rate(one.falling)}/s", "bad") if one.falling else Cell(DASH, "dim")
-
-
-def _age(one: Standing) -> Cell:
-    return Cell((">" if one.time_lag_least else "") + duration(one.time_lag))
 
 
 def _owned(assignment: list[TopicPartition]) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from kcli.admin.lag import SEVERITY
+from kcli.admin.lag import CALM, GROWING, SEVERITY
 from kcli.tui.explained import explained
-from kcli.tui.figures import count, duration, rate, spark, squeezed, status
+from kcli.tui.figures import age, count, duration, rate, spark, squeezed, status_of
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable
+from kcli.tui.text import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -21,28 +21,29 @@ if TYPE_CHECKING:
     from kcli.lag.watch import Look
     from kcli.tui.session import Trails
 
+NAMED = 8  # groups that a command names, not more
+STEADY = 0.02  # of the larger rate: a difference below that is within what rates are off by
 SPARK, SPARK_WIDE = 20, 60  # cells; the second where there are 160 on a line
 
 
 def arrow(one: GroupStanding) -> Cell:
-    """Whether the lag grows or shrinks, by the rates."""
-    if one.in_rate is None or one.out_rate is None or not one.total.lag:
+    """Whether the lag of the whole group grows or shrinks, as the plot shows it; nothing where lag just waits for the
+    next commit. What the rates cannot be told apart by is neither."""
+    if one.growth is None or not one.total.lag or one.status in CALM:
         return Cell("")
-    if one.falling:
-        return Cell("↗", "bad")
-    return Cell("↘", "good") if one.out_rate > one.in_rate else Cell("→", "dim")
+    steady = abs(one.growth) <= STEADY * max(one.in_rate or 0.0, one.out_rate or 0.0)
+    if not one.growth or (steady and not (one.growth > 0 and one.status == GROWING)):
+        return Cell("→", "dim")
+    return Cell("↗", "bad") if one.growth > 0 else Cell("↘", "good")
 
 
 def until(one: GroupStanding) -> Cell:
-    """The time until the lag is worked off, or how fast it falls behind."""
+    """The time until the lag is worked off, or how fast the group falls behind."""
+    if one.status in CALM:
+        return Cell("")
     if one.eta is not None:
         return Cell(duration(one.eta) if one.total.lag else "")
     return Cell(f"+{rate(one.falling)}/s", "bad") if one.falling else Cell(duration(None), "dim")
-
-
-def age(one: GroupStanding) -> Cell:
-    """Time lag; `>` when it is at least so long."""
-    return Cell((">" if one.time_lag_least else "") + duration(one.time_lag))
 
 
 def loudness(one: GroupStanding) -> tuple[int, float, int, str]:
@@ -79,22 +80,33 @@ class Groups(Page):
 
     @property
     def same_as(self) -> str:
-        return "kcli lag --watch"
+        return f"kcli lag{self._named()} --watch"
+
+    @property
+    def narrowed(self) -> str:
+        return "" if self._named() else super().narrowed
+
+    def _named(self) -> str:
+        """The groups that the filter leaves, where they are few; of a recording all."""
+        rows = self.query(Rows)
+        if not rows or not rows.first().wanted or not 0 < len(rows.first().shown) <= NAMED:
+            return ""
+        return "".join(f" {quoted(one.described.group)}" for one in rows.first().shown) + " --by group"
 
     def columns(self) -> list[Column]:
         return [
             Column("group", "GROUP", lambda g: Cell(printable(g.described.group)), lambda g: g.described.group,
                    letter="N", rank=0, wide=True),
-            Column("status", "STATUS", lambda g: Cell(*status(g.status)), lambda g: SEVERITY.index(g.status),
+            Column("status", "STATUS", lambda g: Cell(*status_of(g.total)), lambda g: SEVERITY.index(g.status),
                    letter="S", rank=0),
             Column("lag", "LAG", lambda g: Cell(count(g.total.lag)), lambda g: g.total.lag, True, "L", 0),
-            Column("trend", "", arrow, lambda g: g.falling, rank=1),
+            Column("trend", "", arrow, lambda g: g.growth, rank=1),
             Column("spark", "LAST", lambda g: Cell(self.sparkline(g.described.group), "accent"), lambda g: None,
                    rank=5, most=SPARK_WIDE),
             Column("in", "IN/S", lambda g: Cell(rate(g.in_rate)), lambda g: g.in_rate, True, "I", 2),
             Column("out", "OUT/S", lambda g: Cell(rate(g.out_rate)), lambda g: g.out_rate, True, "O", 2),
             Column("eta", "ETA", until, lambda g: g.eta, True, "E", 1),
-            Column("time", "TIME LAG", age, lambda g: g.time_lag, True, "T", 3),
+            Column("time", "TIME LAG", lambda g: Cell(age(g)), lambda g: g.time_lag, True, "T", 3),
             Column("state", "STATE", lambda g: Cell(g.described.state or ""), lambda g: g.described.state, rank=4),
             Column("members", "MEM", lambda g: Cell(count(g.total.members)), lambda g: g.total.members, True, "M", 4),
             Column("type", "TYPE", lambda g: Cell(g.described.type or ""), lambda g: g.described.type, rank=6),
@@ -148,4 +160,4 @@ class Groups(Page):
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.group import Group
 
-        self.app.push_screen(Group(event.row.described.group))
+        self.board.go(Group(event.row.described.group))

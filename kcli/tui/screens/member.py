@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from kcli.admin.groups import who
 from kcli.admin.lag import SEVERITY
 from kcli.model import TopicPartition
-from kcli.tui.figures import DASH, count, duration, rate, status
+from kcli.tui.figures import DASH, age, count, rate, status
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
@@ -29,6 +29,10 @@ class Member(Page):
         self.member_id = member_id
         self._member: Described | None = None
         self._lag = 0
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        return (*super().place, self.group, self.member_id)
 
     @property
     def heading(self) -> str:
@@ -51,6 +55,7 @@ class Member(Page):
         members = group.described.members if group is not None else []
         self._member = next((one for one in members if one.member_id == self.member_id), None)
         if self._member is None or group is None:
+            self.settle()
             return
         own = set(self._member.assignment)
         rows = [one for one in group.partitions if TopicPartition(*_place(one)) in own]
@@ -65,7 +70,7 @@ class Member(Page):
         sample = event.row.lag.sample
         at = TopicPartition(sample.topic, sample.partition)
         offset = sample.committed if sample.committed is not None else sample.start or 0
-        self.app.push_screen(Records([at.topic], around=(at, offset), next_of=self.group))
+        self.board.go(Records([at.topic], around=(at, offset), next_of=self.group))
 
 
 def _place(one: object) -> tuple[str, int]:
@@ -86,7 +91,7 @@ def _columns() -> list[Column]:
         Column("end", "END", lambda p: Cell(_exact(p.lag.sample.end)), lambda p: p.lag.sample.end, True, rank=3),
         Column("in", "IN/S", lambda p: Cell(rate(p.in_rate)), lambda p: p.in_rate, True, "I", 1),
         Column("out", "OUT/S", lambda p: Cell(rate(p.out_rate)), lambda p: p.out_rate, True, "O", 1),
-        Column("time", "TIME LAG", lambda p: Cell(duration(p.time_lag)), lambda p: p.time_lag, True, "T", 1),
+        Column("time", "TIME LAG", lambda p: Cell(age(p)), lambda p: p.time_lag, True, "T", 1),
     ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ question that is under way is cancelled when a newer one is asked or the page is
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import work
@@ -17,8 +18,10 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static, TabbedContent
 
 from kcli.errors import KcliError
+from kcli.tui.figures import elapsed
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text import printable, quoted
+from kcli.tui.trouble import card
 from kcli.tui.widgets.debug import Debug
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from kcli.tui.session import Session
 
 HIGH = 30  # lines from which there is room for a plot beside a list
+LEAST_LATE = 3.0  # seconds before anybody is told that nothing came
+ASKING = "Asking the cluster …"
+WHY = "A broker is slow, or paused: ctrl+b shows which."
 DRAWN = 50e-6  # seconds: less than that nothing was drawn
 
 
@@ -77,10 +83,20 @@ class Page(Screen[None]):
     """The tables that a recording can fill all the same."""
     told: str = ""
     """What kind of trouble this page has told of, until an answer comes again."""
+    trouble: str = ""
+    """What went wrong when the cluster was asked last."""
+    asks: bool = True
+    """Whether its tables are empty until the cluster, or a look at it, has answered."""
 
     _asking = 0
+    _look_drawn: Look | None = None
 
     # -- what each kind says ---
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What it is a page of: the same place is never opened twice."""
+        return (type(self).__name__,)
 
     @property
     def heading(self) -> str:
@@ -107,10 +123,17 @@ class Page(Screen[None]):
         """The answer of `fetch`."""
 
     @property
+    def narrowed(self) -> str:
+        """What does the same as the filter, where `same_as` has no option for it: the words in a pipe."""
+        words = [word for rows in self.query(Rows).results() if rows.is_on_screen for word in rows.wanted.split()]
+        needed = [f" | grep -iF {quoted(word)}" for word in words if not word.startswith("!")]
+        return "".join(needed + [f" | grep -viF {quoted(word[1:])}" for word in words if word[0] == "!" and word[1:]])
+
+    @property
     def command(self) -> str:
-        """As `same_as`, of the recording where there is one."""
+        """As `same_as`, of this cluster and with the filter; of the recording where there is one."""
         if not isinstance(self.session, ReplaySession):
-            return self.same_as
+            return self.session.aimed(self.same_as) + self.narrowed
         path = quoted(str(self.session.recording.path))
         if self.same_as.startswith("kcli lag"):
             return f"{self.same_as.replace(' --watch', '')} --replay {path}"
@@ -135,6 +158,7 @@ class Page(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Masthead()
+        yield Static(id="stale", markup=False)
         yield Static(id="heading", markup=False)
         with Vertical(id="body"):
             yield from self.body()
@@ -148,16 +172,60 @@ class Page(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#filter", Input).display = False
+        self.query_one("#stale", Static).display = False
         if not self.session.live and self.unrecorded:
             for rows in self.query(Rows):
                 if rows.id not in self.recorded:
                     rows.empty = f"Not in a recording: {self.unrecorded}. It holds groups, their members and lag."
+        self._beat()
+        if self.session.live:
+            self.set_interval(1.0, self._beat)
         self.watch(self.board, "look", self._new_look, init=True)
         self.watch(self.board, "cluster", self._tell_masthead, init=True)
         self.retitle()
 
     def on_screen_resume(self) -> None:
+        """What came while another page was in front is drawn now."""
         self._tell_masthead()
+        if self.is_mounted and self.board.look is not self._look_drawn:
+            self._new_look(self.board.look)
+        self._beat()
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether it is the page in front; a dialog may be before it."""
+        pages = (one for one in reversed(self.app.screen_stack) if isinstance(one, Page))
+        return next(pages, None) is self
+
+    def _beat(self) -> None:
+        """Each second: how old what is shown is, and what is said while nothing is known."""
+        if not self.is_seen or not self.stands:
+            return
+        board, look = self.board, self.board.look
+        unknown = ""
+        if self.session.live:
+            asking = card(self.session, board.trouble, board.began, board.profiles) if look is None else ASKING
+            unknown = asking if self.asks or look is None else ""
+        late = self.session.live and not self.session.paused and look is not None and self._late(look)
+        for rows in self.query(Rows):
+            rows.waiting = self.trouble or unknown
+            rows.faded = late
+        banner = self.query_one("#stale", Static)
+        banner.display = late
+        if late and look is not None:
+            then = f"{datetime.fromtimestamp(look.time):%H:%M:%S}"
+            age = elapsed(self.session.clock() - look.time)
+            banner.update(f"No answer for {age}: this is how it was at {then}. {board.problem or WHY}")
+
+    def settle(self) -> None:
+        """What this page is of is not there: tables that were never filled are empty, those that were stay."""
+        for rows in self.query(Rows):
+            if not rows.told:
+                rows.put([])
+
+    def _late(self, look: Look) -> bool:
+        """Whether two looks should have come since."""
+        return self.session.clock() - look.time > max(2 * self.session.interval, LEAST_LATE) + 2 * look.took
 
     def retitle(self) -> None:
         """The heading and the command, as they are now."""
@@ -167,7 +235,7 @@ class Page(Screen[None]):
         self.query_one("#same-as", Static).update(f"$ {self.command}")
 
     def _tell_masthead(self) -> None:
-        if not self.stands:
+        if not self.stands or not self.is_seen:
             return
         self.board.inform(self.query_one(Masthead))
         if isinstance(self.session, ReplaySession):
@@ -175,6 +243,10 @@ class Page(Screen[None]):
             self.query_one(Slider).put(one.times, one.at, playing=not one.paused, speed=one.speed)
 
     def _new_look(self, look: Look | None) -> None:
+        if not self.is_seen:
+            self._look_drawn = None
+            return
+        self._look_drawn = look
         self._tell_masthead()
         if look is not None and self.stands:
             self.looked(look)
@@ -193,12 +265,13 @@ class Page(Screen[None]):
             return
         finally:
             self._asking -= 1
-        self.told = ""
+        self.told = self.trouble = ""
         if self.is_there:
             self.fetched(answer)
 
     def _trouble(self, problem: KcliError) -> None:
         """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""
+        self.trouble = f"✖ {printable(str(problem))}"
         kind = type(problem).__name__
         if kind != self.told and not self.board.problem:
             self.board.toast(problem)
@@ -308,6 +381,7 @@ class Page(Screen[None]):
         """Hide what a filter does not want."""
         for rows in self.query(Rows):
             rows.wanted = words
+        self.retitle()
 
     def _close_filter(self) -> None:
         field = self.query_one("#filter", Input)

@@ -37,10 +37,16 @@ class RecordView(Page):
         Binding("c", "copy_value", "Copy value", id="record.copy_value"),
     ]
 
+    asks = False
+
     def __init__(self, record: Seen) -> None:
         super().__init__()
         self.record = record
         self._texts: dict[str, str] = {}
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        return (*super().place, self.record.topic, self.record.partition, self.record.offset)
 
     @property
     def heading(self) -> str:

@@ -61,6 +61,10 @@ class Records(Page):
         self._drawn = 0
 
     @property
+    def place(self) -> tuple[object, ...]:
+        return (*super().place, *self.topics, self.around, self._why)
+
+    @property
     def heading(self) -> str:
         counts = self._tail.counts
         where = ", ".join(printable(topic) for topic in self.topics)
@@ -73,6 +77,8 @@ class Records(Page):
             told.append(f"{count(counts.wanted)} match {self._words!r}")
         if self._held:
             told.append("HELD")
+        if self._tail.gone:
+            told.append(f"✖ {printable(', '.join(self._tail.gone))}: the topic is not there (any more)")
         if self._tail.problem:
             told.append(printable(self._tail.problem))
         return "  ".join(filter(None, told))
@@ -84,6 +90,10 @@ class Records(Page):
             at, offset = self.around
             return f"kcli consume {quoted(at.topic)} -p {at.partition} -o {offset}{grep}"
         return f"kcli tail {' '.join(quoted(topic) for topic in self.topics)}{grep}"
+
+    @property
+    def narrowed(self) -> str:
+        return ""  # --grep says it
 
     @property
     def topic_here(self) -> str:
@@ -99,6 +109,7 @@ class Records(Page):
         self.set_interval(FRAME, self._frame)
 
     unrecorded = "records"
+    asks = False
 
     def counted(self) -> list[tuple[str, int]]:
         return [("records in ring", len(self._tail)), ("shown", len(self._rows))]
@@ -125,6 +136,7 @@ class Records(Page):
         try:
             await self.session.ask(follow)
         except KcliError as problem:
+            self.trouble = f"✖ {printable(str(problem))}"
             self.board.toast(problem)
 
     def _frame(self) -> None:
@@ -168,7 +180,7 @@ class Records(Page):
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.record import RecordView
 
-        self.app.push_screen(RecordView(event.row))
+        self.board.go(RecordView(event.row))
 
     def _columns(self) -> list[Column]:
         columns = [

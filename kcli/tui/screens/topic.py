@@ -14,7 +14,7 @@ from textual.widgets import TabbedContent, TabPane
 
 from kcli.admin.lag import SEVERITY
 from kcli.admin.log_dirs import log_dirs
-from kcli.admin.offsets import EARLIEST, LATEST, list_offsets
+from kcli.admin.offsets import EARLIEST, LATEST, TopicMissing, list_offsets
 from kcli.admin.topics import describe_topics
 from kcli.errors import KcliError
 from kcli.lag.history import topics_of
@@ -39,6 +39,7 @@ POINTS = 360  # of the plot
 class Answer(NamedTuple):
     """All that is asked about a topic at once; `at` is when its ends were told."""
 
+    topic_id: str | None
     rows: list[PartitionRow]
     configs: list[Config] | KcliError
     at: float
@@ -60,12 +61,18 @@ class Topic(Page):
     def __init__(self, topic: str) -> None:
         super().__init__()
         self.topic = topic
+        self._gone = False
+        self._topic_id: str | None = None
         self._end: tuple[float, int] | None = None
         self._written: deque[tuple[float, float]] = deque(maxlen=POINTS)
 
     @property
+    def place(self) -> tuple[object, ...]:
+        return (*super().place, self.topic)
+
+    @property
     def heading(self) -> str:
-        return f"Topic {printable(self.topic)}"
+        return f"Topic {printable(self.topic)}{': it is not there (any more)' if self._gone else ''}"
 
     @property
     def same_as(self) -> str:
@@ -110,6 +117,8 @@ class Topic(Page):
         found = (await describe_topics(client.cluster, [self.topic])).get(self.topic)
         if found is None:
             raise KcliError(f"{self.topic}: the broker's answer leaves it out")
+        if isinstance(found, TopicMissing):
+            return None
         if isinstance(found, KcliError):
             raise found
         at = [TopicPartition(self.topic, one.partition) for one in found.partitions if one.leader >= 0]
@@ -125,7 +134,7 @@ class Topic(Page):
             ask_configs(client, "topic", self.topic),
         )
         sizes = {(one.partition, one.broker): one.size for place in places for one in place.replicas if not one.future}
-        return Answer(partition_rows(found, starts, ends, sizes), configs, now)
+        return Answer(found.topic_id, partition_rows(found, starts, ends, sizes), configs, now)
 
     def _plot(self, rows: list[PartitionRow], now: float) -> None:
         """How much was written since the answer before, a second; a partition that did not answer leaves a gap. Answers
@@ -146,7 +155,20 @@ class Topic(Page):
     def counted(self) -> list[tuple[str, int]]:
         return [*super().counted(), ("points of the plot", len(self._written))]
 
-    def fetched(self, answer: Answer) -> None:
+    def fetched(self, answer: Answer | None) -> None:
+        self._gone = answer is None
+        partitions = self.query_one("#partitions", Rows)
+        partitions.empty = "The topic was deleted, or never was." if self._gone else "No partitions known."
+        if answer is None:
+            self._end = None
+            partitions.put([])
+            self.query_one("#configs", Rows).put([])
+            self.retitle()
+            return
+        if answer.topic_id != self._topic_id:  # another topic of the same name
+            self._topic_id, self._end = answer.topic_id, None
+            self._written.clear()
+        self.retitle()
         self._plot(answer.rows, answer.at)
         self.query_one("#partitions", Rows).put(answer.rows)
         put_configs(self.query_one("#configs", Rows), answer.configs)
@@ -160,13 +182,13 @@ class Topic(Page):
             return
         from kcli.tui.screens.records import Records
 
-        self.app.push_screen(Records([self.topic]))
+        self.board.go(Records([self.topic]))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "groups":
             from kcli.tui.screens.group import Group
 
-            self.app.push_screen(Group(event.row.described.group))
+            self.board.go(Group(event.row.described.group))
         elif event.rows.id == "partitions" and not self.refused("reading records"):
             self._last_records(event.row)
 
@@ -176,4 +198,4 @@ class Topic(Page):
 
         end, at = row.end or 0, TopicPartition(self.topic, row.partition.partition)
         first = max(end - LAST, row.start or 0)
-        self.app.push_screen(Records([self.topic], around=(at, first), why="the last ones"))
+        self.board.go(Records([self.topic], around=(at, first), why="the last ones"))

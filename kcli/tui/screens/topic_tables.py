@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcli.admin.lag import SEVERITY
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.tui.figures import DASH, bar, count, rate, size, status
+from kcli.tui.figures import DASH, bar, count, rate, size, status_of
 from kcli.tui.screens.groups import until
 from kcli.tui.text import printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -75,7 +75,7 @@ def group_columns() -> list[Column]:
     return [
         Column("group", "GROUP", lambda g: Cell(printable(g.described.group)), lambda g: g.described.group, letter="N",
                rank=0, wide=True),
-        Column("status", "STATUS", lambda g: Cell(*status(g.status)), lambda g: SEVERITY.index(g.status), letter="S"),
+        Column("status", "STATUS", lambda g: Cell(*status_of(g.total)), lambda g: SEVERITY.index(g.status), letter="S"),
         Column("lag", "LAG", lambda g: Cell(count(g.total.lag)), lambda g: g.total.lag, True, "L"),
         Column("out", "OUT/S", lambda g: Cell(rate(g.out_rate)), lambda g: g.out_rate, True, "O"),
         Column("eta", "ETA", until, lambda g: g.eta, True, "E"),

@@ -42,10 +42,12 @@ class Topics(Page):
         self._rows: list[TopicRow] = []
         self._written: dict[str, float] = {}
         self._kept: dict[str, Kept] = {}
-        self._known = 0
+        self._known: int | None = None
 
     @property
     def heading(self) -> str:
+        if self._known is None:
+            return "Topics"
         if self._unhealthy:
             return f"Topics ({len(self._wanted)} unhealthy of {self._known})"
         return f"Topics ({self._known})" + (" with Kafka's own" if self._internal else "")
@@ -91,7 +93,7 @@ class Topics(Page):
     def on_rows_entered(self, event: Rows.Entered) -> None:
         from kcli.tui.screens.topic import Topic
 
-        self.app.push_screen(Topic(event.row.topic.topic))
+        self.board.go(Topic(event.row.topic.topic))
 
     def action_internal(self) -> None:
         self._internal = not self._internal
@@ -110,7 +112,7 @@ class Topics(Page):
 
         row = self.query_one(Rows).row
         if row is not None and not self.refused("reading records"):
-            self.app.push_screen(Records([row.topic.topic]))
+            self.board.go(Records([row.topic.topic]))
 
     def _age(self, row: TopicRow) -> Cell:
         at = self._written.get(row.topic.topic)

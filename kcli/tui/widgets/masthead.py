@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from kcli.admin.lag import IDLE, SEVERITY
 from kcli.lag.watch import Look
-from kcli.tui.figures import count, duration, status
+from kcli.tui.figures import count, elapsed, status
 from kcli.tui.text import printable
 
 
@@ -77,13 +77,8 @@ class Masthead(Widget):
             (f"{len(self.look.groups)} group{'s' if len(self.look.groups) != 1 else ''}", ""),
             (f"lag {count(lag)}", ""),
             (worst, tone),
-            ("PAUSED" if self.paused else f"{_age(age)} old", tone_of_age),
+            ("PAUSED" if self.paused else f"{elapsed(age)} old", tone_of_age),
         ]
         if self.problem:
             parts.append((self.problem, "bad"))
         return parts
-
-
-def _age(seconds: float) -> str:
-    """Whole seconds: it is drawn once a second."""
-    return f"{max(round(seconds), 0)}s" if seconds < 60 else duration(seconds)

@@ -94,6 +94,9 @@ class Rows(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.columns = list(columns)
         self.empty = empty
+        self._waiting = ""
+        self._faded = False
+        self.told = False  # whether rows were ever put, be it none
         self._key = key
         self._opens = opens
         self._order = order
@@ -107,8 +110,31 @@ class Rows(ScrollView, can_focus=True):
 
     def put(self, rows: Iterable[Any]) -> None:
         """The newest rows, in any order."""
+        self.told = True
         self._all = list(rows)
         self._arrange()
+
+    @property
+    def waiting(self) -> str:
+        """What is said, on lines, until rows are put for the first time; "" says what `empty` does."""
+        return self._waiting
+
+    @waiting.setter
+    def waiting(self, words: str) -> None:
+        if words != self._waiting:
+            self._waiting = words
+            self.refresh()
+
+    @property
+    def faded(self) -> bool:
+        """Whether the rows are of a while ago: they are dim then."""
+        return self._faded
+
+    @faded.setter
+    def faded(self, faded: bool) -> None:
+        if faded != self._faded:
+            self._faded = faded
+            self.refresh()
 
     @property
     def row(self) -> Any | None:
@@ -162,9 +188,14 @@ class Rows(ScrollView, can_focus=True):
             return self._header(width)
         place = int(self.scroll_offset.y) + y - 1
         if place >= len(self._shown):
-            words = self.empty if not self._shown and y == 2 else ""
+            words = self._instead(y) if not self._shown else ""
             return Strip([Segment(f"  {words}"[:width].ljust(width), self._style("dim"))], width)
         return self._line(self._shown[place], place == self.cursor, width)
+
+    def _instead(self, y: int) -> str:
+        """A line of what stands where there are no rows."""
+        lines = (self._waiting if self._waiting and not self.told else self.empty).split("\n")
+        return lines[y - 2] if 0 <= y - 2 < len(lines) else ""
 
     def _header(self, width: int) -> Strip:
         plain, sorted_style = self._style("header"), self._style("sorted")
@@ -181,6 +212,8 @@ class Rows(ScrollView, can_focus=True):
         segments = [Segment("▌ " if here else "  ", ground)]
         for column, size in self._layout:
             cell = column.cell(row)
+            if self._faded:
+                cell = cell._replace(tone="dim")
             style = ground + self._tone(cell, here) if cell.tone else ground
             segments.append(Segment(_cut(cell.text, size, column.right), style))
             segments.append(Segment("  ", ground))

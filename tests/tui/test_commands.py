@@ -1,0 +1,89 @@
+"""The command below everything, pasted elsewhere, reaches the same cluster and shows the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kcli.cli.connection import Connection
+from kcli.cli.tui.command import aim
+from kcli.tui.app import Dashboard
+from kcli.tui.session import LiveSession
+from tests.tui.conftest import seen, shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.tui.conftest import Open
+
+
+@pytest.fixture
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two profiles, of which one is the usual one."""
+    file = tmp_path / "config.toml"
+    file.write_text(
+        'default_profile = "prod"\n[profiles.prod]\nbootstrap = "p:1"\n[profiles.test]\nbootstrap = "t:2"\n'
+    )
+    monkeypatch.setenv("KCLI_CONFIG", str(file))
+    monkeypatch.chdir(tmp_path)
+    for name in ("KCLI_PROFILE", "KCLI_BOOTSTRAP", "KCLI_BOOTSTRAP_SERVERS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("profiles")
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, "--profile prod"),  # the default of this shell is not that of another
+        ({"profile": "test"}, "--profile test"),
+        ({"bootstrap": "b1:9092,b2:9092"}, "-b b1:9092,b2:9092"),
+        ({"properties": ["bootstrap.servers=b1:1", "ssl.ca.location=/ca", "sasl.password=secret"]},
+         "-b b1:1 -X ssl.ca.location=/ca -X 'sasl.password=***'"),
+        ({"bootstrap": "b:1", "broker_map": ["x=localhost"]}, "-b b:1 --broker-map x=localhost"),
+    ],
+)  # fmt: skip
+def test_a_command_says_which_cluster_it_means(values: dict[str, Any], expected: str) -> None:
+    assert aim(values, Connection(values)) == expected
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as one:
+        yield one
+
+
+async def test_every_command_names_the_cluster(world: World) -> None:
+    async with world.open() as pilot:
+        assert isinstance(pilot.app, Dashboard)
+        where = f"-b {world.sandbox.bootstrap}"
+        await shows(pilot, f"$ kcli lag --watch {where}")
+        await pilot.press("ctrl+t")
+        await shows(pilot, f"$ kcli topics list {where}")
+        await pilot.press("y")
+        assert pilot.app.clipboard == f"kcli topics list {where}"
+        await pilot.press("n")
+        await shows(pilot, where)
+        await pilot.press("ctrl+o")
+        assert pilot.app.clipboard.startswith("kcli produce")
+        assert pilot.app.clipboard.endswith(where)
+
+
+async def test_an_unguarded_profile_is_named_in_the_head_and_in_commands(world: World) -> None:
+    session = LiveSession(world.settings(), name="staging", aim="--profile staging", interval=0.2)
+    async with Dashboard(session).run_test(size=(120, 30)) as pilot:
+        await shows(pilot, "$ kcli lag --watch --profile staging")
+        assert "staging" in seen(pilot).splitlines()[0]
+
+
+async def test_the_filter_is_in_the_command(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await shows(pilot, "ORPHANED")
+        await pilot.press("slash", *"fraud")
+        await until(pilot, lambda: "$ kcli lag fraud --by group --watch -b " in seen(pilot))
+        await pilot.press("escape", "ctrl+t")
+        await shows(pilot, "Topics (2)")
+        await pilot.press("slash", *"pay !orders")
+        await until(pilot, lambda: seen(pilot).find(" | grep -iF pay | grep -viF orders") > 0)

@@ -1,0 +1,117 @@
+"""A place that is visited twice is one page; what is not seen is not drawn; keys end or suspend it anywhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from textual.widgets import Input, TextArea
+
+from kcli.tui.app import Dashboard
+from kcli.tui.screens.groups import Groups
+from kcli.tui.screens.page import Page
+from kcli.tui.screens.topics import Topics
+from tests.tui.conftest import shows, until
+from tests.tui.world import World, a_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kcli.lag.watch import Look
+    from tests.tui.conftest import Open
+
+
+def pages(board: Any) -> list[str]:
+    return [type(one).__name__ for one in board.screen_stack if isinstance(one, Page)]
+
+
+async def test_sixty_jumps_leave_as_many_pages_as_there_are_places(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        for _ in range(20):
+            for key, name in (("ctrl+t", "Topics"), ("ctrl+g", "Groups"), ("ctrl+b", "Brokers")):
+                await pilot.press(key)
+                await until(pilot, lambda name=name: type(pilot.app.screen).__name__ == name)  # type: ignore[misc]
+        assert pages(pilot.app) == ["Groups", "Brokers"]
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Groups))
+
+
+async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(dashboard: Open) -> None:
+    async with dashboard() as pilot:
+        await shows(pilot, "ORPHANED")
+        await pilot.press("down", "enter")
+        await shows(pilot, "Group fraud")
+        group = pilot.app.screen
+        await pilot.press("3", "enter")
+        await shows(pilot, "Topic payments")
+        await pilot.press("2")
+        await shows(pilot, "fraud")
+        await pilot.press("colon", *"group fraud", "enter")
+        await until(pilot, lambda: pilot.app.screen is group)
+        assert pages(pilot.app) == ["Groups", "Group"]
+        await pilot.press("colon", *"group audit", "enter")
+        await shows(pilot, "Group audit")
+        assert pages(pilot.app) == ["Groups", "Group", "Group"]
+
+
+async def test_a_page_that_is_not_seen_draws_no_look_and_catches_up_when_it_is(
+    dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Look] = []
+    original = Groups.looked
+    monkeypatch.setattr(Groups, "looked", lambda self, look: (drawn.append(look), original(self, look))[1])
+    async with dashboard() as pilot:
+        board = pilot.app
+        assert isinstance(board, Dashboard)
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(board.screen, Topics))
+        many, look = len(drawn), board.look
+        await until(pilot, lambda: board.look is not look)
+        look = board.look
+        await until(pilot, lambda: board.look is not look)
+        assert len(drawn) == many
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: drawn[-1] is board.look)
+        assert len(drawn) > many
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with a_world() as one:
+        yield one
+
+
+@pytest.mark.parametrize("keys", [(), ("n",), ("r",), ("colon",), ("slash",), ("ctrl+p",)])
+async def test_ctrl_c_ends_the_dashboard_wherever_one_types(world: World, keys: tuple[str, ...]) -> None:
+    async with world.open() as pilot:
+        await shows(pilot, "billing")
+        if keys:
+            await pilot.press(*keys)
+            await until(pilot, lambda: isinstance(pilot.app.focused, (Input, TextArea)) or "r" in keys)
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: not pilot.app.is_running)
+        assert pilot.app.return_code == 0
+
+
+async def test_ctrl_c_copies_what_is_marked_in_a_field(world: World) -> None:
+    async with world.open() as pilot:
+        await shows(pilot, "billing")
+        await pilot.press("slash", *"bill", "shift+home")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: pilot.app.clipboard == "bill")
+        assert pilot.app.is_running
+
+
+@pytest.mark.parametrize("keys", [(), ("slash",), ("n",)])
+async def test_ctrl_z_suspends_everywhere(world: World, keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    async with world.open() as pilot:
+        await shows(pilot, "billing")
+        await pilot.press(*keys)
+        assert pilot.app._driver is not None
+        monkeypatch.setattr(type(pilot.app._driver), "can_suspend", True)
+        monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: sent == [signal.SIGTSTP])
