@@ -3,5 +3,7 @@
 import sys
 
 from kcli.cli.main import main
+from kcli.watchdog import arm
 
+arm()
 sys.exit(main())

@@ -10,7 +10,9 @@ import asyncio
 import sys
 
 from kcli.cli.connection import Connection
+from kcli.cli.loop import Interrupted
 from kcli.cli.main import complain
+from kcli.cli.question import asked
 from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
 from kcli.errors import ConnectError, KcliError, UsageError
@@ -48,6 +50,10 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
         if document.begun:
             complain("interrupted: what was sent already may have been done; look before you do it again")
         raise
+    except Interrupted as error:
+        document.rows.clear()  # the plan was shown above the question
+        document.fail(error)
+        code = error.exit_code
     except KcliError as error:
         document.fail(error)
         code = error.exit_code
@@ -168,9 +174,7 @@ def confirm(values: Values, document: Document, phrase: str, *, adds: bool = Fal
     data = format_of(values) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
     write(document, "table", sys.stderr if data else sys.stdout)
     _refuse(document, adds)
-    sys.stderr.write(f"Type {phrase!r} to do this: ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip() == phrase:
+    if asked(f"Type {phrase!r} to do this: ") == phrase:
         document.begun = True
         return True
     document.fail(KcliError("nothing was done"))

@@ -81,7 +81,16 @@ Examples:
         Option(name="window", flags=("--window",), metavar="TIME", help="What rates are taken over (default 60s)."),
         Option(name="count", flags=("-n", "--count"), kind="int", least=1, metavar="N", help="So many looks."),
         Option(
-            name="exact", flags=("--exact",), kind="flag", help="Time lag by the record's own timestamp from the start."
+            name="exact",
+            flags=("--exact",),
+            kind="flag",
+            help="Time lag by the record's own timestamp, of every partition.",
+        ),
+        Option(
+            name="internal",
+            flags=("--internal",),
+            kind="flag",
+            help="Also the groups in which kcli copy and redrive keep their progress.",
         ),
         Option(name="records", flags=("--records",), kind="flag", help="Count the records behind, by reading them."),
         Option(name="replay", flags=("--replay",), metavar="FILE", help="Look at a recording instead (- is stdin)."),

@@ -79,7 +79,8 @@ Options:
 
 The cluster is named by -b HOST:PORT or KCLI_BOOTSTRAP. stdout is data only.
 Exit codes: 0 done, 1 failure, 2 usage, 3 an assertion did not hold,
-4 timed out, 5 could not connect or authenticate, 130 interrupted.
+4 timed out, 5 could not connect or authenticate, 130 interrupted,
+143 ended by SIGTERM, 129 by SIGHUP.
 """
 
 

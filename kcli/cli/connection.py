@@ -117,7 +117,9 @@ class Connection:
         try:
             addresses = parse_bootstrap(text)
         except ValueError as problem:
-            raise UsageError(f"{where} {text}: {problem}") from problem
+            from kcli.secret import without_logins
+
+            raise UsageError(f"{where} {without_logins(text)}: {problem}") from None
         made = ClientSettings(bootstrap=addresses, trace=self.trace).replace(**self.properties.client)
         security = self.properties.security()
         if security is not None:

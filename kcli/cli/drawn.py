@@ -53,4 +53,4 @@ def table_of(section: Section, rows: list[Row]) -> Table:
 
 def _text(column: Column, row: Row) -> Text:
     text = visible(shown(column, row))
-    return Text(text, style=COLOURS.get(text, "") if column.name in ("status", "result") else "")
+    return Text(text, style=COLOURS.get(str(row.get(column.name)), "") if column.name in ("status", "result") else "")

@@ -48,6 +48,8 @@ def read_line(line: bytes, number: int, kcat: bool | None = None) -> Row:
         raise BadLine(number, "is not JSON") from None
     if not isinstance(found, dict):
         raise BadLine(number, "is not a JSON object")
+    if len(found) == 1 and isinstance(error := found.get("error"), dict) and "message" in error:
+        raise BadLine(number, f"what wrote it failed: {error['message']}")
     try:
         if kcat or (kcat is None and "payload" in found):
             return _row(found, _KCATS, "payload", "ts")

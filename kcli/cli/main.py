@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from kcli.errors import KcliError, UsageError
@@ -13,12 +14,14 @@ if TYPE_CHECKING:
     from kcli.cli.option import Command, Values
 
 HOT = ("produce", "consume", "tail", "count")
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+"""What a write says that was no mistake of its own."""
 ADMINISTRATION = ("topics", "topic", "groups", "group", "lag", "offsets", "offset")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command line and return its exit code."""
-    words = sys.argv[1:] if argv is None else argv
+    words = [word if word.isascii() else _utf8(word) for word in (sys.argv[1:] if argv is None else argv)]
     if argv is None and sys.argv[0].endswith(("kcat", "kafkacat")):
         words = ["cat", *words]  # linked as kcat
     if (sys.stdin is None or sys.stdout is None or sys.stderr is None) and not _reopen(words):
@@ -29,13 +32,35 @@ def main(argv: list[str] | None = None) -> int:
         complain(sentence(problem))
         return problem.exit_code
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return 0
     except KeyboardInterrupt:
         return 130
     except OSError as problem:
-        complain(sentence(problem))
+        about = f"{name_of(1)}: " if problem.filename is None and problem.errno in FULL else ""
+        complain(f"{about}{sentence(problem)}")
         return 1
+
+
+def name_of(fd: int) -> str:
+    """What an output is called: its file, where it is one."""
+    import os
+
+    try:
+        path = os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        path = ""
+    return path if path.startswith("/") else "stdout"
+
+
+def _utf8(word: str) -> str:
+    """A word as it was typed in a terminal of UTF-8: without a locale Python takes it for bytes."""
+    import os
+
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word
 
 
 def console() -> NoReturn:
@@ -44,6 +69,9 @@ def console() -> NoReturn:
     import os
     import threading
 
+    from kcli.watchdog import arm
+
+    arm()
     code = main()
     if threading.active_count() > 1 or "logging" in sys.modules:
         sys.exit(code)
@@ -89,6 +117,7 @@ def _dispatch(words: list[str]) -> int:
 
             start_lean()
             return _run(command.run, values)
+        words = [*path.split(), *rest]
     from kcli.cli.typed import dispatch
 
     return dispatch(words)
@@ -105,18 +134,19 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
         from kcli.cli.admin_options import find
 
         return find(words)
-    from kcli.cli.app import COMMANDS, no_such_command
+    from kcli.cli.app import ALIASES, COMMANDS, no_such_command
 
-    if words[0] not in COMMANDS:
+    name = words[0] if words[0] in COMMANDS else ALIASES.get(words[0], words[0])
+    if name not in COMMANDS:
         raise no_such_command(words)
-    where, _ = COMMANDS[words[0]]
+    where, _ = COMMANDS[name]
     if "options:" in where:  # declared as our own parser reads it
         table = _named(where)
         if isinstance(table, dict):
             from kcli.cli.verbs import choose
 
-            return choose(words[0], table, words)
-        return table, words[1:], words[0]
+            return choose(name, table, words)
+        return table, words[1:], name
     return None
 
 
@@ -161,7 +191,7 @@ def complain(sentence: str) -> None:
         sys.stderr = None  # nobody listens any more: the exit code still tells
 
 
-def _silence_stdout() -> None:
+def silence_stdout() -> None:
     """The reader of our stdout left; the interpreter must not complain about it while it shuts down."""
     import os
 

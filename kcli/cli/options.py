@@ -16,7 +16,7 @@ OFFSET = Option(
     flags=("-o", "--offset"),
     multiple=True,
     metavar="OFFSET",
-    help="beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:t2, s@ms, e@ms.",
+    help="beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:, @t1:t2, s@ms, e@ms.",
 )
 END = Option(name="exit_at_end", flags=("-e", "--exit"), kind="flag", help="Stop at the end as it was at the start.")
 COUNT = Option(

@@ -1,4 +1,5 @@
-"""What is said when a broker cannot be reached for a while: who, why, that we go on trying, and when it is over."""
+"""What is said when a broker cannot be reached for a while: who, why, that we go on trying, and when it is over; and
+when one wants us to be quiet for long."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ class Outages:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._told: set[int] = set()
+        self._silent: set[int] = set()
 
     def look(self) -> None:
         loop = asyncio.get_running_loop()
@@ -34,4 +36,11 @@ class Outages:
         for node_id in sorted(self._told - failing.keys()):
             self._told.discard(node_id)
             complain(f"broker {node_id} is there again, or not needed any more")
+        silencing = self._cluster.silencing()
+        for node_id in sorted(silencing.keys() - self._silent):
+            complain(
+                f"broker {node_id} asks for {silencing[node_id]:,.0f} s of silence (throttle_time_ms); it is asked "
+                "again after a request's time-out. Quotas of users and clients: kcli quotas list"
+            )
+        self._silent = set(silencing)
         loop.call_later(LOOK, self.look)

@@ -6,6 +6,8 @@ few commands that are its own; it agrees with what is read here (tests/cli/test_
 
 from __future__ import annotations
 
+from operator import length_hint
+
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -48,19 +50,37 @@ def _parse(command: Command, argv: list[str]) -> Values | None:
             values["words"].extend(rest)
         elif word in HELP:
             return None
-        elif word.startswith("--"):
-            flag, equals, given = word.partition("=")
-            option = by_flag.get(flag)
-            if option is None:
-                raise _unknown(flag, command, by_flag)
-            _take(option, flag, given if equals else None, rest, values)
         elif len(word) > 1 and word[0] == "-":
-            _cluster(command, by_flag, word, rest, values)
+            _option(command, by_flag, word, rest, values)
         else:
             values["words"].append(word)
     if values["words"] and not command.words:
         raise UsageError(f"{values['words'][0]!r} is too much: {command.name} takes options only")
     return values
+
+
+def options_first(command: Command, argv: list[str]) -> int:
+    """How many words at the start of a line are options of the command and their values. Raises UsageError for an
+    option that it does not have, or that wants a value."""
+    by_flag = {flag: option for option in command.options for flag in option.flags}
+    rest = iter(argv)
+    for word in rest:
+        if len(word) < 2 or word[0] != "-" or word == "--" or word in HELP:
+            return len(argv) - length_hint(rest) - 1
+        _option(command, by_flag, word, rest, command.defaults())
+    return len(argv)
+
+
+def _option(command: Command, by_flag: dict[str, Option], word: str, rest: Iterator[str], values: Values) -> None:
+    """Store what one word with `-` says, with its value from `rest`. Raises UsageError."""
+    if not word.startswith("--"):
+        _cluster(command, by_flag, word, rest, values)
+        return
+    flag, equals, given = word.partition("=")
+    option = by_flag.get(flag)
+    if option is None:
+        raise _unknown(flag, command, by_flag)
+    _take(option, flag, given if equals else None, rest, values)
 
 
 def _cluster(command: Command, by_flag: dict[str, Option], word: str, rest: Iterator[str], values: Values) -> None:

@@ -1,4 +1,4 @@
-"""Rows to text: `--format table|json|ndjson|yaml|csv|tsv|plain`, the same rows in each, also when something failed.
+"""Rows to text: `--format table|json|ndjson|yaml|csv|csv-safe|tsv|plain`, the same rows in each, also on failure.
 
 Rich is imported for a table on a terminal and nothing else; a piped table has no colour and no box drawing.
 Control bytes of names and values are shown, not sent, on a terminal (reliability.md 3.4); a pipe gets them.
@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import sys
 
+from kcli.cli.moments import utc
 from kcli.errors import BrokerError, KcliError
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TextIO
 
     from kcli.cli.shapes.shape import Column, Row, Section, Shape
 
-FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
+SIGNS = {"at least": ">", "interpolated": "~"}
+"""How a duration is known, where it is not exactly."""
 NOTHING = "–"
 """What a table shows where there is no value; 0 is a value."""
 
@@ -52,6 +57,7 @@ def render(document: Document, format: str, terminal: bool = False) -> str:
         "ndjson": _ndjson,
         "yaml": _yaml,
         "csv": _csv,
+        "csv-safe": _csv_safe,
         "tsv": _tsv,
         "plain": _plain,
     }[format](document)
@@ -91,12 +97,19 @@ def cell(value: Any) -> str:
 
 
 def shown(column: Column, row: Row) -> str:
-    """A row's value as a table shows it: durations and rates are for people there, "at least" is a sign."""
+    """A row's value as a table shows it: durations, moments and rates are for people there, how a duration is known is
+    a sign, and a status says of how many partitions it is one."""
     value = row.get(column.name)
-    if value is None or column.kind not in ("duration", "number"):
+    if column.name == "status" and row.get("status_partitions"):
+        from kcli.admin.lag import share
+
+        return share(str(value), row["status_partitions"], row["partitions"])
+    if value is None or column.kind not in ("duration", "moment", "number"):
         return cell(value)
+    if column.kind == "moment":
+        return utc(value)
     if column.kind == "duration":
-        return (">" if row.get(f"{column.name}_kind") == "at least" else "") + human_time(value)
+        return SIGNS.get(row.get(f"{column.name}_kind") or "", "") + human_time(value)
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -195,7 +208,18 @@ def _scalar(value: Any) -> str:
     return "".join(f"\\u{ord(c):04x}" if "\x7f" <= c < "\xa0" or c in "\u2028\u2029\ufeff" else c for c in text)
 
 
-def _csv(document: Document) -> str:
+def _csv_safe(document: Document) -> str:
+    """CSV for a spreadsheet: a text that it would run as a formula gets an apostrophe in front."""
+    return _csv(document, _defused)
+
+
+def _defused(value: Any) -> str:
+    text = _flat(value)
+    numeric = value is None or isinstance(value, bool | int | float)
+    return f"'{text}" if text.startswith(FORMULA) and not numeric else text
+
+
+def _csv(document: Document, written: Callable[[Any], str] | None = None) -> str:
     import csv
     from io import StringIO
 
@@ -203,7 +227,8 @@ def _csv(document: Document) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.name for column in section.columns])
-    writer.writerows([_flat(row.get(column.name)) for column in section.columns] for row in document.section(section))
+    text = written or _flat
+    writer.writerows([text(row.get(column.name)) for column in section.columns] for row in document.section(section))
     return out.getvalue()
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import json
-import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from kcli.cli.loop import Stop, run
 from kcli.cli.typed import SETTINGS
 from kcli.errors import KcliError, UsageError
 
@@ -28,6 +28,9 @@ def sandbox(
     brokers: Annotated[int, typer.Option(help="How many brokers, on ports one after the other.", min=1, max=9)] = 1,
     data: Annotated[Path | None, typer.Option(help="Keep everything in this folder. Default: in memory.")] = None,
     topic: Topics = None,
+    partitions: Annotated[
+        int, typer.Option(help="How many partitions a topic has when nobody says it.", min=1, max=10_000)
+    ] = 1,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[bool, typer.Option(help="Really listen on an address others can reach.")] = False,
     auto_create: Annotated[bool, typer.Option(help="Create a topic when a client that asks for it names it.")] = True,
@@ -74,24 +77,25 @@ def sandbox(
     Examples:
       kcli sandbox
       kcli sandbox --port 0 --format json --topic orders:3
-      kcli sandbox --brokers 3 --data ./kafka-data
+      kcli sandbox --brokers 3 --partitions 6 --data ./kafka-data
       kcli sandbox --tls ./certificates --users users.txt
       kcli sandbox --users users.txt --super-user admin
     """
     _check_host(host, allow_remote)
     if port and port + brokers - 1 > 65535:
         raise UsageError(f"--port {port} --brokers {brokers}: there is no port {port + brokers - 1}")
-    topics = dict(_topic(text) for text in topic or [])
+    topics = dict(_topic(text, partitions) for text in topic or [])
     try:
-        more = _security(tls, client_ca, users, session_lifetime) | {"disks": disks, "racks": rack or ()}
+        more = _security(tls, client_ca, users, session_lifetime) | {
+            "disks": disks, "racks": rack or (), "partitions": partitions
+        }  # fmt: skip
         more |= _rights(super_user, open_without_acl)
         more |= {"anywhere": True} | _advertised(host, more) if allow_remote else {}
-        asyncio.run(_serve(host, port, brokers, data, topics, auto_create, format, more, control))
+        return run(partial(_serve, host, port, brokers, data, topics, auto_create, format, more, control))
     except OSError as problem:
         if problem.filename is not None:
             raise KcliError(f"{problem.filename}: {problem.strerror}") from problem
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
-    return 0
 
 
 def _check_host(host: str, allow_remote: bool) -> None:
@@ -114,10 +118,10 @@ def _advertised(host: str, more: dict[str, Any]) -> dict[str, Any]:
     return {"advertised": gethostname()}
 
 
-def _topic(text: str) -> tuple[str, int]:
+def _topic(text: str, partitions: int) -> tuple[str, int]:
     name, colon, count = text.rpartition(":")
     if not colon:
-        return text, 1
+        return text, partitions
     if not name or not count.isdecimal() or not 1 <= int(count) <= 10_000:
         raise UsageError(f"--topic {text}: it must be NAME or NAME:PARTITIONS, such as orders:3")
     return name, int(count)
@@ -154,6 +158,10 @@ def _rights(super_users: list[str] | None, everyone: bool) -> dict[str, Any]:
     return {"super_users": [principal(one) for one in super_users], "everyone": everyone}
 
 
+def _tell(sentence: str) -> None:
+    print(f"kcli: {sentence}", file=sys.stderr, flush=True)
+
+
 def _hint(more: dict[str, Any]) -> str:
     """What a client has to be told besides the address."""
     tls, sasl = "tls" in more, "sasl" in more
@@ -178,17 +186,14 @@ def _users(path: Path) -> dict[str, str]:
 
 async def _serve(
     host: str, port: int, brokers: int, data: Path | None, topics: dict[str, int], auto_create: bool, format: str,
-    more: dict[str, Any], control: bool,
-) -> None:  # fmt: skip
+    more: dict[str, Any], control: bool, stop: Stop,
+) -> int:  # fmt: skip
+    """Until a signal comes."""
     from kcli.sandbox.sandbox import Sandbox
 
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
     async with Sandbox(
         brokers=brokers, host=host, port=port, data=data, topics=topics, auto_create=auto_create, control=control,
-        **more,
+        tell=_tell, **more,
     ) as running:  # fmt: skip
         if format == "json":
             print(json.dumps({"bootstrap": running.bootstrap, "data": str(data) if data else None}), flush=True)
@@ -199,3 +204,4 @@ async def _serve(
             if more.keys() & {"tls", "sasl"}:
                 print(_hint(more), file=sys.stderr)
         await stop.wait()
+    return 0

@@ -19,6 +19,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "string": {"type": "string"},
     "integer": {"type": "integer"},
     "number": {"type": "number"},
+    "moment": {"type": "integer"},
     "duration": {"type": "number", "minimum": 0},
     "boolean": {"type": "boolean"},
     "strings": {"type": "array", "items": {"type": "string"}},

@@ -5,9 +5,14 @@ from __future__ import annotations
 from kcli.cli.connection import CONNECTION
 from kcli.cli.option import Option
 
-FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
+FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
-FORMAT = Option(name="format", flags=("--format",), choices=FORMATS, help="Default table; plain is values only.")
+FORMAT = Option(
+    name="format",
+    flags=("--format",),
+    choices=FORMATS,
+    help="Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.",
+)
 JSON = Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json.")
 OUTPUT = (FORMAT, JSON, *CONNECTION)
 

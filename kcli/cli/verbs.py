@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.app import ALIASES
-from kcli.cli.quick import HELP
+from kcli.cli.quick import HELP, options_first
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -11,26 +11,76 @@ if TYPE_CHECKING:
     from kcli.cli.option import Command
 
 
-def choose(name: str, verbs: dict[str, Command], words: list[str]) -> tuple[Command, list[str], str] | None:
-    """The command, the words after its name, and its whole name; None when the line asks for the help of the group. A
-    group by itself lists, if it can. Raises UsageError for a verb that is none."""
+Chosen = tuple["Command", list[str], str]
+"""A command, the words after its name, and its whole name."""
+
+
+def choose(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen | None:
+    """What a line names; None when it asks for the help of the group. A group by itself lists, if it can, and its
+    options may stand before the verb. Raises UsageError for a verb that is none."""
     verb = words[1] if len(words) > 1 else ""
     if verb in HELP or (not verb and "list" not in verbs):
         return None
-    if (not verb or verb.startswith("-")) and "list" in verbs:
-        _a_word(name, verb, verbs)
+    if len(verb) > 1 and verb[0] == "-":
+        return _behind_options(name, verbs, words[1:])
+    if not verb:
         return verbs["list"], words[1:], f"{name} list"
-    pair = " ".join(words[1:3])  # `cluster features upgrade`
-    if pair in verbs and pair != verb:
-        return verbs[pair], words[3:], f"{name} {pair}"
-    command = verbs.get(ALIASES.get(verb, verb))
-    if command is None:
-        from kcli.cli.elsewhere import verb as other
-        from kcli.nearest import did_you_mean
+    found = _named(verbs, words[1:])
+    if found is None:
+        raise _no_such_verb(name, verb, verbs)
+    path, count = found
+    return verbs[path], words[1 + count :], f"{name} {path}"
 
-        near = other(name, verb, verbs) or did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
-        raise UsageError(f"{name}: there is no command {verb!r}{near}")
-    return command, words[2:], f"{name} {command.name}"
+
+def _named(verbs: dict[str, Command], words: list[str]) -> tuple[str, int] | None:
+    """The verb that these words begin with, and of how many words it is: `features upgrade`."""
+    pair = " ".join(words[:2])
+    if len(words) > 1 and pair in verbs:
+        return pair, 2
+    verb = ALIASES.get(words[0], words[0])
+    return (verb, 1) if verb in verbs else None
+
+
+def behind_options(verbs: dict[str, Command], words: list[str]) -> tuple[str, list[str]] | None:
+    """`-b HOST:PORT list`: the first verb that has nothing before it but options of its own, and the words without
+    it."""
+    for place in range(1, len(words)):
+        found = _named(verbs, words[place:])
+        if found is not None and options_of(verbs[found[0]], words, place):
+            path, count = found
+            return path, words[:place] + words[place + count :]
+    return None
+
+
+def _behind_options(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen:
+    """The verb behind options; without any the group lists."""
+    found = behind_options(verbs, words)
+    if found is not None:
+        path, rest = found
+        return verbs[path], rest, f"{name} {path}"
+    if "list" not in verbs:
+        raise UsageError(f"{name}: which command? there are {', '.join(verbs)}")
+    _a_word(name, words[0], verbs)
+    for place in range(1, len(words)):
+        if words[place] not in HELP and options_of(verbs["list"], words, place):
+            raise _no_such_verb(name, words[place], verbs)
+    return verbs["list"], words, f"{name} list"
+
+
+def options_of(command: Command, words: list[str], place: int) -> bool:
+    """Do options of the command, with their values, fill the words before `place`, where none stands?"""
+    try:
+        return options_first(command, words) == place
+    except UsageError:
+        return False
+
+
+def _no_such_verb(name: str, verb: str, verbs: dict[str, Command]) -> UsageError:
+    from kcli.cli.elsewhere import verb as other
+    from kcli.nearest import did_you_mean
+
+    near = other(name, verb, verbs) or did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
+    return UsageError(f"{name}: there is no command {verb!r}{near}")
 
 
 def _a_word(name: str, verb: str, verbs: dict[str, Command]) -> None:

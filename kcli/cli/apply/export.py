@@ -30,7 +30,21 @@ def export(values: Values) -> int:
             raise UsageError(f"--only {name}: there is no such section{near}")
     settings = Connection(values).client()
     found = asyncio.run(_read(settings, values, only))
-    text = text_of(found.document, values["format"] or "yaml")
+    if len(found.document) > 1 or not found.unmatched:  # more than its schema
+        _print(text_of(found.document, values["format"] or "yaml"))
+    for remark in found.remarks:
+        say(values, remark)
+    for about, error in found.failed.items():
+        complain(f"{about}: {error}" if about not in str(error) else str(error))
+    for one in found.unmatched:
+        complain(f"--match {one}: nothing is named so; a name, a pattern such as orders-*, or ^REGEX")
+    counts = [plural(len(found.document[one]), one[:-1]) for one in SECTIONS if found.document.get(one)]
+    if values["verbose"]:
+        say(values, f"exported: {', '.join(counts) or 'nothing'}")
+    return 1 if found.failed or found.unmatched else 0
+
+
+def _print(text: str) -> None:
     if sys.stdout.isatty():
         from kcli.escape import visible
 
@@ -38,14 +52,6 @@ def export(values: Values) -> int:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
-    for remark in found.remarks:
-        say(values, remark)
-    for about, error in found.failed.items():
-        complain(f"{about}: {error}" if about not in str(error) else str(error))
-    counts = [plural(len(found.document[one]), one[:-1]) for one in SECTIONS if found.document.get(one)]
-    if values["verbose"]:
-        say(values, f"exported: {', '.join(counts) or 'nothing'}")
-    return 1 if found.failed else 0
 
 
 async def _read(settings: ClientSettings, values: Values, only: list[str]) -> Export:

@@ -93,7 +93,7 @@ Examples:
         ),
         Option(
             name="match", flags=("--match",), multiple=True, metavar="PATTERN",
-            help="Only what is named so, as a scope names it: orders-*, group/billing, User:a*. Repeatable.",
+            help="Only what is named so, as a scope names it: orders-*, ^REGEX, group/billing, User:a*. Repeatable.",
         ),
         Option(name="format", flags=("--format",), choices=("yaml", "toml", "json"), help="Default yaml."),
         INTERNAL,

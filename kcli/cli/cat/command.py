@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kcli.cli.loop import Stop
 
 NAMES = ("kcat", "kafkacat")
+ENDED = (130, 143)
+"""By Ctrl-C or SIGTERM, which is no error to kcat."""
 
 
 def run(words: list[str], program: str = "kcli cat") -> int:
@@ -60,7 +62,6 @@ def _run(words: list[str], program: str) -> int:
 def _mode(line: CommandLine) -> int:
     from functools import partial
 
-    from kcli.cli.loop import INTERRUPTED
     from kcli.cli.loop import run as run_loop
 
     work: Callable[[CommandLine, Stop], Awaitable[int]]
@@ -76,4 +77,4 @@ def _mode(line: CommandLine) -> int:
         from kcli.cli.cat.look import query as work
 
     code = run_loop(partial(work, line))
-    return 0 if code == INTERRUPTED else code
+    return 0 if code in ENDED else code

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.cli.cat.reading import CatReading
+from kcli.cli.cat.reading import CatReading, words_of
 from kcli.cli.cat.words import Fatal, say
 from kcli.cli.consume.sink import Sink
+from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ async def join(line: CommandLine, stop: Stop) -> int:
     sink = Sink(stop=stop)
     try:
         async with Client(line.settings.client()) as client:
+            await stop.unless(_all_there(line, client))
+            if stop.asked:
+                return 0
             async with client.consumer(line.settings.consumer(), line.settings.group()) as consumer:
                 commits = Commits(consumer)
                 reading = CatReading(line, client.cluster, consumer, sink, commits)
@@ -116,6 +120,19 @@ class Member:
             names = ", ".join(f"{at.topic} [{at.partition}]" for at in sorted(partitions))
             member = self.reading.consumer.group_metadata().member_id
             say(1, 1, f"Group {self.line.group} rebalanced (memberid {member}): {what}: {names}")
+
+
+async def _all_there(line: CommandLine, client: Client) -> None:
+    """A topic that was named and cannot be read ends the run before it joins, with -E too; a pattern may match later.
+    Raises Fatal."""
+    for name in line.words:
+        if name.startswith("^"):
+            continue
+        try:
+            await client.cluster.partitions(name)
+        except BrokerError as problem:
+            words = f"Subscribed topic not available: {name}: {words_of(problem)}"
+            raise Fatal(f"Topic {name} [0] error: {words}") from None
 
 
 async def _subscribe(line: CommandLine, consumer: Consumer, member: Member) -> bool:

@@ -129,7 +129,7 @@ class CommandLine:
             return
         name, equals, text = value.partition("=")
         if not equals:
-            raise Fatal(f"Expected -X property=value, not {name}; -X list lists the properties")
+            raise Fatal("Expected -X property=value; -X list lists the properties")  # it may be a secret
         self.settings.put(name, text)
 
     def _U(self, _: str) -> None:

@@ -43,10 +43,12 @@ async def _ask(line: CommandLine, client: Client) -> tuple[Node, MetadataRespons
     from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
     topics = None if line.topic is None else [MetadataRequestTopic(name=line.topic)]
-    nodes = {node.id: node for node in await client.cluster.nodes()}
     broker = await client.cluster.anyone()
     answer = await broker.ask(MetadataRequest(topics=topics, allow_auto_topic_creation=True))
-    return nodes[broker.node_id], answer
+    for node in await client.cluster.nodes():
+        if node.id == broker.node_id:
+            return node, answer
+    raise KcliError(f"broker {broker.node_id} answers, and is none of those that the cluster names")
 
 
 def _text(line: CommandLine, by: Node, found: MetadataResponse) -> bytes:

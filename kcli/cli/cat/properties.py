@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import os
 
+from kcli.cli.cat.ranges import check, truth
 from kcli.cli.cat.words import Fatal, say
+from kcli.config.known import KNOWN
+from kcli.config.names import elsewhere
 from kcli.config.properties import Properties
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from kcli.cli.cat.line import CommandLine
     from kcli.settings import GroupSettings
+
+FOREVER = 2**31 / 1000  # seconds: what librdkafka can say at most
+MOST_IN_FLIGHT = 5
 
 
 class Settings:
@@ -31,8 +39,13 @@ class Settings:
 
     def put(self, name: str, value: str, where: str = "-X") -> None:
         """One property, with kcat's "topic." before it or not. Raises Fatal."""
+        if not elsewhere(name):  # topic.metadata.refresh.interval.ms is the whole name
+            name = name.removeprefix("topic.")
+        check(name, value)
+        if name in KNOWN and KNOWN[name][2] == "bool":
+            value = truth(value)
         try:
-            self.properties.put(name.removeprefix("topic."), value, where)
+            self.properties.put(name, value, where)
         except UsageError as problem:
             raise Fatal(str(problem)) from None
 
@@ -78,7 +91,7 @@ class Settings:
         if what == "dump":
             self.dump = True
             return
-        from kcli.config.known import KNOWN, SERVERS
+        from kcli.config.known import SERVERS
         from kcli.config.names import SECURITY
 
         raise Done("".join(f"{name}\n" for name in sorted({*KNOWN, *SERVERS, *SECURITY})))
@@ -96,6 +109,7 @@ class Settings:
     def client(self) -> ClientSettings:
         """Raises Fatal."""
         line, properties = self.line, self.properties
+        properties.given.setdefault("security.protocol", ("PLAINTEXT", "-X"))  # what else is said of it is not used
         servers = line.brokers if line.brokers is not None else properties.bootstrap or ""
         try:
             made = ClientSettings(
@@ -127,11 +141,37 @@ class Settings:
         return GroupSettings(**changes)
 
     def producer(self) -> ProducerSettings:
-        """librdkafka's partitioner, else keys would move to other partitions; the rest is ours."""
-        changes = {"partitioner": "consistent_random", **self.properties.producer}
-        if changes.get("acks", -1) != -1:
-            changes["idempotence"] = False
+        """librdkafka's partitioner, else keys would move to other partitions, and its limits; the rest is ours.
+        Raises Fatal."""
+        given = self.properties.producer
+        changes = {"partitioner": "consistent_random", **given, **self._weaker(given), **_timeouts(given)}
         try:
             return ProducerSettings(**changes).patient("max_block" in changes)
         except (UsageError, ValueError) as problem:
             raise Fatal(str(problem)) from None
+
+    @staticmethod
+    def _weaker(given: dict[str, Any]) -> dict[str, Any]:
+        """Idempotence is for who asks for it, or for nothing that it does not go with. Raises Fatal."""
+        wanted = given.get("idempotence") or (given.get("transactional_id") and given.get("idempotence", True))
+        wrong = ""
+        if given.get("acks", -1) != -1:
+            wrong = "`acks` must be set to `all` when `enable.idempotence` is true"
+        elif given.get("max_in_flight", 1) > MOST_IN_FLIGHT:
+            wrong = f"`max.in.flight` must be set <= {MOST_IN_FLIGHT} when `enable.idempotence` is true"
+        elif given.get("retries", 1) < 1:
+            wrong = "`retries` must be set >= 1 when `enable.idempotence` is true"
+        if wrong and wanted:
+            raise Fatal(wrong)
+        return {"idempotence": False} if wrong else {}
+
+
+def _timeouts(given: dict[str, Any]) -> dict[str, Any]:
+    """message.timeout.ms is the whole time of a record, whatever the other times are; 0 is no end. Raises Fatal."""
+    defaults = ProducerSettings()
+    whole = given.get("delivery_timeout", defaults.delivery_timeout) or FOREVER
+    linger = given.get("linger", min(defaults.linger, whole / 2))
+    if linger >= whole:
+        raise Fatal("`message.timeout.ms` must be greater than `linger.ms`")
+    request = min(given.get("request_timeout", defaults.request_timeout), whole - linger)
+    return {"delivery_timeout": whole, "linger": linger, "request_timeout": request}

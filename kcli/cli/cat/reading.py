@@ -67,6 +67,7 @@ class CatReading:
             batches, stopped = _before(batches, self.line.stop_time)
         try:
             following = self._print(at, batches)
+            self.sink.holds = at, (following if following >= 0 else position) - 1
         except DecodeError as broken:
             raise Fatal(f"Topic {at.topic} [{at.partition}] error: {broken}") from None
         finally:

@@ -10,7 +10,6 @@ from kcli.admin.coordinators import Coordinators
 from kcli.admin.groups import group_names
 from kcli.admin.quorum import describe_quorum
 from kcli.admin.quorum import features as all_features
-from kcli.admin.releases import release_of
 from kcli.admin.topics import describe_topics
 from kcli.cli.admin import answer
 from kcli.cli.moments import known
@@ -47,7 +46,7 @@ def _broker(row: BrokerRow) -> Row:
         "rack": row.node.rack,
         "state": "fenced" if row.fenced else "controller" if row.controller else "up" if not row.problem else "silent",
         "took_ms": None if row.took is None else round(row.took * 1000, 1),
-        "release": release_of(row.apis),
+        "release": row.release,
         "leads": row.leads,
         "replicas": row.replicas,
         "behind": row.behind,
@@ -105,7 +104,7 @@ def overview(values: Values) -> int:
                 "cluster_id": described.cluster_id,
                 "controller": described.controller if described.controller >= 0 else None,
                 "brokers": len(described.brokers),
-                "release": next((release_of(row.apis) for row in rows if row.apis), None),
+                "release": next((row.release for row in rows if row.apis), None),
                 "topics": len(topics),
                 "groups": len(groups),
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.app import ALIASES, COMMANDS
+from kcli.cli.verbs import behind_options, options_of
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -65,8 +66,11 @@ def place_of(words: list[str]) -> Place:
         return _in(found, rest, text)
     if rest and not rest[0].startswith("-"):
         return _behind(found, rest, text)
+    verb = behind_options(found, rest)
+    if verb is not None:
+        return _in(found[verb[0]], verb[1], text)
     place = _in(found["list"], rest, text)
-    if not rest and not text.startswith("-"):
+    if not text.startswith("-") and options_of(found["list"], rest, len(rest)):
         place.offers = [(verb, command.help) for verb, command in found.items() if " " not in verb]
     return place
 

@@ -53,6 +53,7 @@ TYPED = {
             ("--brokers", "N", "How many brokers."),
             ("--data", "FILE", "Keep everything in this folder."),
             ("--topic", "NAME", "Create this topic."),
+            ("--partitions", "N", "How many partitions a topic has when nobody says it."),
             ("--host", "HOST", "Address to listen on."),
             ("--allow-remote", "", "Really listen on an address others can reach."),
             ("--no-allow-remote", "", "Only on this machine."),

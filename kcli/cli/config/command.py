@@ -14,7 +14,7 @@ from kcli.config.profile import Profile, profile_of
 from kcli.config.profiles import check_trust, document, project_file, user_file
 from kcli.config.properties import read_properties
 from kcli.errors import KcliError, UsageError
-from kcli.secret import HIDDEN, secretive, without_login
+from kcli.secret import HIDDEN, secretive, without_login, without_logins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def list_all(values: Values) -> int:
             rows.append(
                 {
                     "profile": name,
-                    "bootstrap": profile.bootstrap if profile is not None else None,
+                    "bootstrap": _shown_servers(profile),
                     "protocol": str(given.get("security.protocol", "PLAINTEXT")).upper(),
                     "protected": (profile.guard if profile is not None else "") or None,
                     "default": name == default and name not in seen,
@@ -69,6 +69,10 @@ def list_all(values: Values) -> int:
             seen.setdefault(name, where)
     _remark_none(values, rows)
     return _print(values, "config.list", "profiles", rows)
+
+
+def _shown_servers(profile: Profile | None) -> str | None:
+    return without_logins(profile.bootstrap) if profile is not None and profile.bootstrap else None
 
 
 def _remark_none(values: Values, rows: list[Row]) -> None:
@@ -103,7 +107,7 @@ def _effective(connection: Connection, *, everything: bool) -> list[Row]:
     if profile is not None:
         rows.append({"property": "profile", "value": profile.name, "from": connection.profile_from})
     source = origin(where, "bootstrap") if servers != "localhost:9092" or where != "--bootstrap-server" else "default"
-    rows.append({"property": "bootstrap.servers", "value": servers, "from": source})
+    rows.append({"property": "bootstrap.servers", "value": without_logins(servers), "from": source})
     if profile is not None and profile.guard:
         rows.append({"property": profile.guard, "value": "true", "from": origin(profile.where, profile.guard)})
     for one, to, said in connection.mapping():

@@ -22,6 +22,7 @@ from kcli.admin.config_resources import (
 from kcli.admin.topics import describe_topics
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.configs import undo as configs_undo
+from kcli.cli.configs.typed import mistyped, nearest, pair
 from kcli.errors import KcliError, UsageError
 from kcli.secret import secretive
 
@@ -84,7 +85,8 @@ def get(values: Values) -> int:
         known = {one.name for one in configs}
         for name in names:
             if name not in known:
-                document.fail(KcliError(f"{about(at)} has no config {name}; all of them: --all"), name)
+                hint = await nearest(cluster, at, name) or "; all of them: --all"
+                document.fail(KcliError(f"{about(at)} has no config {name}{hint}"), name)
 
     return answer(values, "configs.get", work)
 
@@ -170,11 +172,9 @@ def restore(values: Values) -> int:
 def _assigned(values: Values, how: int) -> int:
     at, pairs = _named(values, 3)
     operations = []
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{pair}: expected KEY=VALUE")
-        operations.append(Operation(name=name.strip(), how=how, value=value))
+    for text in pairs:
+        name, value = pair(text)
+        operations.append(Operation(name=name, how=how, value=value))
     twice = {one.name for one in operations if sum(other.name == one.name for other in operations) > 1}
     if twice:
         raise UsageError(f"{', '.join(sorted(twice))}: named twice")
@@ -190,7 +190,7 @@ def _change(values: Values, name: str, plan: Plan) -> int:
     async def work(cluster: Cluster, document: Document) -> int | None:
         before = await describe_configs(cluster, plan)
         rows = document.rows["configs"] = []
-        checked = await alter_configs(cluster, plan, dry_run=True)
+        checked = await mistyped(cluster, plan, before, await alter_configs(cluster, plan, dry_run=True))
         ready: Plan = {}
         for at, operations in plan.items():
             old, problem = before[at], checked[at]

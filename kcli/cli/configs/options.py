@@ -92,7 +92,7 @@ Examples:
     "set": _changing(
         "set",
         "Set configs.",
-        "  kcli configs set topic orders retention.ms=86400000 --execute\n"
+        "  kcli configs set topic orders retention.ms=7d --execute\n"
         "  kcli configs set broker default log.cleaner.threads=2 --execute\n"
         "  kcli configs set logger 1 kafka.server.KafkaApis=DEBUG --execute",
         "KIND NAME KEY=VALUE",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from kcli.cli import text
 from kcli.cli.consume.selection import EARLIEST, LATEST, Selection, held_back, partitions
 from kcli.cli.consume.sink import Sink
+from kcli.cli.failure import with_line
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.consumer.bounds import Bound
@@ -91,7 +92,7 @@ def run(values: Values) -> int:
     if values["share_ack"] is not None:
         raise UsageError("--share-ack says what becomes of a share group's records; it needs --share-group")
     plan = Plan(values)
-    return run_loop(lambda stop: _consume(plan, stop))
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), values["json"])
 
 
 async def _consume(plan: Plan, stop: Stop) -> int:

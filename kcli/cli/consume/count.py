@@ -7,6 +7,7 @@ is decoded. Markers and, with read_committed, aborted records are not records.
 from __future__ import annotations
 
 from kcli.cli.consume.selection import EARLIEST, LATEST, Selection, finished
+from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
@@ -28,6 +29,8 @@ class Plan(Selection):
         super().__init__(values, "count")
         if self.range.start is not None and self.range.start.kind == "stored":
             raise UsageError("-o stored: count reads no group's offsets")
+        if self.keep is None:  # headers say how many records there are
+            self.settings = self.settings.replace(decompress=False)
         if values["json"] and values["format"] not in (None, "json"):
             raise UsageError("-J is --format json")
         self.format: str | None = "json" if values["json"] else values["format"]
@@ -36,7 +39,7 @@ class Plan(Selection):
 def run(values: Values) -> int:
     """Count. Returns the exit code."""
     plan = Plan(values)
-    return run_loop(lambda stop: _count(plan, stop))
+    return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), "count", plan.format)
 
 
 async def _count(plan: Plan, stop: Stop) -> int:
@@ -60,6 +63,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
     ends = {at: stop for at, (start, stop) in span.items() if start < stop}
     if not ends:
         return counts
+    passed = dict.fromkeys(ends, 0)  # offsets, whatever is kept of them
     progress = Progress("count", sum(stop - span[at][0] for at, stop in ends.items()), hidden=plan.connection.quiet)
     async with plan.consumer(client) as consumer:
         consumer.assign({at: Bound("offset", span[at][0]) for at in ends})
@@ -68,6 +72,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
             while not consumer.finished:
                 for fetched in await consumer.poll(None):
                     at = TopicPartition(fetched.topic, fetched.partition)
+                    passed[at] = min(fetched.next_offset, ends[at]) - span[at][0]
                     for left_out in fetched.skipped:
                         plan.leave_out(left_out, at)
                     for batch in fetched.batches:
@@ -77,7 +82,7 @@ async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
                             plan.leave_out(broken, at)
                     if fetched.error is not None:
                         raise finished(fetched.error, at, fetched.next_offset, "counted")
-                progress.at(sum(counts.values()))
+                progress.at(sum(passed.values()))
         finally:
             progress.close()
     return counts

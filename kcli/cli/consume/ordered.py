@@ -142,6 +142,7 @@ class OrderedReading(Reading):
                     self.plan.leave_out(broken, at)
                     break
                 self.written += count
+                self.sink.holds = at, following - 1
                 self.left -= count if self.left > 0 else 0
                 if not self.plan.single or not count or self.left == 0:
                     break

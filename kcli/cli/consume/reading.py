@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LONG = 1e9
 GIVEN_NOTHING = 6.0  # seconds; Kafka's members tell and hear every 5 s
 LOOK_UP = 5.0  # seconds: how often a member that waits looks up
+FULL = 1024 * 1024  # bytes of output that are written before the next batch is added
 
 
 class Reading:
@@ -174,13 +175,20 @@ class Reading:
                         position = batch.columns().offsets[written - 1] + 1
                 if not self.plan.single or not written:
                     break
+                self.sink.holds = at, following - 1
                 await self.sink.flush()
                 batch.first = following
+            if len(self.sink.buffer) >= FULL:
+                self.sink.holds = at, given.stop - 1
+                if not await self.sink.flush():
+                    return
+        self.sink.holds = at, position - 1
         if self.sink.buffer and not await self.sink.flush():
             return
         if self.commits is not None:
             epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
             self.commits.written(at, OffsetAndEpoch(position, epoch))
+        fetched.batches = []  # what was decompressed is not kept until the next poll has its own
         if fetched.error is not None:
             raise finished(fetched.error, at, position)
 

@@ -10,6 +10,7 @@ from kcli.cli import text
 from kcli.cli.consume.selection import TIMES, Selection, partitions
 from kcli.cli.consume.share_reading import ShareReading
 from kcli.cli.consume.sink import Sink
+from kcli.cli.failure import with_line
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
 from kcli.consumer.share_settings import ShareSettings
@@ -66,7 +67,7 @@ class SharePlan(Selection):
 def run(values: Values) -> int:
     """Consume as a member of a share group. Returns the exit code."""
     plan = SharePlan(values)
-    return run_loop(lambda stop: _consume(plan, stop))
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), values["json"])
 
 
 async def _consume(plan: SharePlan, stop: Stop) -> int:

@@ -12,7 +12,9 @@ import os
 import select
 import stat
 
+from kcli.cli.failure import OutputFailed
 from kcli.cli.loop import Interrupted
+from kcli.cli.main import name_of
 from kcli.cli.produce.source import widen_pipe
 
 TYPE_CHECKING = False
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import socket
 
     from kcli.cli.loop import Stop
+    from kcli.model import TopicPartition
 
 
 GRACE = 0.8  # seconds after the first Ctrl-C in which a stuck reader may still take the rest of a record
@@ -37,6 +40,9 @@ class Sink:
         """What is not written yet: fill it, then `await flush()`."""
         self.left: asyncio.Future[None] | None = None
         """Done once the reader of a pipe is gone; None where that is learned only by writing."""
+        self.holds: tuple[TopicPartition, int] | None = None
+        """The last record in the buffer: where, and its offset. Set it before `flush`."""
+        self._wrote: tuple[TopicPartition, int] | None = None
         self._own = -1
         mode = os.fstat(fd).st_mode
         self._at_once = stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not self.terminal)  # files, /dev/null
@@ -69,14 +75,24 @@ class Sink:
         loop.add_reader(self._own, gone)
 
     async def flush(self) -> bool:
-        """Write the whole buffer and empty it. False when the reader left."""
+        """Write the whole buffer and empty it. False when the reader left. Raises OutputFailed where no more can be
+        written, as on a full disk."""
         with memoryview(self.buffer) as data:
             try:
                 await self._write(data)
             except (BrokenPipeError, ConnectionResetError):
                 self.open = False
+            except OSError as problem:
+                raise OutputFailed(f"{name_of(self._fd)}: {problem.strerror}; {self._last()}") from None
         self.buffer.clear()
+        self._wrote = self.holds
         return self.open
+
+    def _last(self) -> str:
+        if self._wrote is None:
+            return "no record was written whole"
+        at, offset = self._wrote
+        return f"the last record that was written for certain is {at.topic}[{at.partition}] offset {offset}"
 
     async def _write(self, data: memoryview) -> None:
         done = 0

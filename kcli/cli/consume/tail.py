@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from heapq import heappushpop
 from time import monotonic
 
@@ -9,6 +10,7 @@ from kcli.cli.consume.arrivals import Arrivals
 from kcli.cli.consume.merge import WINDOW, Merge
 from kcli.cli.consume.selection import EARLIEST, LATEST, Selection, finished
 from kcli.cli.consume.sink import Sink
+from kcli.cli.failure import with_line
 from kcli.cli.loop import Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
     Last = list[tuple[int, int, str, int, int, Batch]]
-    """timestamp, offset, topic, partition, a number that tells equals apart, the batch it stands in"""
+    """timestamp, offset, topic, partition, a number that tells equals apart, the batch it stands in, or what of that is
+    kept"""
 
 DEFAULT = 10
+LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its records
 WIDEN = 8  # how much further to look back where gaps and markers hid records
 
 
@@ -45,7 +49,7 @@ class Plan(Selection):
 def run(values: Values) -> int:
     """Tail. Returns the exit code."""
     plan = Plan(values)
-    return run_loop(lambda stop: _tail(plan, stop))
+    return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), values["json"])
 
 
 async def _tail(plan: Plan, stop: Stop) -> int:
@@ -88,6 +92,7 @@ async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) 
         first, stop = batch.first, batch.stop
         batch.first, batch.stop = offset, offset + 1
         printer.put(sink.buffer, batch, topic, partition, 1)
+        sink.holds = TopicPartition(topic, partition), offset
         batch.first, batch.stop = first, stop
     await sink.flush()
     return ends
@@ -98,6 +103,7 @@ async def _collect(
 ) -> dict[TopicPartition, int]:
     """Read [start, end) of each partition into `held`, which keeps the latest N; returns how many each had."""
     seen: dict[TopicPartition, int] = {}
+    number = len(held)
     work = {at: start for at, start in starts.items() if start < ends[at]}
     if not work:
         return seen
@@ -120,7 +126,8 @@ async def _collect(
                         continue
                     seen[at] = seen.get(at, 0) + len(columns.offsets)
                     for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
-                        one = (timestamp, offset, at.topic, at.partition, id(shown), shown)
+                        number += 1
+                        one = (timestamp, offset, at.topic, at.partition, number, shown)
                         if len(held) < plan.last:
                             held.append(one)
                             if len(held) == plan.last:
@@ -129,7 +136,21 @@ async def _collect(
                             heappushpop(held, one)
                 if fetched.error is not None:
                     raise finished(fetched.error, at, fetched.next_offset, "read")
+                _let_go(held)
     return seen
+
+
+def _let_go(held: Last) -> None:
+    """Of what was compressed keep the records that are held, not the batches they came in."""
+    rows: dict[int, list[int]] = {}
+    for number, (*_, batch) in enumerate(held):
+        if batch.attributes & 7 and batch.body_end - batch.body_start > LARGE:
+            rows.setdefault(id(batch), []).append(number)
+    for numbers in rows.values():
+        offsets = array("q", sorted(held[number][1] for number in numbers))
+        kept = held[numbers[0]][5].picked(offsets)
+        for number in numbers:
+            held[number] = (*held[number][:5], kept)
 
 
 async def _follow(
@@ -146,7 +167,8 @@ async def _follow(
             for one in got:
                 _take(plan, one, merge)
             for at, batch in merge.late(monotonic() - WINDOW):
-                printer.put(sink.buffer, batch, at.topic, at.partition)
+                _, following = printer.put(sink.buffer, batch, at.topic, at.partition)
+                sink.holds = at, following - 1
             if sink.buffer:
                 await sink.flush()
             new = set() if arrivals.wait else await stop.unless(arrivals.look()) or set()

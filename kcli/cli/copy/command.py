@@ -9,6 +9,7 @@ from time import monotonic
 from kcli.cli import text
 from kcli.cli.connection import connection_of
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, held_back, partitions
+from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
@@ -80,6 +81,8 @@ class Plan(Selection):
         settings = ProducerSettings(**changes).patient("max_block" in changes)
         if not self.elsewhere and values["to_properties"]:
             raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
+        if self.keep is None and not values["repartition"] and values["compression"] is None:
+            self.settings = self.settings.replace(decompress=False)  # batches go on as they came
         if values["compression"] is not None:
             codec, level = text.codec(values["compression"])
             settings = settings.replace(compression=codec, compression_level=level)
@@ -103,6 +106,11 @@ class Plan(Selection):
         self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
         if self.exactly_once and not self.values["transactional_id"]:
             self.producer = self.producer.replace(transactional_id=self.group)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the start is counted from the end (`-o -5`): once a copy is whole, the next one is another."""
+        return self.range.start is not None and self.range.start.kind == "relative" and not self.follow
 
     @property
     def talkative(self) -> bool:
@@ -130,7 +138,9 @@ def rate_of(given: str | None) -> Rate | None:
 def run(values: Values) -> int:
     """Copy. Returns the exit code."""
     plan = Plan(values)
-    return run_loop(lambda stop: _copy(plan, stop))
+    format = "json" if values["json"] else values["format"]
+    shape = "copy.plan" if values["dry_run"] else "copy"
+    return with_document(lambda: run_loop(lambda stop: _copy(plan, stop)), shape, format)
 
 
 async def _copy(plan: Plan, stop: Stop) -> int:
@@ -174,7 +184,7 @@ async def _span(plan: Plan, source: Client) -> Span:
         say(sentence)
     if not plan.resume or plan.values["restart"]:
         return span
-    stored = await Positions(source.cluster, plan.group).read()
+    stored = await Positions(source.cluster, plan.group).read(finished=not plan.moves)
     found = {at: (min(max(start, stored.get(at, start)), stop), stop) for at, (start, stop) in span.items()}
     moved = sum(found[at][0] - start for at, (start, _) in span.items())
     if moved and not plan.connection.quiet:
@@ -205,6 +215,8 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
             total = sum(end - start for start, end in span.values())
         begun = monotonic()
         problem = await _work(plan, copier, total, stop)
+        if plan.moves and positions is not None and problem is None and not stop.asked and plan.limit is None:
+            problem = await _finish(positions, {at: end for at, (_, end) in span.items()}, stop)
         await producer.close(0)
         return _verdict(plan, copier.tally, problem, stop, monotonic() - begun)
 
@@ -302,6 +314,15 @@ async def _work(plan: Plan, copier: Copier, total: int | None, stop: Stop) -> Kc
             f"what was on its way was not acknowledged within {FLUSH_AFTER_INTERRUPT:g} s"
         )
     return problem or copier.problem
+
+
+async def _finish(positions: Positions, ends: dict[TopicPartition, int], stop: Stop) -> KcliError | None:
+    """Remember that the copy is whole. What went wrong, if anything did."""
+    try:
+        await stop.unless(positions.finish(ends))
+    except KcliError as problem:
+        return problem
+    return None
 
 
 async def answered(work: Awaitable[None], stop: Stop) -> None:

@@ -67,7 +67,8 @@ COPY = Command(
 end as it was at the start, unless --follow. Batches that need no change go on as they are, compressed.
 
 How far it is, is kept in the source's cluster after the records were acknowledged; run again, it goes on there. So
-records may be published twice after an interruption, and none is left out; with --exactly-once neither. Read is
+records may be published twice after an interruption, and none is left out; with --exactly-once neither. -o -N counts
+from the end: a whole copy of the last N is begun anew when it is run again, one that was cut short goes on. Read is
 read_committed unless --isolation says otherwise.
 
 \b

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -195,13 +195,18 @@ def _dataset(path: Path) -> Path:
     return path
 
 
+def _leave(number: int, _: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
 @contextlib.contextmanager
 def _sandbox() -> Iterator[str]:
     """A sandbox in a process of its own on a free port; its address."""
     words = [*KCLI, "sandbox", "--port", "0", "--format", "json"]
     print("$ kcli sandbox --port 0", flush=True)
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # who ends us ends the sandbox too
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [(number, signal.signal(number, _leave)) for number in numbers]  # who ends us ends the sandbox too
     try:
         assert process.stdout is not None
         first = process.stdout.readline()
@@ -209,7 +214,8 @@ def _sandbox() -> Iterator[str]:
             raise KcliError(f"the sandbox did not start (exit code {process.wait()})")
         yield json.loads(first)["bootstrap"]
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
         process.terminate()
         try:
             process.wait(30)

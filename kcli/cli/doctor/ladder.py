@@ -7,7 +7,7 @@ import time
 
 from kcli.broker.connection import Connection
 from kcli.broker.handshake import agree_on_versions
-from kcli.broker.resolve import open_socket, resolve
+from kcli.broker.resolve import not_a_port, open_socket, resolve
 from kcli.cli.doctor.steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
 from kcli.cli.doctor.way import Way, reason, shown
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError
@@ -103,6 +103,8 @@ class Ladder(Way):
         loop = asyncio.get_running_loop()
         reasons: dict[str, str] = {}
         fault = "unreachable"
+        if wrong := not_a_port(self.there.port):
+            raise Fault(fault, wrong)
         for family, where in self._found:
             sock = open_socket(family)
             try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.releases import release_of
+from kcli.admin.releases import oldest
 from kcli.broker.connection import Connection
 from kcli.broker.handshake import agree_on_versions
 from kcli.cli.doctor.steps import Fault
-from kcli.errors import ConnectError, DecodeError, KcliError, UnsupportedVersion
+from kcli.errors import ConnectError, DecodeError, KcliError, TooOld, UnsupportedVersion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,25 +18,29 @@ if TYPE_CHECKING:
 
 QUICK = 2.0  # seconds for a second look
 NEEDED = {0: "produce", 1: "fetch", 2: "list_offsets", 3: "metadata", 10: "find_coordinator"}
+LEAST = {3: 4}
+"""Versions below which an API cannot say what kcli asks (Metadata: not to make topics)."""
 
 
 def generation(versions: Ranges) -> str:
     """How new a broker is, by what it speaks."""
-    release = release_of(versions)
+    release = oldest(versions)
     return f"{len(versions)} APIs" + (f", as Kafka {release} or newer" if release else "")
 
 
 def lacking(versions: Ranges) -> str:
     """What kcli cannot do without and the broker does not have; "" when nothing is missing."""
-    from kcli.broker.versions import pick
+    from kcli.broker.versions import pick, too_old
     from kcli.proto.messages import request_type
 
     for key in NEEDED:
         kind = request_type(key)
         assert kind is not None
         try:
-            pick(kind, versions, "the broker", None)
-        except UnsupportedVersion as problem:
+            version = pick(kind, versions, "the broker", None)
+            if version < LEAST.get(key, 0):
+                raise too_old(kind, version, "the broker")
+        except (TooOld, UnsupportedVersion) as problem:
             return str(problem)
     return ""
 

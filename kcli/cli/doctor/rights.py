@@ -6,7 +6,7 @@ import asyncio
 
 from kcli import codes
 from kcli.cli.doctor.steps import Fault
-from kcli.errors import KcliError, UnsupportedVersion
+from kcli.errors import KcliError, TooOld, UnsupportedVersion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,14 @@ AGAIN = 0.2  # seconds between two questions for a coordinator
 
 async def ask(ladder: Ladder, request: Request[Any], most: int | None = None) -> Any:
     """The broker's answer. Raises KcliError."""
-    from kcli.broker.versions import pick
+    from kcli.broker.versions import pick, too_old
 
     assert ladder.connection is not None
     version = pick(type(request), ladder.versions, ladder.name, most)
-    return await (await ladder.connection.ask(request, version, ladder.seconds))
+    try:
+        return await (await ladder.connection.ask(request, version, ladder.seconds))
+    except TooOld as problem:
+        raise too_old(type(request), version, ladder.name) from problem
 
 
 async def metadata(ladder: Ladder) -> MetadataResponse:

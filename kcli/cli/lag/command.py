@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from kcli.admin import lag as engine
-from kcli.admin.groups import STATES, GroupMissing, group_names
+from kcli.admin.groups import STATES, GroupMissing, group_names, progress_of
 from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
-from kcli.cli.admin import answer, fail_all, some_of, unlisted
+from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
 
@@ -35,13 +37,18 @@ def run(values: Values) -> int:
     isolation = values["isolation"] or "read_uncommitted"
 
     async def work(cluster: Cluster, document: Document) -> int | None:
-        shot = await take(cluster, groups or (), states=values["states"], isolation=isolation, topics=values["topics"])
+        shot = await take(
+            cluster, groups or (), states=values["states"], isolation=isolation, topics=values["topics"],
+            own=values["internal"],
+        )  # fmt: skip
         measured = [measure(one, max_lag or 0) for one in shot.groups]
         await problems(cluster, shot, document)
         shown = [one for one in measured if one[1]] if values["topics"] and not groups else measured
         fill(document, shown, level)
         if max_lag is None and not values["quiet"] and not document.errors:
             say_unread(shot, values["topics"], bool(groups))
+        if shot.own and (values["verbose"] or sys.stderr.isatty()):
+            say(values, f"{_left_out(shot.own)}; --internal shows {'it' if len(shot.own) == 1 else 'them'}")
         if values["records"]:
             from kcli.cli.lag.records import add_records
 
@@ -99,6 +106,12 @@ def fill(document: Document, measured: list[Measured], level: str) -> None:
         document.rows["topics"] = [topic_row(total) for total in engine.by_topic(rows)]
 
 
+def _left_out(groups: list[str]) -> str:
+    commands = " and ".join(sorted({progress_of(name) or "" for name in groups}))
+    verb = "is" if len(groups) == 1 else "are"
+    return f"{plural(len(groups), 'group')} with the progress of kcli {commands} {verb} left out"
+
+
 def say_unread(shot: Snapshot, topics: list[str], named: bool) -> None:
     """Topics that were asked for and are nobody's are said, else an empty table would look as if all were well."""
     there = {sample.topic for group in shot.groups for sample in group.samples}
@@ -152,7 +165,9 @@ def group_row(shot: GroupSnapshot, total: engine.Total) -> Row:
 
 
 def figures(total: engine.Total) -> Row:
-    said = [engine.note(total.lost, total.beyond, total.unread)]
+    command = progress_of(total.group)
+    said = [f"progress of kcli {command}" if command else None]
+    said += [engine.note(total.lost, total.beyond, total.unread)]
     said += ["nothing committed"] if not total.partitions else []
     said += [f"{total.no_commit} without a commit"] if total.no_commit else []
     said += [f"{total.unknown} could not be read"] if total.unknown else []
@@ -167,4 +182,5 @@ def figures(total: engine.Total) -> Row:
         "beyond": total.beyond,
         "records": None,
         "no_commit": total.no_commit,
+        "status_partitions": total.alike,
     }

@@ -22,10 +22,10 @@ HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
 async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], AsyncIterator[Look]]) -> int:
     """Look and serve until stopped; `looks` calls what it is given for each look that fails. Raises UsageError for an
     address that cannot be listened on."""
-    from kcli.cli.lag.watch import problems
+    from kcli.cli.lag.watch import Said, problems
 
     page = {"text": ""}
-    since = 0.0
+    since, said = 0.0, Said()
 
     def lost() -> None:
         page["text"] = failed(since)
@@ -53,7 +53,7 @@ async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], As
         bound = server.sockets[0].getsockname()
         complain(f"metrics at http://{bound[0]}:{bound[1]}/metrics")
         async for look in looks(lost):
-            problems(plan, look)
+            problems(plan, look, said)
             if nothing(look):
                 lost()
                 continue

@@ -51,7 +51,7 @@ async def _count(
     """Records in [start, end) of each partition."""
     counts = dict.fromkeys(spans, 0)
     ends = {at: end for at, (start, end) in spans.items() if start < end}
-    async with Consumer(cluster, ConsumerSettings(isolation=isolation)) as consumer:
+    async with Consumer(cluster, ConsumerSettings(isolation=isolation, decompress=False)) as consumer:
         consumer.assign({at: Bound("offset", spans[at][0]) for at in ends})
         consumer.stop_at(ends)
         while not consumer.finished:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from kcli.admin.groups import progress_of
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
 from kcli.lag.recording import read
@@ -44,13 +45,18 @@ def _narrow(plan: Plan, shot: Snapshot) -> None:
     shot.groups = [
         one
         for one in shot.groups
-        if (not plan.groups or one.described.group in plan.groups)
+        if (one.described.group in plan.groups if plan.groups else asked(plan, one.described.group))
         and (not states or one.described.state.lower() in states)
     ]
     for one in shot.groups:
         one.samples = [sample for sample in one.samples if not topics or sample.topic in topics]
     if plan.groups:
         shot.failed = {name: error for name, error in shot.failed.items() if name in plan.groups}
+
+
+def asked(plan: Plan, group: str) -> bool:
+    """Is a group of those that a line without names means?"""
+    return plan.values["internal"] or progress_of(group) is None
 
 
 def _opened(path: str) -> AbstractContextManager[Iterable[bytes]]:

@@ -44,7 +44,7 @@ def _partition(look: Look, one: Standing, when: str) -> Row:
 def _topic(one: GroupStanding, when: str) -> Row:
     total = one.total
     head = {"group": total.group, "topic": total.topic, "partitions": total.partitions}
-    return {**head, **figures(total), **_over_time(one), "time": when, "status": one.status}
+    return {**head, **figures(total), **_over_time(one), "time": when, **_standing(one)}
 
 
 def _group(one: GroupStanding, when: str) -> Row:
@@ -57,7 +57,11 @@ def _group(one: GroupStanding, when: str) -> Row:
         "partitions": total.partitions,
         "coordinator": described.coordinator,
     }
-    return {**head, **figures(total), **_over_time(one), "time": when, "status": one.status}
+    return {**head, **figures(total), **_over_time(one), "time": when, **_standing(one)}
+
+
+def _standing(one: GroupStanding) -> Row:
+    return {"status": one.status, "stuck_partitions": one.stuck}
 
 
 def _over_time(one: Standing | GroupStanding) -> Row:

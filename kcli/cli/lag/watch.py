@@ -19,7 +19,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.escape import put
 from kcli.lag.history import History
 from kcli.lag.promise import Promise
-from kcli.lag.watch import Look, Watch, pause
+from kcli.lag.watch import DATED, Look, Watch, pause
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ def watch_of(plan: Plan, cluster: Cluster) -> Watch:
     values = plan.values
     return Watch(
         cluster, plan.groups, plan.history(), states=values["states"], topics=values["topics"],
-        isolation=values["isolation"] or "read_uncommitted", exact=plan.exact,
+        isolation=values["isolation"] or "read_uncommitted", exact=plan.exact or plan.watch,
+        most=None if plan.exact else DATED, own=values["internal"],
     )  # fmt: skip
 
 
@@ -142,7 +143,7 @@ async def _looks(
     tried again; the first one raises, and so does every one that an assertion without a --timeout rests on. With one,
     the last look is when that is over, and a look that brokers hold up is not waited for much longer."""
     watch = watch_of(plan, cluster)
-    seen = 0
+    seen, said = 0, Said()
     until = None if plan.timeout is None else monotonic() + plan.timeout
     while not stop.asked:
         try:
@@ -154,11 +155,13 @@ async def _looks(
         except KcliError as problem:
             if not seen or (plan.promise is not None and plan.timeout is None):
                 raise
-            complain(str(problem))
+            for sentence in said.news([str(problem)]):
+                complain(sentence)
             lost()
             look = None
         if look is not None:
             seen += 1
+            said.news([])
             yield look
         if plan.looks is not None and seen >= plan.looks:
             return
@@ -172,8 +175,9 @@ async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
     """What was read to stdout, a line a look; a look that fails is said, and does not end the recording."""
     from kcli.lag.recording import line
 
+    said = Said()
     async for look in looks:
-        problems(plan, look)
+        problems(plan, look, said)
         put(line(look.time, look.snapshot))
         sys.stdout.flush()
     return DONE
@@ -183,7 +187,7 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
     """Show each look of a watch, or the last of an assertion; the exit code."""
     from kcli.cli.lag.screen import Screen
 
-    screen = Screen(plan)
+    screen, said = Screen(plan), Said()
     began: float | None = None
     code = DONE
     last: Look | None = None
@@ -191,7 +195,7 @@ async def _judge(plan: Plan, stop: Stop, looks: AsyncIterator[Look]) -> int:
         async for look in looks:
             last = look
             began = look.time if began is None else began
-            problems(plan, look)
+            problems(plan, look, said)
             if plan.watch:
                 screen.show(look)
             if plan.promise is None:
@@ -224,12 +228,25 @@ def unread(look: Look) -> bool:
     return bool(look.failed or look.brokers or any(group.total.unknown for group in look.groups))
 
 
-def problems(plan: Plan, look: Look) -> None:
+class Said:
+    """What was said of the look before: what is still so is not said again."""
+
+    def __init__(self) -> None:
+        self._before: set[str] = set()
+
+    def news(self, sentences: list[str]) -> list[str]:
+        """Those that were not among the last ones."""
+        new = [one for one in dict.fromkeys(sentences) if one not in self._before]
+        self._before = set(sentences)
+        return new
+
+
+def problems(plan: Plan, look: Look, said: Said) -> None:
     """What could not be read, and what happened, on stderr."""
-    for about, error in look.failed.items():
-        complain(str(error) if about in str(error) else f"{about}: {error}")
-    for node, error in look.brokers.items():
-        complain(f"broker {node} did not list its groups: {error}")
+    wrong = [str(error) if about in str(error) else f"{about}: {error}" for about, error in look.failed.items()]
+    wrong += [f"broker {node} did not list its groups: {error}" for node, error in look.brokers.items()]
+    for sentence in said.news(wrong):
+        complain(sentence)
     if plan.values["quiet"] or not plan.watch:
         return
     for event in look.events:
@@ -254,7 +271,7 @@ def text_of(plan: Plan, look: Look, *, first: bool) -> str:
 
         return dumps(whole(made), ensure_ascii=False, separators=(",", ":")) + "\n"
     text = render(made, plan.format)
-    if plan.format in ("csv", "tsv") and not first:
+    if plan.format in ("csv", "csv-safe", "tsv") and not first:
         return text.partition("\n")[2]
     if plan.format == "table" and not first:
         return "\n" + text

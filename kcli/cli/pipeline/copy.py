@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.option import Values
     from kcli.client import Client
+    from kcli.pipeline.jobs.bad import BadRows
     from kcli.pipeline.jobs.work import Action, Stream
     from kcli.pipeline.progress_sum import Progress
 
@@ -31,6 +32,7 @@ class Copying(Job):
 
     name = "copy"
     verb = "copied"
+    _bad: BadRows | None = None
 
     def __init__(self, frame: Frame, source: str, destination: str) -> None:
         values = frame.values
@@ -114,6 +116,7 @@ class Copying(Job):
         else:
             options = source.options(self._columns(), progress=progress)
             options |= {"keyFormat": "binary", "valueFormat": "binary"}
+            options["columns"] = ",".join(self._columns())
             for name in ("keySchema", "valueSchema"):
                 options.pop(name, None)
             if stop_file is not None:
@@ -160,15 +163,15 @@ class Copying(Job):
         values = self.frame.values
         texts = [values["select"] or "", *values["sql_where"]]
         wanted = {*columns_for(texts, everything=False, headers=True), *RECORD} if any(texts) else set(RECORD)
-        if self.exactly_once:
-            wanted |= {"topic", "offset"}
+        if self.exactly_once or self.input.schemed:
+            wanted |= {"topic", "offset"}  # of the latter errors say where they are
         return [name for name in (*COLUMNS, "headers") if name in wanted]
 
     def _mapped(self, frame: DataFrame) -> DataFrame:
         """The rows that are wanted, as records. A condition may look into values; what is sent on are their bytes."""
         from kcli.pipeline.exactly_once import SOURCE as PROVENANCE
         from kcli.pipeline.exactly_once import provenance
-        from kcli.pipeline.jobs.frames import chosen, decoded
+        from kcli.pipeline.jobs.frames import chosen, decoded, placed
         from kcli.pipeline.jobs.records import as_records
 
         values = self.frame.values
@@ -183,12 +186,25 @@ class Copying(Job):
         if self.exactly_once:
             frame, keep = provenance(frame), (*keep, *PROVENANCE)
             select = select if values["select"] is None else f"{select}, {', '.join(PROVENANCE)}"
-        return as_records(chosen(decoded(frame, self.input.formats), values["sql_where"], select), keep=keep)
+        where, null_bad = values["sql_where"], self.input.null_bad
+        if null_bad:
+            from kcli.pipeline.jobs.bad import BadRows
+
+            frame, where = placed(frame, where)
+            self._bad = BadRows(decoded(frame, self.input.formats, null_bad=True))
+            frame = self._bad.frame
+        else:
+            frame = decoded(frame, self.input.formats)
+        return as_records(chosen(frame, where, select), keep=keep)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Everything was acknowledged."""
         stood = work.look()
         return Outcome(records=self._sink.rows if stood is None else stood.rows)
+
+    def bad_rows(self) -> int:
+        """What was counted."""
+        return self._bad.rows if self._bad is not None else 0
 
     def half(self, seen: Progress) -> str:
         """What is in the topic of a batch that did not end well."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.cli.pipeline.command import PACKAGES, Frame
+from kcli.cli.pipeline.pinned import Pinned
 from kcli.cli.pipeline.run import Job, Outcome, drive
 from kcli.cli.pipeline.source import Source
 from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kcli.cli.option import Values
+    from kcli.pipeline.jobs.bad import BadRows
     from kcli.pipeline.jobs.work import Action, Stream
     from kcli.pipeline.progress_sum import Progress
 
@@ -29,6 +31,7 @@ class Exporting(Job):
 
     name = "export"
     verb = "exported"
+    _bad: BadRows | None = None
 
     def __init__(self, frame: Frame, topics: list[str], out: str) -> None:
         values = frame.values
@@ -72,33 +75,50 @@ class Exporting(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns and conditions looked up."""
+        from kcli.pipeline.jobs.bad import BadRows
         from kcli.pipeline.jobs.export import Export
-        from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load
+        from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 
         values, form, source = self.frame.values, self.form, self.input
-        source.schema_of(spark)
         text, streaming = form.form in TEXT, self.frame.streaming
+        pinned = source.schema_of(spark, self._pinned if streaming else None)
         texts = [values["select"] or "", *values["sql_where"], *form.partition_by]
         columns = columns_for(texts, everything=values["select"] is None, headers=form.form != "csv")
         stop_file = stop_file_of(self._checkpoint) if streaming else None
         if self.frame.connector == "jvm":
             frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
-            frame, stop_file = as_ours(frame, columns, source.formats, text=text), None
+            errors = [f"{part}Error" for part in source.schemed if part in columns] if source.null_bad else []
+            frame = as_ours(frame, [*columns, *errors], source.formats, text=text, null_bad=source.null_bad)
+            stop_file = None
         else:
             options = source.options(columns, progress=progress, text=text)
             if stop_file is not None:
                 options["stopFile"] = str(stop_file)
             frame = load(spark, "kcli", options, streaming=streaming)
-        frame = chosen(frame, values["sql_where"], values["select"], form.partition_by)
+        where = values["sql_where"]
+        if source.null_bad:
+            frame, where = placed(frame, where)
+            self._bad = BadRows(frame)
+            frame = self._bad.frame
+        frame = chosen(frame, where, values["select"], form.partition_by)
         self._export = Export(frame, form)
+        if pinned is not None:
+            pinned.keep()
         if not streaming:
             return self._export.batch(self.folder.target, self.folder.spark_mode)
         return self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
+
+    def _pinned(self) -> Pinned:
+        return Pinned(self._checkpoint)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """The folder gets its name."""
         stood = work.look()
         return Outcome(records=self._export.rows if stood is None else stood.rows, bytes=self.folder.settle())
+
+    def bad_rows(self) -> int:
+        """What was counted."""
+        return self._bad.rows if self._bad is not None else 0
 
     def undo(self) -> None:
         """Away with what is half written."""

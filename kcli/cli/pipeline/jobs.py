@@ -116,8 +116,8 @@ def row_of(entry: Entry) -> dict[str, Any]:
     running = entry.state == "running"
     return {
         "id": entry.id, "name": entry.name, "state": entry.state, "mode": entry.mode, "source": entry.source,
-        "destination": entry.destination, "records": entry.rows, "rate": round(entry.rate, 1) if running else None,
-        "lag": entry.lag if entry.lag >= 0 else None,
+        "destination": entry.destination, "records": entry.rows, "bad": entry.bad,
+        "rate": round(entry.rate, 1) if running else None, "lag": entry.lag if entry.lag >= 0 else None,
         "seconds": round((time() if running else entry.told) - entry.begun, 1),
         "command": entry.command, "batch": entry.batch if entry.batch >= 0 else None, "done": entry.done,
         "span": entry.total if entry.total >= 0 else None, "pid": entry.pid, "begun": _time(entry.begun),

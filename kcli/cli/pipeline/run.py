@@ -10,9 +10,11 @@ import os
 import signal
 from time import monotonic, sleep
 
-from kcli.cli.loop import INTERRUPTED, SIGNALS
+from kcli import watchdog
+from kcli.cli.loop import INTERRUPTED, SIGNALS, ended_by
 from kcli.cli.pipeline.progress import Watch, human_size, rows_of
 from kcli.errors import KcliError, UsageError
+from kcli.private import private
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -35,10 +37,12 @@ POLL = 0.1  # seconds
 
 
 class Outcome(Value):
-    """What a job did. `records` is what was written, -1 where nobody counted."""
+    """What a job did. `records` is what was written, -1 where nobody counted; `bad` are those that did not fit their
+    format and are null."""
 
     records: int = -1
     bytes: int = -1
+    bad: int = 0
 
 
 class Job:
@@ -67,6 +71,10 @@ class Job:
         """After a good end, also of a stream that drained: make it last."""
         return Outcome(records=seen.whole.rows)
 
+    def bad_rows(self) -> int:
+        """After a batch: the records that did not fit their format and are null."""
+        return 0
+
     def undo(self) -> None:
         """After any other end of a batch: leave nothing behind."""
 
@@ -85,6 +93,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.asked = 0
+        self.by = 0  # the first signal
         self.session: Session | None = None
         self._before: list[tuple[signal.Signals, Any]] = []
 
@@ -96,7 +105,9 @@ class Signals:
         known = [number for number, _ in self._before]
         self._before += [(number, signal.getsignal(number)) for number in SIGNALS if number not in known]
         for number in SIGNALS:
-            signal.signal(number, self._heard)
+            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
+                signal.signal(number, self._heard)
+        watchdog.heed(3)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -105,11 +116,15 @@ class Signals:
             signal.signal(number, handler or signal.SIG_DFL)
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
+        watchdog.turned()
+        if number == signal.SIGHUP and self.asked:
+            return  # a terminal that goes is told of twice
+        self.by = self.by or number
         self.asked += 1
         if self.asked >= 3:
             if self.session is not None:
                 self.session.kill()
-            os._exit(INTERRUPTED)
+            os._exit(128 + number)
 
 
 def drive(frame: Frame, job: Job) -> int:
@@ -131,7 +146,8 @@ def drive(frame: Frame, job: Job) -> int:
                 spark = session.start()
             signals.session = session
             signals.listen()
-            return Run(frame, job, watch, signals, registered).through(job.begin(spark, live.address), live)
+            code = Run(frame, job, watch, signals, registered).through(job.begin(spark, live.address), live)
+            return ended_by(signals.by, code)
         except KcliError as problem:
             if "unresolved dependency: " in str(problem):
                 raise _unresolved(str(problem)) from problem
@@ -159,7 +175,7 @@ def _keep(problem: Exception, log: Path) -> None:
     """The whole of what was raised, into the log: the sentence names it."""
     import traceback
 
-    with log.open("a", encoding="utf-8", errors="replace") as out:
+    with open(log, "a", encoding="utf-8", errors="replace", opener=private) as out:
         out.write("".join(traceback.format_exception(problem)))
 
 
@@ -225,6 +241,8 @@ class Run:
                 self.watch.close()
                 return self._interrupted(Outcome())
             outcome = self.job.finish(work, self.seen)
+            outcome.bad = self.job.bad_rows() if self.stood is None else self.stood.bad
+            self.registered.tell(bad=outcome.bad)
             done = True
             self.watch.at(self.seen, self.stood, (0, 0), last=True)
             self.watch.close()
@@ -262,7 +280,7 @@ class Run:
         whole = seen.whole
         self.registered.tell(rows=whole.rows, rate=whole.rate, done=whole.done, total=whole.total)
         if look is not None:
-            self.registered.tell(batch=look.batch, lag=look.lag)
+            self.registered.tell(batch=look.batch, lag=look.lag, bad=look.bad)
 
     def _say(self, asked: int) -> None:
         if self.frame.quiet:
@@ -282,10 +300,16 @@ class Run:
             say(f"interrupted: {known if self.frame.streaming else self.job.half(self.seen)}")
         return INTERRUPTED
 
+    def _say_bad(self, bad: int) -> None:
+        if bad and not self.frame.quiet:
+            many = f"{bad:,} records do" if bad > 1 else "1 record does"
+            say(f"{many} not fit the format of its key or value, which is null now (--on-bad null)")
+
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
             say("it was done before it could be cancelled")
         self.registered.end("done")
+        self._say_bad(outcome.bad)
         self._report(outcome, "done")
         watched = (os.isatty(2) and not self.job.prints) or self.frame.connection.verbose
         if watched and not self.frame.quiet:
@@ -314,7 +338,7 @@ class Run:
         made.rows["jobs"] = [
             {
                 "name": self.job.name, "state": state, "source": self.job.source, "destination": self.job.destination,
-                "records": records, "bytes": outcome.bytes if outcome.bytes >= 0 else None,
+                "records": records, "bad": outcome.bad, "bytes": outcome.bytes if outcome.bytes >= 0 else None,
                 "seconds": round(seconds, 3), "rate": round((records or 0) / seconds, 1) if seconds else 0.0,
                 "lag": self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
                 "checkpoint": self.job.checkpoint or None,

@@ -114,6 +114,12 @@ VALUE_SCHEMA = Option(
     metavar="DDL",
     help="Of --value-format: 'id BIGINT, user STRUCT<name: STRING>'. JSON's is else taken from the newest records.",
 )
+ON_BAD = Option(
+    name="on_bad",
+    flags=("--on-bad",),
+    choices=("fail", "null"),
+    help="A key or value that does not fit its format: fail (default), or null and count it.",
+)
 FAIL_ON_DATA_LOSS = Option(
     name="skip_lost", flags=("--skip-lost",), kind="flag", help="Read on where records aged out before they were read."
 )
@@ -127,6 +133,6 @@ SPLIT = Option(
 )
 SOURCE = (
     TOPIC, PARTITIONS, OFFSET, *TIMES[:2], COMMITTED, KEY_FORMAT, VALUE_FORMAT, KEY_SCHEMA, VALUE_SCHEMA,
-    FAIL_ON_DATA_LOSS, SPLIT,
+    ON_BAD, FAIL_ON_DATA_LOSS, SPLIT,
 )  # fmt: skip
 """What is read of topics, and as what."""

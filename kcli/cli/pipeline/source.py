@@ -8,16 +8,17 @@ import json
 
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, held_back
 from kcli.cli.pipeline.command import cluster_options, jvm_options
-from kcli.errors import UsageError
+from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from kcli.cli.option import Values
     from kcli.cli.pipeline.command import Frame
+    from kcli.cli.pipeline.pinned import Pinned
     from kcli.client import Client
 
     Span = dict[TopicPartition, tuple[int, int]]
@@ -44,6 +45,10 @@ class Source:
         self.sizes: dict[TopicPartition, float] = {}
         self.samples: list[bytes] = []
         self._formats = {part: self._format(part) for part in ("key", "value")}
+        on_bad = frame.values.get("on_bad")
+        if on_bad is not None and not self.schemed:
+            raise UsageError("--on-bad goes with --value-format or --key-format json or msgpack")
+        self.null_bad = on_bad == "null"
         given = self.selection.range
         if frame.streaming and given.stop is not None:
             raise UsageError(f"--{frame.mode} goes on without end; a range that stops is for --batch")
@@ -61,6 +66,11 @@ class Source:
         if form in SCHEMED and not schema and (part, form) != ("value", "json"):
             raise UsageError(f"--{part}-format {form} takes --{part}-schema, such as 'id BIGINT, name STRING'")
         return form, schema
+
+    @property
+    def schemed(self) -> list[str]:
+        """Which of key and value have typed columns."""
+        return [part for part, (form, _) in self._formats.items() if form in SCHEMED]
 
     @property
     def label(self) -> str:
@@ -90,6 +100,8 @@ class Source:
         places = await selection.some_places(client.cluster)
         given = selection.range
         whole = given.stop in (None, LATEST) and not self.frame.streaming  # who names an end is told of no other
+        if given.start is not None and given.start.kind == "offset":
+            await self._in_log(client, given.start.value, places)
         logs = await selection.log_ends(client.cluster, places) if whole else {}
         self.span = await selection.span(client.cluster, places, given.start or EARLIEST, given.stop or LATEST)
         self.topics = list(dict.fromkeys(at.topic for at in places))
@@ -99,11 +111,25 @@ class Source:
 
             say(said)
 
+    async def _in_log(self, client: Client, offset: int, places: Sequence[TopicPartition]) -> None:
+        """Raise KcliError for an offset to start at that is behind the end of every log: nothing would be read."""
+        from kcli.consumer.offsets import list_offsets
+        from kcli.pipeline.places import LATEST as END
+
+        found = await list_offsets(client.cluster, dict.fromkeys(places, END))
+        logs = {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
+        if logs and all(end < offset for end in logs.values()) and not self.frame.values["skip_lost"]:
+            at, end = max(logs.items(), key=lambda one: one[1])
+            where = f"{at.topic}[{at.partition}]" + (", the longest of its partitions," if len(logs) > 1 else "")
+            raise KcliError(f"-o {offset}: {where} ends at {end}: there is nothing to read from offset {offset} on")
+
     def options(self, columns: Sequence[str], *, progress: str, text: bool = False) -> dict[str, str]:
         """The options of kcli's source. With `text` keys and values are strings where nothing else was said."""
         values, streaming = self.frame.values, self.frame.streaming
         found = cluster_options(self.frame.connection) | self._range(streaming)
-        found["columns"] = ",".join(columns)
+        errors = [f"{part}Error" for part in self.schemed if part in columns] if self.null_bad else []
+        found["columns"] = ",".join([*columns, *errors])
+        found["onBad"] = "null" if self.null_bad else "fail"
         found["includeHeaders"] = str("headers" in columns).lower()
         found["progressAddr"] = progress
         found["kafka.isolation.level"] = self.selection.settings.isolation
@@ -157,12 +183,28 @@ class Source:
             found.setdefault(at.topic, []).append(at.partition)
         return json.dumps(found)
 
-    def schema_of(self, spark: Any) -> None:
-        """Take the schema of JSON values from the samples, where none was given. Raises UsageError for none."""
+    def schema_of(self, spark: Any, pinned: Callable[[], Pinned] | None = None) -> Pinned | None:
+        """Take the schema of JSON values from the samples, where none was given; of a stream the first run's counts.
+        Raises UsageError for none, SchemaChanged where it is not that of the first run."""
         from kcli.pipeline.jobs.frames import json_schema
 
-        if self._formats["value"] == ("json", ""):
+        form, given = self._formats["value"]
+        if form != "json" or (given and pinned is None):
+            return None
+        if pinned is None:
             self._formats["value"] = ("json", json_schema(spark, self.samples))
+            return None
+        kept, taken, problem = pinned(), None, None
+        if not given:
+            try:
+                taken = json_schema(spark, self.samples)
+            except UsageError as none:
+                problem = none
+        schema = kept.settled(spark, self.label, taken, given)
+        if not schema and problem is not None:
+            raise problem
+        self._formats["value"] = ("json", schema)
+        return kept
 
     def as_text(self) -> None:
         """Values are strings, whatever was said of them."""

@@ -7,7 +7,7 @@ TOP = ("name", "mode", "trigger", "checkpoint", "profile", "bootstrap", "propert
 SOURCE = {
     "topic": "", "from": "offset", "partitions": "partitions", "isolation": "isolation", "key-format": "key_format",
     "value-format": "value_format", "key-schema": "key_schema", "value-schema": "value_schema",
-    "min-partitions": "min_partitions", "skip-lost": "skip_lost",
+    "min-partitions": "min_partitions", "skip-lost": "skip_lost", "on-bad": "on_bad",
 }  # fmt: skip
 SINK = {
     "topic": "into", "files": "out", "format": "to", "partition-by": "partition_by", "compression": "compression",
@@ -27,5 +27,6 @@ CHOICES = {
     "mode": ("batch", "once", "continuous"), "to": ("parquet", "json", "csv", "orc"),
     "key_format": ("binary", "string", "json", "msgpack"), "value_format": ("binary", "string", "json", "msgpack"),
     "format": ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain"), "connector": ("kcli", "jvm"),
+    "on_bad": ("fail", "null"),
     "isolation": ("read_committed", "read_uncommitted"), "output_mode": ("append", "update", "complete"),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.outputs import Output, output_of
+from kcli.cli.pipeline.pinned import Pinned
 from kcli.cli.pipeline.run import Job, Outcome, drive
 from kcli.cli.pipeline.source import Source
 from kcli.errors import UsageError
@@ -35,6 +36,7 @@ class Querying(Job):
 
     name = "sql"
     verb = "wrote"
+    _pinned: Pinned | None = None
 
     def __init__(self, frame: Frame, steps: Sequence[Step], each: Mapping[str, Values] | None = None) -> None:
         self.frame = frame
@@ -106,14 +108,18 @@ class Querying(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The statements, or the query that they describe."""
-        return self.output.begin(self._script(spark, progress), spark)
+        self._running = self._script(spark, progress)
+        return self.output.begin(self._running, spark)
 
     def _script(self, spark: SparkSession, progress: str) -> Script:
         from kcli.pipeline.jobs.query import Script
 
         watermark = self.frame.values["watermark"]
+        views = [self._view(one, spark, progress) for one in self.sources]
+        if self._pinned is not None:
+            self._pinned.keep()
         return Script(
-            spark, [self._view(one, spark, progress) for one in self.sources], self.steps,
+            spark, views, self.steps,
             streaming=self.frame.streaming, topics=self.topics,
             watermark=None if watermark is None else ("timestamp", watermark),
         )  # fmt: skip
@@ -129,26 +135,38 @@ class Querying(Job):
             columns.append("timestamp")
         (topic,) = source.topics
         if self.frame.connector == "jvm":
+            errors = [f"{part}Error" for part in source.schemed if part in columns] if source.null_bad else []
             return View(
-                topic=topic, form="kafka", options=source.jvm_options(), columns=tuple(columns), formats=source.formats
-            )
+                topic=topic, form="kafka", options=source.jvm_options(), columns=(*columns, *errors),
+                formats=source.formats, null_bad=source.null_bad,
+            )  # fmt: skip
         options = source.options(columns, progress=progress, text=True)
         if self.output.stop_file is not None:
             options["stopFile"] = str(self.output.stop_file)
-        return View(topic=topic, options=options)
+        return View(topic=topic, options=options, null_bad=source.null_bad)
 
     def _typed(self, source: Source, spark: SparkSession) -> None:
         """The schema of JSON, by the newest records; beside others a topic without JSON stays text."""
         try:
-            source.schema_of(spark)
+            source.schema_of(spark, self._pin if self.frame.streaming and self.writes_to else None)
         except UsageError:
             if len(self.sources) == 1:
                 raise
             source.as_text()
 
+    def _pin(self) -> Pinned:
+        """What is kept beside the checkpoint, once for all topics."""
+        if self._pinned is None:
+            self._pinned = Pinned(self.output.checkpoint or "")
+        return self._pinned
+
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """What was written is made to last."""
         return self.output.finish(work, seen)
+
+    def bad_rows(self) -> int:
+        """What was counted."""
+        return self._running.bad
 
     def undo(self) -> None:
         """Away with what is half written."""

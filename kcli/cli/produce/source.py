@@ -101,8 +101,11 @@ def _open(path: str) -> int:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     import signal
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    ours = [(number, signal.signal(number, signal.SIG_DFL)) for number in numbers]
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ours = [(number, signal.getsignal(number)) for number in numbers]
+    for number, handler in ours:
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     finally:

@@ -12,7 +12,7 @@ from kcli.admin.log_dirs import log_dirs
 from kcli.admin.throttles import DISK_RATE, clear_throttles, set_throttle
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
-from kcli.cli.loop import INTERRUPTED
+from kcli.cli.loop import INTERRUPTED, ended_by
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ async def _begun(
                 values,
                 f"interrupted: {plural(len(left), 'replica')} still on the way; kcli logdirs replicas shows them",
             )
-            return INTERRUPTED
+            return ended_by(stop.by, INTERRUPTED)
     if left:
         say(values, f"{plural(len(left), 'replica')} on the way; kcli logdirs replicas shows them")
     return None

@@ -112,7 +112,7 @@ async def from_options(cluster: Cluster, plan: Plan, document: Document, values:
             values,
             f"{plural(len(moving), 'partition')} on the way already, such as {about(moving[0])}: not in this plan",
         )
-    some = {at: plan.everything[at] for at in found if at not in plan.ongoing}
+    some = {at: plan.everything[at] for at in found if at not in plan.ongoing and at in plan.everything}
     for node, count in sorted(Counter(node for brokers in some.values() for node in brokers).items()):
         if node not in plan.racks:
             say(values, f"WARNING: broker {node} is not there; its {plural(count, 'replica')} would be made elsewhere")

@@ -15,7 +15,7 @@ from kcli.admin.reassignments import about, alter_reassignments, list_reassignme
 from kcli.admin.topics import Topic, describe_topics
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
-from kcli.cli.loop import INTERRUPTED
+from kcli.cli.loop import INTERRUPTED, ended_by
 from kcli.cli.progress import Progress
 from kcli.cli.reassign.throttle import clean
 from kcli.cli.render import human_time
@@ -108,7 +108,7 @@ class Watch:
         moving = [row for row in rows.values() if row["result"] == "moving"]
         if moving and self._stop.asked:
             await self._interrupted(document, rows, topics)
-            return INTERRUPTED
+            return ended_by(self._stop.by, INTERRUPTED)
         if not self._values.get("keep_throttle"):
             quiet = bool(moving)
             await clean(self._cluster, self._values, document, topics, quiet=quiet, known=self.throttled)

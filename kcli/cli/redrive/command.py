@@ -9,6 +9,7 @@ from time import monotonic
 from kcli.cli import text
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, finished
 from kcli.cli.copy.command import answered, rate_of, say
+from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
@@ -91,7 +92,7 @@ class Plan(Selection):
 def run(values: Values) -> int:
     """Redrive. Returns the exit code."""
     plan = Plan(values)
-    return run_loop(lambda stop: _redrive(plan, stop))
+    return with_document(lambda: run_loop(lambda stop: _redrive(plan, stop)), "redrive", plan.format)
 
 
 async def _redrive(plan: Plan, stop: Stop) -> int:

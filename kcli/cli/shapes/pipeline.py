@@ -68,6 +68,7 @@ SHAPES: tuple[Shape, ...] = (
                     column("source", "string", "What was read."),
                     column("destination", "string", "Where it went."),
                     column("records", "integer", "Records written; null when nobody counted.", null=True),
+                    column("bad", "integer", "Records of which a key or value is null because it did not fit."),
                     column("bytes", "integer", "Bytes of the files; null for topics.", null=True),
                     column("seconds", "number", "How long it took, with Spark running."),
                     column("rate", "number", "Records per second."),

@@ -13,6 +13,7 @@ _JOB = (
     column("source", "string", "What is read."),
     column("destination", "string", "Where it goes."),
     column("records", "integer", "Records read."),
+    column("bad", "integer", "Keys and values that did not fit their format and are null.", table=False),
     column("rate", "number", "Records read per second, while it runs.", null=True),
     column("lag", "integer", "Records not yet read; null in a batch.", null=True),
     column("seconds", "duration", "How long it ran, or has run."),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Column(Frozen):
-    """One column. `kind` is string, integer, number, duration (seconds), boolean, strings, integers or object (string
-    to string)."""
+    """One column. `kind` is string, integer, number, duration (seconds), moment (ms since the epoch), boolean, strings,
+    integers or object (string to string)."""
 
     name: str = ""
     kind: str = "string"
@@ -100,6 +100,8 @@ BEYOND = column(
 MEMBERS = column("members", "integer", "Members that own a partition counted here.")
 HOSTS = column("hosts", "strings", "Where those members run.")
 NO_COMMITS = column("no_commit", "integer", "Partitions without a commit.", table=False)
+ALIKE = column("status_partitions", "integer", "Partitions that have this status.", table=False)
+STUCK = column("stuck_partitions", "integer", "Partitions that are stuck.", table=False)
 STATE = column("state", "string", "State of the group; null when the broker is too old to say.", null=True)
 TYPE = column("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
 
@@ -136,6 +138,7 @@ _LAG_TOPIC = (
     LOST,
     BEYOND,
     NO_COMMITS,
+    ALIKE,
 )
 _LAG_GROUP = (
     GROUP,
@@ -154,6 +157,7 @@ _LAG_GROUP = (
     BEYOND,
     NO_COMMITS,
     column("coordinator", "integer", "Id of the coordinating broker.", table=False),
+    ALIKE,
 )
 
 
@@ -163,10 +167,10 @@ def _over_time(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     for column in columns:
         if column.name == "status":
             made += [*RATES, STATUS_OVER_TIME]
-        else:
+        elif column is not ALIKE:
             hidden = ("member_id", "topics", "partitions", "type")
             made.append(column.replace(table=column.table and column.name not in hidden))
-    return (*made, *OVER_TIME)
+    return (*made, *OVER_TIME, *((ALIKE, STUCK) if ALIKE in columns else ()))
 
 
 _TOPIC_FACTS = (
@@ -238,7 +242,7 @@ _OFFSETS_AT = (
     column(
         "at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True, sparse=True
     ),
-    column("at_timestamp", "integer", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
+    column("at_timestamp", "moment", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
 )
 _OFFSETS_GROUP = (
     column("committed", "integer", "Committed offset of --group.", null=True, sparse=True),

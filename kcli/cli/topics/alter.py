@@ -8,6 +8,7 @@ from kcli.admin.partitions import grow_topics
 from kcli.admin.topics import Topic, describe_topics
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.configs import undo as configs_undo
+from kcli.cli.configs.typed import mistyped, pair
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -42,6 +43,7 @@ def alter(values: Values) -> int:
         rows = document.rows["changes"] = _plan(there, count, changes, before)
         refused = {**await grow_topics(cluster, growing, dry_run=True)}
         checked = await alter_configs(cluster, changes, dry_run=True) if changes else {}
+        checked = await mistyped(cluster, changes, before, checked)
         checked |= bad(before)  # what is not known cannot be taken back
         _settle(rows, refused, checked, document, done="")
         open_rows = sum(row["result"] == "would change" for row in rows)
@@ -65,11 +67,9 @@ def alter(values: Values) -> int:
 
 def _operations(values: Values) -> list[Operation]:
     found = []
-    for pair in values["configs"]:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--config {pair}: expected KEY=VALUE")
-        found.append(Operation(name=name.strip(), how=SET, value=value))
+    for text in values["configs"]:
+        name, value = pair(text, "--config")
+        found.append(Operation(name=name, how=SET, value=value))
     found += [Operation(name=name, how=DELETE) for name in values["delete_configs"]]
     twice = {one.name for one in found if sum(other.name == one.name for other in found) > 1}
     if twice:

@@ -10,6 +10,7 @@ from kcli.admin.gather import bad, good
 from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, list_offsets
 from kcli.admin.topics import NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
 from kcli.cli.admin import answer, confirm, excluding, fail_all, missing, words_of
+from kcli.cli.configs.typed import pair
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import TopicPartition
 
@@ -105,6 +106,8 @@ def create(values: Values) -> int:
             elif values["if_not_exists"] and isinstance(made, BrokerError) and made.code is codes.TOPIC_ALREADY_EXISTS:
                 row["result"] = "exists"
             else:
+                if isinstance(made, BrokerError) and made.code is codes.INVALID_CONFIG:
+                    await _with_nearest(cluster, made, configs)
                 row["result"], row["error"] = "failed", str(made)
                 document.fail(made, one.topic)
         if not dry_run and not values["no_wait"]:
@@ -207,21 +210,28 @@ def facts(topic: Topic) -> Row:
 
 def _pattern(text: str | None) -> Callable[[str], object]:
     """Does a name match? Raises UsageError."""
-    import re
-
     if text is None:
         return lambda name: True
+    import re
+
+    from kcli.patterns import matcher
+
     try:
-        return re.compile(text).fullmatch
+        return matcher(re.compile(text), f"--match {text}", whole=True)
     except re.error as wrong:
         raise UsageError(f"--match {text}: {wrong}") from wrong
 
 
 def _configs(given: list[str]) -> dict[str, str]:
-    configs: dict[str, str] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not key or not equals:
-            raise UsageError(f"--config {text}: expected KEY=VALUE, such as retention.ms=86400000")
-        configs[key.strip()] = value
-    return configs
+    return dict(pair(text, "--config") for text in given)
+
+
+async def _with_nearest(cluster: Cluster, problem: BrokerError, configs: dict[str, str]) -> None:
+    """Put the config that was probably meant behind a refusal; any topic tells which there are."""
+    from kcli.admin.config_resources import Resource
+    from kcli.cli.configs.typed import hinted, nearest
+
+    wrong = next((name for name in configs if name in str(problem)), None)
+    there = next(iter(await describe_topics(cluster)), None)
+    if wrong is not None and there is not None:
+        hinted(problem, await nearest(cluster, Resource("topic", there), wrong))

@@ -70,7 +70,7 @@ Examples:
                 flags=("--config",),
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="A topic config. Repeatable.",
+                help="A topic config, also with a unit: retention.ms=7d. Repeatable.",
             ),
             Option(
                 name="if_not_exists", flags=("--if-not-exists",), kind="flag", help="A topic that exists is no failure."
@@ -133,7 +133,7 @@ Examples:
                 flags=("--config",),
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Set a topic config. Repeatable.",
+                help="Set a topic config, also with a unit: retention.ms=7d. Repeatable.",
             ),
             Option(
                 name="delete_configs",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,6 +12,12 @@ from kcli.cli.lag.watch import seconds
 from kcli.config.profiles import profile_names
 from kcli.errors import UsageError
 from kcli.nearest import did_you_mean
+from kcli.secret import HIDDEN, secretive
+
+DRIVER = "TEXTUAL_DRIVER"
+"""Who draws instead of a terminal, such as the browser of textual-serve."""
+SERVERS = ("bootstrap.servers", "metadata.broker.list")
+"""Properties that say what -b says."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +33,9 @@ def run(values: Values) -> int:
     window = seconds(values["window"], "--window") or 60.0
     if values["keys"]:
         return _print_keys()
-    settings = None if values["replay"] else Connection(values).client()
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    connection = None if values["replay"] else Connection(values)
+    settings = connection.client() if connection is not None else None
+    if not os.environ.get(DRIVER) and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal; for scripts: kcli lag --watch --format ndjson")
     _needs_textual()
     from kcli.tui.app import Dashboard
@@ -40,13 +49,15 @@ def run(values: Values) -> int:
     if words and place is None:
         raise UsageError(f"there is no place {words!r} in the dashboard; take one of: {NAMES}")
     session: Session
-    if settings is None:
+    if settings is None or connection is None:
         session = ReplaySession(Path(values["replay"]), window=window)
     else:
-        session = LiveSession(settings, interval=interval, window=window)
+        name = connection.profile.name if connection.profile is not None else ""
+        session = LiveSession(settings, name=name, aim=aim(values, connection), interval=interval, window=window)
 
     def other(name: str) -> Callable[[], Session]:
-        return lambda: LiveSession(connection_of(name).client(), name=name, interval=interval, window=window)
+        words = f"--profile {shlex.quote(name)}"
+        return lambda: LiveSession(connection_of(name).client(), name=name, aim=words, interval=interval, window=window)
 
     board = Dashboard(
         session,
@@ -58,6 +69,21 @@ def run(values: Values) -> int:
     )
     code = board.run()
     return (board.return_code or 0) if code is None else code
+
+
+def aim(values: Values, connection: Connection) -> str:
+    """What of a command line says which cluster it means, and how it is reached; passwords are left out."""
+    words = ["--profile", connection.profile.name] if connection.profile is not None else []
+    if connection.profile is None or values.get("bootstrap"):
+        words += ["-b", connection.servers()[1]]
+    if values.get("config_file"):
+        words += ["-F", values["config_file"]]
+    for one in values.get("properties") or []:
+        key = one.partition("=")[0].strip()
+        words += [] if key in SERVERS else ["-X", f"{key}={HIDDEN}" if secretive(key) else one]
+    for one in values.get("broker_map") or []:
+        words += ["--broker-map", one]
+    return shlex.join(words)
 
 
 def _needs_textual() -> None:
