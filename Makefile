@@ -5,17 +5,18 @@ BIN := $(VENV)/bin
 # "compat" puts the tree on the path as it is; the default way of an editable install costs 10 ms at every start
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
-# how many tests run side by side: those of a real Kafka mostly wait
-WORKERS ?= 2
-SPARK_LONG := $(patsubst %,tests/pipeline/test_%.py,cluster guarantees guarantees_exactly_once on_kafka checkpoint_reset commands delta \
-	example oracle stream sql)
+# how many tests run side by side: most of them wait, for a real Kafka or for a time-out
+WORKERS ?= 3
+PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+# pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
+unexport PYTHONDONTWRITEBYTECODE
 RECORDS := $(addprefix tests/,proto producer consumer share group serde sandbox interop cli kafka/test_main_job.py \
 	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py)
 LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/test_security.py
 
-.PHONY: demo test test-spark test-pure asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
+.PHONY: demo quick test test-spark test-pure alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
-$(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
+$(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable .
@@ -31,14 +32,26 @@ $(VENV)/.made-dev: $(VENV)/.made
 demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, the same bytes out, who lags
 	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
 
-test: $(VENV)/.made-dev  ## every test that takes less than a minute or so, against a real Apache Kafka where Java and Maven are
-	$(BIN)/python -m pytest tests -n $(WORKERS) --dist loadgroup $(addprefix --ignore ,$(SPARK_LONG))
+quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
+	KCLI_QUICK=1 $(PYTEST) tests -m 'not kafka and not spark and not terminal and not process' $(ARGS)
 
-test-spark: $(VENV)/.made-dev  ## the long ones of the pipeline: clusters of Spark, kills in mid-stream, every command on a real Kafka
-	$(BIN)/python -m pytest $(SPARK_LONG)
+test: $(VENV)/.made-dev  ## every test but those of Spark, against a real Apache Kafka where Java and Maven are
+	$(PYTEST) tests -m 'not spark' $(ARGS)
+
+test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
+	$(BIN)/python -m tests.suite tests/pipeline -m spark $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
-	KCLI_PURE_PYTHON=1 $(BIN)/python -m pytest $(RECORDS) -n $(WORKERS) --dist loadgroup
+	KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) $(ARGS)
+
+alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process of its own: no test needs another
+	$(BIN)/python -m tests.alone $(or $(FOLDER),tests)
+
+nightly: test test-spark test-pure  ## what is too long for every change, at most three hours
+	$(BIN)/python -m tests.producer.schedules 0 100000
+	$(BIN)/python -m tests.consumer.schedules 0 100000
+	CHAOS_SECONDS=3600 $(MAKE) chaos
+	$(MAKE) storm soak late
 
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
 	$(BIN)/python -m tests.asan
@@ -47,6 +60,7 @@ check: $(VENV)/.made-dev  ## lint, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.typing_ratchet
 	$(BIN)/lint-imports
 
 format: $(VENV)/.made-dev
@@ -60,8 +74,9 @@ schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against
 late: $(VENV)/.made-dev  ## the client's tests on an event loop that hears of its sockets late, at random; LATE_SEED (0) repeats
 	$(BIN)/python -m pytest -p tests.late $(addprefix tests/,$(LATE)) -n $(WORKERS) --dist loadgroup
 
-chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat
+chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat; then MUTATIONS (20000) runs against wrong answers
 	$(BIN)/python -m tests.kafka.chaos
+	$(BIN)/python -m tests.cli.mutated_commands
 
 storm: $(VENV)/.made-dev  ## members join and leave groups of a real Kafka every second for STORM_SECONDS (60) a protocol, STORM_SEED to repeat
 	$(BIN)/python -m tests.kafka.storm

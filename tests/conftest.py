@@ -1,14 +1,18 @@
-"""What holds for every test: in CI (CI=true) a skipped test is a failed run, because there nothing may be missing; and
-no test in which our client broke the rules of the protocol before a sandbox has passed (engine.md I)."""
+"""What holds for every test: in CI (CI=true) a skipped test is a failed run, because there nothing may be missing; no
+test in which our client broke the rules of the protocol before a sandbox has passed (engine.md I); and a test that uses
+a real component is marked with it (components.py)."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kcli.sandbox.sandbox import Sandbox
+from tests import components
+from tests.failures import Failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,18 +43,36 @@ def leaves_no_undo_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
-TOGETHER = ("kafka", "pipeline", "tui", "interop")
-"""Packages whose tests share something that is dear to start; with several workers (-n) one of them has it."""
+TOGETHER = ("kafka3", "kafka", "spark")
+"""Fixtures that are dear to start, the slowest first: with several workers (-n) one of them has all tests of each, and
+begins with them. Every other file is a group of its own."""
 
 
-@pytest.hookimpl(tryfirst=True)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--failures", metavar="FILE", help="write the tests that failed and their components to FILE as JSON"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(components.ProcessGuard())
+    if not hasattr(config, "workerinput"):
+        path = config.getoption("--failures")
+        config.pluginmanager.register(Failures(Path(path) if path else None))
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        package = item.nodeid.split("/")[1] if "/" in item.nodeid else item.nodeid
-        group = package if package in TOGETHER else item.nodeid.split("::")[0]
-        if "kafka3" in getattr(item, "fixturenames", ()):
-            group = "kafka3"  # three nodes of their own, beside those who want one
-        item.add_marker(pytest.mark.xdist_group(group))
+        components.mark(item)
+        item.add_marker(pytest.mark.xdist_group(group(item)))
+    items.sort(key=lambda item: TOGETHER.index(group(item)) if group(item) in TOGETHER else len(TOGETHER))
+
+
+def group(item: pytest.Item) -> str:
+    """The tests that one worker runs."""
+    fixtures = getattr(item, "fixturenames", ())
+    return next((fixture for fixture in TOGETHER if fixture in fixtures), item.nodeid.split("::")[0])
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from kcli.cli.app import COMMANDS
 from kcli.cli.completion.line import declared
+from tests.each import each
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs/administer.md").read_text()
@@ -53,7 +52,7 @@ def told() -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("command", sorted(commands()))
+@each("command", sorted(commands()))
 def test_every_command_that_administers_has_a_row(command: str) -> None:
     assert command in told()
 
@@ -62,7 +61,7 @@ def test_no_row_is_of_a_command_that_there_is_not() -> None:
     assert told().keys() - commands() <= {"raw"}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: re.sub(r"[`|]", "", row[0])[:50])
+@each("row", ROWS, ids=lambda row: re.sub(r"[`|]", "", row[0])[:50])
 def test_a_row_names_what_is_there(row: list[str]) -> None:
     assert len(row) == 5, row
     command, apis, files, tests, equivalent = row

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
+from tests.each import each
 
 ROWS = [row for row in vars(codes).values() if isinstance(row, ErrorCode)]
 
@@ -19,7 +18,7 @@ def test_every_number_of_kafka_4_3_is_there_once() -> None:
     assert all(vars(codes)[row.name] is row for row in ROWS)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@each("row", ROWS, ids=lambda row: row.name)
 def test_a_sentence_fits_behind_a_name(row: ErrorCode) -> None:
     assert row.text[0].islower()
     assert row.text[-1] not in ".!"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.each import each
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/connect.md").read_text()
@@ -13,7 +13,7 @@ MECHANISMS = ("none", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", 
 NAMED = sorted(set(re.findall(r"`((?:tests/\w+/)?test_\w+\.py)::(\w+)`", PAGE)))
 
 
-@pytest.mark.parametrize(("file", "name"), NAMED)
+@each(("file", "name"), NAMED)
 def test_a_test_that_the_page_names_is_there(file: str, name: str) -> None:
     path = ROOT / file if "/" in file else ROOT / "tests/kafka" / file
     assert re.search(rf"^(?:async )?def {name}\(", path.read_text(), re.MULTILINE), f"{file}::{name}"

@@ -20,6 +20,7 @@ from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, Produ
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.process
 async def test_A3_01_two_that_share_the_partitions_lose_nothing_and_end_with_their_commits_made() -> None:
     async with Sandbox(topics={"orders": 4}, rebalance_delay=0) as sandbox:
         settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))

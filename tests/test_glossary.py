@@ -6,10 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from kcli import codes
 from kcli.cli.shapes import shape as shapes
+from tests.each import each
 
 ROOT = Path(__file__).parent.parent
 ROWS = re.findall(r"^\| ([^|]+?) \| [^|]+? \| ?([^|]*?) ?\|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)[
@@ -56,22 +55,20 @@ def titles() -> list[tuple[str, str]]:
     return sorted({(one.name, c.name) for one in shapes.every() for part in one.sections for c in part.columns})
 
 
-@pytest.mark.parametrize(("shape", "column"), titles(), ids=lambda text: text)
+@each(("shape", "column"), titles(), ids=lambda text: text)
 def test_A4_28_a_column_title_is_a_word_of_the_glossary(shape: str, column: str) -> None:
     words = column.replace("_", " ")
     assert KNOWN.search(words) or words in PLAIN, f"{words!r} of {shape}"
     assert not WRONG.search(words)
 
 
-@pytest.mark.parametrize(("where", "text"), sentences(), ids=lambda text: text[:60])
+@each(("where", "text"), sentences(), ids=lambda text: text[:60])
 def test_A4_28_an_error_speaks_the_words_of_the_glossary(where: str, text: str) -> None:
     assert KNOWN.search(text), f"{where}: {text}"
     assert not WRONG.search(text), f"{where}: {text} says {WRONG.search(text)}"
 
 
-@pytest.mark.parametrize(
-    "code", [c for c in vars(codes).values() if isinstance(c, codes.ErrorCode)], ids=lambda code: code.name
-)
+@each("code", [c for c in vars(codes).values() if isinstance(c, codes.ErrorCode)], ids=lambda code: code.name)
 def test_A4_28_an_error_code_is_told_in_the_words_of_the_glossary(code: codes.ErrorCode) -> None:
     assert KNOWN.search(code.text), code.text
     assert not WRONG.search(code.text), code.text

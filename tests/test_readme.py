@@ -115,6 +115,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
         made.close()
 
 
+@pytest.mark.process
 @pytest.mark.timeout(300)
 def test_every_command_line_runs_and_ends_with_0(shell: Shell) -> None:
     lines = [line for line in command_lines() if not line.startswith("make ")]

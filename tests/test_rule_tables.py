@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
+
 ROOT = Path(__file__).parent.parent
 ROW = re.compile(r"^\| ([A-Z]\d*(?:\.\d\d|\d*)) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
 
@@ -31,7 +33,7 @@ def test_no_rule_is_left_out(doc: str) -> None:
     assert listed == REQUIRED[doc]
 
 
-@pytest.mark.parametrize(("rule", "what", "files", "tests"), ROWS)
+@each(("rule", "what", "files", "tests"), ROWS)
 def test_the_files_and_the_tests_of_a_rule_are_there(rule: str, what: str, files: str, tests: str) -> None:
     assert len(what.split()) >= 2
     for file in re.findall(r"`([^`]+)`", files):

@@ -18,6 +18,7 @@ KINDS: dict[str, Any] = {
     "string": str,
     "integer": int,
     "number": (int, float),
+    "moment": int,
     "duration": (int, float),
     "boolean": bool,
     "strings": list,

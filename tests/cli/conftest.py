@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.main import main
+from kcli.sandbox.thread import SandboxThread
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = itertools.count(1)
@@ -84,22 +83,12 @@ class Shell:
 
 
 @pytest.fixture(scope="session")
-def sandbox_process() -> Iterator[str]:
-    """The bootstrap address of a sandbox that runs in a process of its own."""
-    process = subprocess.Popen(
-        [*KCLI, "sandbox", "--port", "0", "--format", "json"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["bootstrap"]
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(20)
-        process.stdout.close()
+def bootstrap() -> Iterator[str]:
+    """The bootstrap address of a sandbox that all tests of a worker share."""
+    with SandboxThread(control=True) as sandbox:
+        yield sandbox.bootstrap
 
 
 @pytest.fixture
-def kcli(sandbox_process: str) -> Shell:
-    return Shell(sandbox_process)
+def kcli(bootstrap: str) -> Shell:
+    return Shell(bootstrap)

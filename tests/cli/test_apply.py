@@ -338,6 +338,22 @@ def test_an_export_is_of_some_sections_and_names_only(kcli: Kcli) -> None:
     assert list(some) == ["schema", "quotas"]
 
 
+def test_an_export_by_pattern_finds_something_or_says_so(kcli: Kcli) -> None:
+    kcli.apply(FILE, "--execute")
+    for pattern in ("^or", "^ord.rs$", "o*", "orders"):
+        some = json.loads(kcli("export", "--only", "topics", "--match", pattern, "--format", "json").out)
+        assert list(some["topics"]) == ["orders"]
+    none = kcli("export", "--match", "^cu")
+    assert (none.code, none.out) == (1, "")
+    assert none.err == "kcli: --match ^cu: nothing is named so; a name, a pattern such as orders-*, or ^REGEX\n"
+    part = kcli("export", "--match", "cu*", "--match", "orders", "--format", "json")
+    assert (part.code, list(json.loads(part.out)["topics"])) == (1, ["orders"])
+    assert part.err.startswith("kcli: --match cu*: nothing is named so")
+    wrong = kcli("export", "--match", "^(cu")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err.startswith("kcli: --match ^(cu: missing ), unterminated subpattern")
+
+
 GUARDED = """
 users:
   alice:

@@ -55,13 +55,14 @@ LINES = [
 
 
 @pytest.fixture(scope="module")
-def topic(sandbox_process: str) -> str:
-    kcli = Shell(sandbox_process)
+def topic(bootstrap: str) -> str:
+    kcli = Shell(bootstrap)
     name = kcli.topic()
     kcli.ok("produce", name, "--input", "json", stdin=b"".join(json.dumps(row).encode() + b"\n" for row in RECORDS))
     return name
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("line", LINES)
 def test_the_same_options_print_the_same_bytes(kcli: Shell, topic: str, line: str) -> None:
     words = shlex.split(line)
@@ -83,6 +84,7 @@ def test_Z_prints_null_for_nulls_only(kcli: Shell, topic: str) -> None:
     assert kcli.ok("consume", topic, "-e", "-Z", "-c", "3") == b"v1\nNULL\n\n"
 
 
+@pytest.mark.process
 def test_kcats_own_json_is_read_back(kcli: Shell, topic: str) -> None:
     theirs = subprocess.run(
         ["kcat", "-b", kcli.bootstrap, "-C", "-t", topic, "-e", "-q", "-J", "-c", "3"], capture_output=True, timeout=30

@@ -25,6 +25,7 @@ def topic(kcli: Shell) -> str:
     return name
 
 
+@pytest.mark.process
 def test_linked_as_kcat_it_is_kcat(kcli: Shell, topic: str, tmp_path: Path) -> None:
     program = tmp_path / "kcat"
     program.write_text(f"#!{sys.executable}\nfrom kcli.cli.main import console\nconsole()\n")
@@ -64,6 +65,7 @@ def test_a_file_names_its_line(kcli: Shell, tmp_path: Path) -> None:
     assert b"conf:2: no property is named no.such.thing" in done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_reader_with_0(kcli: Shell, topic: str, number: int) -> None:
     words = ["cat", "-b", kcli.bootstrap, "-C", "-t", topic]
@@ -76,6 +78,7 @@ def test_a_signal_ends_a_reader_with_0(kcli: Shell, topic: str, number: int) -> 
         assert running.wait(10) == 0
 
 
+@pytest.mark.process
 def test_who_leaves_early_is_no_error(kcli: Shell, topic: str) -> None:
     with kcli.start("cat", "-b", kcli.bootstrap, "-C", "-q", "-t", topic, stdin=subprocess.DEVNULL) as running:
         assert running.stdout is not None
@@ -85,6 +88,7 @@ def test_who_leaves_early_is_no_error(kcli: Shell, topic: str) -> None:
         assert running.wait(10) == 0
 
 
+@pytest.mark.process
 def test_a_follower_prints_what_comes(kcli: Shell, topic: str) -> None:
     with kcli.start(
         "cat", "-b", kcli.bootstrap, "-Cqt", topic, "-o", "end", "-c", "2", stdin=subprocess.DEVNULL
@@ -98,6 +102,7 @@ def test_a_follower_prints_what_comes(kcli: Shell, topic: str) -> None:
         assert one.stdout.read() == b"new\nnew\n"
 
 
+@pytest.mark.process
 def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
     name = kcli.topic()
     words = ["cat", "-b", kcli.bootstrap, "-P", "-t", name, "-X", f"transactional.id={name}"]
@@ -113,6 +118,7 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
     assert kcli("cat", "-b", kcli.bootstrap, "-Ceqt", name).stdout == b""
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -196,6 +202,7 @@ def test_numbers_are_unpacked_in_the_order_that_is_said() -> None:
     assert broken.value.before == b"1"
 
 
+@pytest.mark.process
 def test_it_starts_without_what_it_does_not_use(kcli: Shell, topic: str) -> None:
     code = f"import sys\nfrom kcli.cli.main import main\nmain(['cat','-b','{kcli.bootstrap}','-Ceqt','{topic}'])\n"
     code += (
@@ -211,6 +218,7 @@ def test_it_starts_without_what_it_does_not_use(kcli: Shell, topic: str) -> None
     assert done.stdout == b"a\nb\nc\n[]\n", done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("words", [[], ["-J"], ["-f", "%s\\n"], ["-Z"], ["-s", "s"]])
 def test_a_terminal_is_not_sent_what_it_would_obey(kcli: Shell, words: list[str]) -> None:
     name = kcli.topic()

@@ -34,9 +34,9 @@ class Both:
 
 
 @pytest.fixture(scope="module")
-def both(sandbox_process: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+def both(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     with ThreadPoolExecutor(12) as pool:
-        yield Both(Scene(sandbox_process, tmp_path_factory.mktemp("kcat")), pool, ROWS)
+        yield Both(Scene(bootstrap, tmp_path_factory.mktemp("kcat")), pool, ROWS)
 
 
 def test_the_table_has_at_least_150_rows() -> None:
@@ -44,6 +44,7 @@ def test_the_table_has_at_least_150_rows() -> None:
     assert len({row.words + row.stdin for row in compared}) >= 150
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=lambda n: f"{n + 2}:{ROWS[n].kind}:{ROWS[n].words}")
 def test_kcat_and_kcli_cat_do_the_same(both: Both, number: int) -> None:
     row = ROWS[number]

@@ -72,6 +72,9 @@ def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     [
         (["cons"], ["consume"]),
         (["topics", "des"], ["describe"]),
+        (["topics", "-b", "h:1", "des"], ["describe"]),
+        (["topics", "-b", "h:1", "describe", "--for"], ["--format"]),
+        (["topics", "-q", "create", "x", "--if"], ["--if-not-exists"]),
         (["topic", "des"], ["describe"]),
         (["help", "cons"], ["consume"]),
         (["consume", "--isol"], ["--isolation"]),
@@ -288,6 +291,7 @@ def test_a_dead_cluster_costs_one_wait_of_a_quarter_second_and_the_next_TABs_non
     assert max(took[1:]) < 2.0
 
 
+@pytest.mark.process
 def test_the_shell_does_not_wait_for_what_is_still_being_asked(tmp_path: Path) -> None:
     """The child that goes on has let go of stdout: `$(kcli __complete …)` ends with kcli."""
     with socket.create_server(("127.0.0.1", 0)) as deaf:
@@ -324,6 +328,7 @@ def test_a_broken_configuration_is_no_failure(ask: Ask, tmp_path: Path) -> None:
     assert ask("consume", "or") == []
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_imported() -> None:
     code = "import sys; from kcli.cli.main import main; main(sys.argv[1:]); print(sorted(sys.modules))"
     done = subprocess.run(

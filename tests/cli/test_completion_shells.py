@@ -41,6 +41,7 @@ def terminal(
         yield made
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("line", "whole"),
     [
@@ -115,6 +116,7 @@ def test_hostile_names_are_neither_shown_nor_run(terminal: Terminal) -> None:
     assert not list(terminal.home.rglob("*pwned*"))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", NAMES)
 def test_a_dead_cluster_does_not_keep_the_prompt(name: str, tmp_path: Path) -> None:
     """From TAB to prompt in 0.3 s (bash, zsh; fish itself takes 0.1 s more) on a quiet machine: the best of some."""

@@ -519,6 +519,7 @@ def test_YAML_beyond_that_is_refused_with_its_line(text: str, says: str) -> None
 ARGUMENTS = ["-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=me"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "words",
     [

@@ -109,6 +109,7 @@ def test_where_a_group_begins_is_told_and_cannot_be_moved_back_by_it(kcli: Shell
     assert (again.stdout, b"--from-beginning does not move it back" in again.stderr) == (b"", True)
 
 
+@pytest.mark.process
 def test_ctrl_c_gives_back_what_was_not_written_and_keeps_what_was(kcli: Shell, topic: str) -> None:
     words = [*KCLI, "consume", topic, "--share-group", topic]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=kcli.environment) as process:
@@ -122,6 +123,7 @@ def test_ctrl_c_gives_back_what_was_not_written_and_keeps_what_was(kcli: Shell, 
     assert lag(kcli, topic) == 0
 
 
+@pytest.mark.process
 def test_a_reader_that_leaves_takes_nothing_with_it(kcli: Shell) -> None:
     topic = kcli.topic()
     assert kcli("consume", topic, "--share-group", topic, "--from-beginning", "-n", "0").returncode == 0
@@ -137,6 +139,7 @@ def test_a_reader_that_leaves_takes_nothing_with_it(kcli: Shell) -> None:
     assert left.count(b"\n") >= 2000
 
 
+@pytest.mark.process
 def test_E66_a_lock_is_renewed_while_the_reader_of_the_output_stands_still() -> None:
     with SandboxThread(topics={"t": 1}) as sandbox:
         shell = Shell(sandbox.bootstrap)
@@ -151,6 +154,7 @@ def test_E66_a_lock_is_renewed_while_the_reader_of_the_output_stands_still() -> 
         assert sorted(int(line.split()[0]) for line in out.splitlines()) == list(range(3000))
 
 
+@pytest.mark.process
 def test_E66_without_renewal_what_is_late_is_told_or_not_written_and_nothing_is_lost() -> None:
     with SandboxThread(topics={"t": 3}) as sandbox:
         for api in ("ShareFetch", "ShareAcknowledge"):

@@ -16,25 +16,16 @@ import pytest
 
 from kcli.cli.copy.command import rate_of
 from kcli.errors import UsageError
-from tests.cli.conftest import KCLI, ROOT, Shell
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import KCLI, Shell
 from tests.cli.test_end_to_end import end
 
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Shell]:
     """Another cluster."""
-    process = subprocess.Popen(
-        [*KCLI, "sandbox", "--port", "0", "--format", "json"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert process.stdout is not None
-    try:
-        yield Shell(json.loads(process.stdout.readline())["bootstrap"])
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(20)
-        process.stdout.close()
+    with SandboxThread(control=True) as sandbox:
+        yield Shell(sandbox.bootstrap)
 
 
 def fill(kcli: Shell, topic: str, count: int = 1000, *, first: int = 0, codec: str = "none") -> None:
@@ -94,6 +85,31 @@ def test_it_goes_on_where_it_was_and_restart_begins_anew(kcli: Shell) -> None:
     assert content(kcli, target) == content(kcli, source)
     assert copies(kcli, source, target, "--restart")["copied"] == 350
     assert copies(kcli, source, target, "--no-resume")["copied"] == 350
+
+
+@pytest.mark.parametrize("mode", [(), ("--exactly-once",)])
+def test_the_last_records_are_copied_again_when_they_were_all_copied(kcli: Shell, mode: tuple[str, ...]) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 60)
+    words = (source, target, "-o", "-5", *mode)
+    for _ in range(2):
+        done = kcli("copy", *words, "-J")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert json.loads(done.stdout)["copies"][0]["copied"] == 15
+    assert kcli("copy", *words, "--dry-run").stderr == b""
+    fill(kcli, source, 6, first=60)
+    assert copies(kcli, *words)["copied"] == 15
+
+
+def test_what_was_cut_short_of_the_last_records_goes_on(kcli: Shell) -> None:
+    source, target = kcli.topic(3), kcli.topic(3)
+    fill(kcli, source, 60)
+    words = (source, target, "-o", "-10")
+    assert copies(kcli, *words, "-n", "12")["copied"] == 12
+    done = kcli("copy", *words, "-J")
+    assert json.loads(done.stdout)["copies"][0]["copied"] == 18
+    assert b"goes on after 12 offsets that were done" in done.stderr
+    assert copies(kcli, *words)["copied"] == 30
 
 
 def test_between_clusters_with_the_topic_made_like_the_source(kcli: Shell, elsewhere: Shell) -> None:
@@ -178,6 +194,7 @@ def test_aborted_records_are_not_copied_unless_asked_for(kcli: Shell, isolation:
     assert copies(kcli, source, target, "--isolation", isolation)["copied"] == 0  # past the markers too
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("options", [(), ("--exactly-once",)])
 def test_killed_at_any_moment_and_run_again_it_leaves_out_nothing(kcli: Shell, options: tuple[str, ...]) -> None:
     """At least once: no record missing. Exactly once: the same records, each once."""
@@ -198,13 +215,16 @@ def test_killed_at_any_moment_and_run_again_it_leaves_out_nothing(kcli: Shell, o
         assert {json.dumps(one) for one in there} == {json.dumps(one) for one in want}
 
 
+@pytest.mark.process
 def test_ctrl_c_publishes_what_was_read_keeps_the_position_and_tells(kcli: Shell) -> None:
     source, target = kcli.topic(3), kcli.topic(3)
     fill(kcli, source, 3000)
     with subprocess.Popen(
         [*KCLI, "copy", source, target, "--rate", "1000"], env=kcli.environment, stderr=subprocess.PIPE
     ) as copying:
-        time.sleep(1.0)
+        deadline = time.monotonic() + 60
+        while not content(kcli, target) and time.monotonic() < deadline:
+            time.sleep(0.05)
         copying.send_signal(signal.SIGINT)
         assert copying.wait(20) == 130
         assert copying.stderr is not None
@@ -218,6 +238,7 @@ def test_ctrl_c_publishes_what_was_read_keeps_the_position_and_tells(kcli: Shell
     assert content(kcli, target) == content(kcli, source)
 
 
+@pytest.mark.process
 def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
     source, target = kcli.topic(3), kcli.topic(3)
     with subprocess.Popen([*KCLI, "copy", source, target, "--follow", "-q"], env=kcli.environment) as copying:
@@ -295,6 +316,7 @@ def test_the_help_has_examples(kcli: Shell, tmp_path: Path) -> None:
     assert "kcli copy orders orders --to-profile staging --create" in said
 
 
+@pytest.mark.process
 def test_across_profiles(kcli: Shell, elsewhere: Shell, tmp_path: Path) -> None:
     source = f"profiled-{os.getpid()}"
     kcli.ok("topics", "create", source, "-p", "3")
@@ -344,6 +366,7 @@ def test_exactly_once_a_record_that_cannot_be_sent_commits_nothing_of_its_batch(
         assert kcli.ok("consume", target, "-e", "--isolation", "read_committed") == b""
 
 
+@pytest.mark.process
 def test_exactly_once_a_slow_rate_commits_between_the_slices_of_a_batch(kcli: Shell) -> None:
     source, target = kcli.topic(), kcli.topic()
     kcli.ok("produce", source, "-X", "linger.ms=1000", stdin=b"".join(b"%d\n" % n for n in range(400)))
@@ -369,6 +392,7 @@ def test_a_count_is_a_count_though_a_rate_cuts_its_batch_into_slices(kcli: Shell
     assert kcli.ok("consume", target, "-e").split() == [b"%d" % n for n in range(100)]
 
 
+@pytest.mark.process
 def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(kcli: Shell) -> None:
     source, target = kcli.topic(), kcli.topic()
     for _ in range(2):
@@ -384,6 +408,7 @@ def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(kcli: Shell) -> None:
     assert copies(kcli, source, target)["copied"] == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("options", [(), ("--rate", "1000")])
 def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(
     kcli: Shell, elsewhere: Shell, options: tuple[str, ...]
@@ -407,6 +432,7 @@ def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(
     assert (copying.returncode, said) == (130, b"kcli: stopped: 2 records read: 0 copied, 2 unknown\n")
 
 
+@pytest.mark.process
 def test_ctrl_c_is_heard_while_the_destination_is_silent(kcli: Shell) -> None:
     source = kcli.topic()
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from kcli.cli.main import main
 LAG = '{"group":"lags","lag":2}\n{"group":"keeps-up","lag":0}\n'
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("content", [b"a\nb\nno newline", bytes(range(256)) * 50])
 def test_any_file_comes_back(tmp_path: Path, content: bytes, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "some.txt"
@@ -85,6 +88,7 @@ def test_a_step_that_fails_is_the_exit_code(
     assert ("Everything above was checked" in shown) == (says is None)
 
 
+@pytest.mark.process
 def test_a_sandbox_that_does_not_start_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,3 +108,26 @@ def test_a_file_that_is_none_or_empty_is_a_usage_error(
         file.touch()
     assert main(["demo", "--file", str(file)]) == 2
     assert says in capsys.readouterr().err
+
+
+WAITS = """
+import time
+from kcli.cli.demo.command import _sandbox
+with _sandbox() as bootstrap:
+    print(bootstrap, flush=True)
+    time.sleep(3600)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_who_ends_it_ends_the_sandbox_too(number: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        host, _, port = process.stdout.readline().strip().partition(":")
+        socket.create_connection((host, int(port)), 20).close()
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((host, int(port)), 20)

@@ -12,6 +12,7 @@ from kcli.cli.completion.line import declared
 from kcli.cli.main import _find, main
 from kcli.cli.option import Command
 from kcli.cli.quick import parse
+from tests.each import each
 
 TOLD = [
     *elsewhere.ALONE.values(),
@@ -25,7 +26,7 @@ TOLD = [
 LINES = sorted({line.strip() for told in TOLD for line in re.findall(r"kcli [^`]+", told)} - {"kcli sandbox"})
 
 
-@pytest.mark.parametrize("line", LINES)
+@each("line", LINES)
 def test_a_line_that_is_told_is_one(line: str) -> None:
     words = line.split()[1:]
     assert words[0] in COMMANDS

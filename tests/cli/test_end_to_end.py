@@ -51,9 +51,9 @@ def end(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
 
 
 @pytest.fixture(scope="module")
-def digits(sandbox_process: str) -> str:
+def digits(bootstrap: str) -> str:
     """A topic with the values 0 to 9, a second apart."""
-    kcli = Shell(sandbox_process)
+    kcli = Shell(bootstrap)
     topic = kcli.topic()
     envelopes = b"".join(b'{"value":"%d","timestamp":%d}\n' % (n, 1_700_000_000_000 + 1000 * n) for n in range(10))
     kcli.ok("produce", topic, "--input", "json", stdin=envelopes)
@@ -207,6 +207,7 @@ def test_tail_merges_partitions_and_topics_by_time(kcli: Shell) -> None:
     assert len(kcli.ok("tail", one, two, "-n", "100", "--no-follow").split()) == 40
 
 
+@pytest.mark.process
 def test_tail_follows_what_comes(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"1\n2\n3\n")
@@ -227,6 +228,7 @@ def test_count_by_partition(kcli: Shell) -> None:
     ]
 
 
+@pytest.mark.process
 def test_a_follow_ends_with_ctrl_c_and_exit_0(kcli: Shell) -> None:
     topic = kcli.topic()
     process = kcli.start("consume", topic)
@@ -236,6 +238,7 @@ def test_a_follow_ends_with_ctrl_c_and_exit_0(kcli: Shell) -> None:
     assert end(process) == (0, b"")
 
 
+@pytest.mark.process
 def test_a_slow_pipe_is_sent_as_it_comes(kcli: Shell) -> None:
     topic = kcli.topic()
     producer, consumer = kcli.start("produce", topic), kcli.start("consume", topic)
@@ -248,6 +251,7 @@ def test_a_slow_pipe_is_sent_as_it_comes(kcli: Shell) -> None:
     assert end(consumer) == (0, b"")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "words",
     [("consume",), ("consume", "--order", "time"), ("tail",), ("consume", "-g", "left"), ("consume", "--share-group")],
@@ -267,6 +271,7 @@ def test_D46_head_ends_a_run_that_nothing_comes_to_any_more(kcli: Shell, words: 
         process.communicate()
 
 
+@pytest.mark.process
 def test_a_reader_that_leaves_is_a_quiet_stop(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=lines(50_000))
@@ -294,6 +299,7 @@ def test_a_report_that_takes_no_more_is_a_failure_and_the_records_are_sent(
     assert kcli.ok("consume", topic, "-e", "--isolation", "read_committed") == b"a\nb\n"
 
 
+@pytest.mark.process
 def test_ctrl_c_is_heard_while_nobody_writes_to_a_named_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     listening = (
@@ -318,6 +324,7 @@ def test_a_producer_that_may_have_nothing_in_flight_is_refused(kcli: Shell) -> N
     assert (done.returncode, done.stderr) == (2, said)
 
 
+@pytest.mark.process
 def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli("faults", "never_answer", "api=Produce", "times=1000")
@@ -338,6 +345,7 @@ def test_R1_what_was_sent_and_not_answered_when_ctrl_c_came_is_unknown(kcli: She
         kcli("faults", "clear")
 
 
+@pytest.mark.process
 def test_D45_sigint_while_producing_the_counts_add_up(kcli: Shell) -> None:
     rng = random.Random(7)
     for _ in range(4):
@@ -397,6 +405,7 @@ def test_a_group_commits_what_was_written_and_goes_on_there(kcli: Shell) -> None
     assert kcli.ok("consume", topic, "-g", f"g-{topic}", "-e") == b""
 
 
+@pytest.mark.process
 def test_R4_after_ctrl_c_a_group_goes_on_where_the_output_ended(kcli: Shell) -> None:
     topic = kcli.topic()
     data = lines(60_000)
@@ -413,6 +422,7 @@ def test_R4_after_ctrl_c_a_group_goes_on_where_the_output_ended(kcli: Shell) -> 
     assert first + kcli.ok("consume", topic, "-e", "-g", f"g-{topic}") == data
 
 
+@pytest.mark.process
 def test_R7_a_reader_that_does_not_read_does_not_hold_up_ctrl_c(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"x" * 1000 * 1000 + b"\n" + lines(20_000))
@@ -425,14 +435,17 @@ def test_R7_a_reader_that_does_not_read_does_not_hold_up_ctrl_c(kcli: Shell) -> 
     process.communicate()
 
 
+@pytest.mark.process
 def test_a_full_disk_is_said(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"x\n")
     with open("/dev/full", "wb") as full:
         process = kcli.start("consume", topic, "-e", stdout=full.fileno())
-        assert end(process) == (1, b"kcli: No space left on device\n")
+        said = b"kcli: /dev/full: No space left on device; no record was written whole\n"
+        assert end(process) == (1, said)
 
 
+@pytest.mark.process
 def test_on_a_terminal_hostile_bytes_are_shown(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"a\x1b]0;x\x07b\n")
@@ -451,6 +464,7 @@ def test_on_a_terminal_hostile_bytes_are_shown(kcli: Shell) -> None:
         assert shown in got
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("redirected", "words", "code", "says"),
     [

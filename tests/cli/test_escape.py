@@ -7,6 +7,7 @@ import json
 import pytest
 
 from kcli.escape import visible, visible_bytes, visible_json
+from tests.each import each
 
 HOSTILE = [
     "\x1b]52;c;x\x07",
@@ -38,7 +39,7 @@ def test_newlines_stay_where_they_may() -> None:
     assert visible("a\n") == "a\\x0a"
 
 
-@pytest.mark.parametrize("byte", range(256))
+@each("byte", range(256))
 def test_every_single_byte_is_harmless(byte: int) -> None:
     shown = visible_bytes(bytes([byte])).decode()
     assert shown.isprintable()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 import shlex
 
-import pytest
-
 from kcli.cli import quick, verbs
 from kcli.cli.app import ALIASES, COMMANDS
 from kcli.cli.option import Command
 from kcli.cli.options import HOT
+from tests.each import each
 
 PROSE = {"a", "all", "and", "by", "in", "of", "the"}
 ENDS = ("|", ">", "<", "&&", ";", "&")
@@ -44,7 +43,7 @@ def test_there_are_examples() -> None:
     assert len(EXAMPLES) > 200
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
+@each("line", EXAMPLES)
 def test_an_example_is_a_command_line(line: str) -> None:
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|<>&;")
     lexer.whitespace_split = True

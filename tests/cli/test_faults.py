@@ -48,6 +48,7 @@ def pending(bootstrap: str) -> list[tuple[str, int]]:
     return [(one["fault"], one["times"]) for one in told["pending"]]
 
 
+@pytest.mark.process
 def test_a_fault_is_ordered_happens_and_is_taken_back(sandbox: str) -> None:
     assert "never_answer" in kcli(sandbox, "faults").stdout
     ordered = kcli(sandbox, "faults", "error", "api=Produce", "code=TOPIC_AUTHORIZATION_FAILED", "topic=orders")
@@ -63,6 +64,7 @@ def test_a_fault_is_ordered_happens_and_is_taken_back(sandbox: str) -> None:
     assert pending(sandbox) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
@@ -79,6 +81,7 @@ def test_what_makes_no_sense_is_said(sandbox: str, words: list[str], code: int, 
     assert sentence in done.stderr
 
 
+@pytest.mark.process
 def test_the_last_broker_is_killed_and_comes_back(sandbox: str) -> None:
     killed = kcli(sandbox, "faults", "kill", "1")
     back = re.search(r"kcli faults (start 1 --control \S+)", killed.stderr)
@@ -88,6 +91,7 @@ def test_the_last_broker_is_killed_and_comes_back(sandbox: str) -> None:
     assert "orders" in kcli(sandbox, "topics", "list").stdout
 
 
+@pytest.mark.process
 def test_a_read_only_profile_orders_nothing(sandbox: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tmp_path / "config.toml"
     config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox}"\nread_only = true\n')
@@ -101,6 +105,7 @@ def test_a_read_only_profile_orders_nothing(sandbox: str, tmp_path: Path, monkey
     assert looked.returncode == 0
 
 
+@pytest.mark.process
 def test_a_sandbox_that_does_not_want_to_be_told_is_not(untold: str) -> None:
     done = kcli(untold, "faults", "clear")
     assert done.returncode == 1

@@ -15,9 +15,9 @@ LINES = [
 
 
 @pytest.fixture(scope="module")
-def numbers(sandbox_process: str) -> str:
+def numbers(bootstrap: str) -> str:
     """A hundred records over three partitions, keyed k0 to k4, half of them with a header; batches of many."""
-    shell = Shell(sandbox_process)
+    shell = Shell(bootstrap)
     topic = shell.topic(3)
     shell.ok("produce", topic, "-K:", "-z", "zstd", stdin="\n".join(LINES[:50]).encode())
     shell.ok("produce", topic, "-K:", "-H", "half=second", stdin="\n".join(LINES[50:]).encode())
@@ -26,6 +26,35 @@ def numbers(sandbox_process: str) -> str:
 
 def found(out: bytes) -> list[int]:
     return sorted(json.loads(line)["n"] for line in out.splitlines())
+
+
+class Bar:
+    """A progress bar that remembers."""
+
+    made: list[Bar]
+
+    def __init__(self, what: str, total: int | None, **_: object) -> None:
+        self.total, self.seen = total, [0]
+        Bar.made.append(self)
+
+    def at(self, done: int) -> None:
+        self.seen.append(done)
+
+    def close(self) -> None:
+        self.seen.append(-1)
+
+
+@pytest.mark.parametrize("words", [("--where", "value.n < 0"), ("--where", "value.n < 30"), ()])
+def test_the_progress_of_a_count_is_of_what_was_looked_at(
+    kcli: Shell, numbers: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Bar.made = []
+    monkeypatch.setattr("kcli.cli.consume.count.Progress", Bar)
+    kcli.ok("count", numbers, *words)
+    (bar,) = Bar.made
+    assert bar.total == 100
+    assert bar.seen[-2:] == [100, -1]
+    assert sorted(bar.seen[:-1]) == bar.seen[:-1]
 
 
 KEPT = [
@@ -95,6 +124,7 @@ def test_a_bad_filter_is_refused_before_anything_is_connected(command: str, word
     assert done.stderr.decode() == f"kcli: {sentence}\n"
 
 
+@pytest.mark.process
 def test_follow_prints_only_what_is_kept(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"old yes\nold no\n")

@@ -205,6 +205,7 @@ def test_E43_without_an_undo_file_nothing_is_changed(shell: Shell) -> None:
     assert not shell.undo_files
 
 
+@pytest.mark.process
 def test_E43_a_group_at_work_is_refused_with_who_is_in_it(shell: Shell, tmp_path: Path) -> None:
     with at_work(shell, "billing", "orders"):
         for words in (RESET, ("groups", "clone", "idle")):
@@ -240,6 +241,7 @@ class at_work:
         self.process.__exit__()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_E43_offsets_of_a_topic_nobody_reads_can_be_deleted_from_a_group_at_work(shell: Shell, protocol: str) -> None:
     shell.produce("mail", 0, 5)
@@ -286,6 +288,7 @@ def test_clone_copies_to_a_group_that_need_not_exist_and_keeps_the_rest(shell: S
     assert other.results == [(None, 50, "reset")]
 
 
+@pytest.mark.process
 def test_a_clone_of_a_group_at_work_is_fine(shell: Shell) -> None:
     with at_work(shell, "billing", "orders"):
         assert shell("groups", "clone", "billing", "billing-2", "--execute").code == 0
@@ -452,6 +455,7 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
     assert [row["offset"] for row in json.loads(shell.undo_files[0].read_text())["offsets"]] == [50]
 
 
+@pytest.mark.process
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from kcli.cli.groups import undo as groups_undo
 

@@ -14,6 +14,7 @@ from kcli.cli.shared_options import FORMATS
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 from tests.cli.poison import EVIL, Poison, leaks, on_a_terminal, poisoned
+from tests.each import each
 
 SOON = ("-X", "default.api.timeout.ms=300", "-X", "request.timeout.ms=200", "-X", "retry.backoff.ms=20")
 T, G = f"orders{EVIL}", f"billing{EVIL}"
@@ -107,7 +108,7 @@ def sandbox() -> Iterator[SandboxThread]:
         yield running
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each("format", FORMATS)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_answer_acts_on_a_terminal(name: str, format: str, sandbox: SandboxThread) -> None:
     with poisoned(Poison()) as poison:
@@ -127,7 +128,7 @@ def test_no_record_acts_on_a_terminal(name: str, sandbox: SandboxThread) -> None
     assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("error", [29, -1, 9999])
+@each("error", [29, -1, 9999])
 @pytest.mark.parametrize("name", [*TABLES, *RECORDS])
 def test_no_error_message_acts_on_a_terminal(name: str, error: int, sandbox: SandboxThread) -> None:
     """Every error code of every answer, and a message beside it where the answer has a place for one."""

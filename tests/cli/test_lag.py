@@ -16,10 +16,10 @@ def test_lag_of_all_groups_is_a_row_per_group_the_worst_first(line: Line) -> Non
     ran = line("lag")
     assert ran.code == 0
     assert ran.out == (
-        "GROUP    TYPE     STATE   TOPICS  PARTITIONS  LAG  STATUS       MEMBERS  HOSTS     NOTE\n"
-        "billing  classic  Stable       2           4  145  LOSING DATA        1  10.0.0.1  "
+        "GROUP    TYPE     STATE   TOPICS  PARTITIONS  LAG  STATUS              MEMBERS  HOSTS     NOTE\n"
+        "billing  classic  Stable       2           4  145  LOSING DATA 1 of 4        1  10.0.0.1  "
         "45 lost by retention; 7 from log start; 1 without a commit\n"
-        "idle     classic  Empty        1           1    0  OK                 0  –         –\n"
+        "idle     classic  Empty        1           1    0  OK                        0  –         –\n"
     )
 
 

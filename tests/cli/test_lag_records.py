@@ -85,6 +85,7 @@ def test_E70_offsets_behind_and_records_behind_are_two_figures_with_two_names(
     assert shell("lag", "g", "--records", "--watch").returncode == 2
 
 
+@pytest.mark.process
 def test_a_group_that_waits_for_an_open_transaction_is_told_whose_it_is(sandbox: SandboxThread, shell: Shell) -> None:
     shell.ok("produce", "t", stdin=b"before\n")
     writer = shell.start("produce", "t", "--transactional-id", "slow")

@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,9 @@ import pytest
 
 from kcli.cli.lag import watch
 from kcli.cli.lag.prometheus import reply, serve
+from kcli.cli.lag.watch import Said
 from kcli.cli.loop import Stop
+from kcli.cli.main import main
 from kcli.cli.render import human_time
 from kcli.errors import ConnectError
 from kcli.lag.history import History
@@ -38,6 +41,7 @@ def recorded(path: Path, *, seconds: int, rate: int, speed: int, backlog: int = 
     return str(path)
 
 
+@pytest.mark.process
 def test_a_replay_shows_rates_eta_and_time_lag(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=300, backlog=40_000)
     ran = run_kcli("lag", "--replay", file, "--by", "partition", "--format", "ndjson")
@@ -53,6 +57,7 @@ def test_a_replay_shows_rates_eta_and_time_lag(tmp_path: Path) -> None:
     assert last["time_lag_kind"] == "at least"
 
 
+@pytest.mark.process
 def test_the_table_is_for_people(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=60)
     ran = run_kcli("lag", "g", "--replay", file)
@@ -64,10 +69,11 @@ def test_the_table_is_for_people(tmp_path: Path) -> None:
         "GROUP", "TOPIC", "LAG", "IN", "RATE", "OUT", "RATE", "ETA", "TIME", "LAG", "STATUS", "MEMBERS",
         "HOSTS", "NOTE",
     ]  # fmt: skip
-    assert row.split() == ["g", "t", "3800", "100", "60", "–", "38s", "GROWING", "0", "–", "–"]
+    assert row.split() == ["g", "t", "3800", "100", "60", "–", "~38s", "GROWING", "0", "–", "–"]
     assert "g: t[0]: OK is now GROWING" in ran.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "speed", "code", "sentence"),
     [
@@ -90,6 +96,7 @@ def test_assertions_end_with_their_exit_code(
     assert (ran.code, sentence in ran.err) == (code, True), ran.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -111,6 +118,7 @@ def test_bad_input_gets_one_sentence(words: tuple[str, ...], sentence: str) -> N
     assert ran.err.startswith(f"kcli: {sentence}")
 
 
+@pytest.mark.process
 def test_a_recording_is_narrowed_as_the_cluster_would_be(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=20, rate=100, speed=100)
     for words, code in (((), 0), (("-t", "other"), 3), (("--state", "Empty"), 3), (("nosuch",), 3)):
@@ -119,6 +127,7 @@ def test_a_recording_is_narrowed_as_the_cluster_would_be(tmp_path: Path) -> None
     assert run_kcli("lag", "-t", "other", "--by", "partition", "--format", "ndjson", "--replay", file).out == b""
 
 
+@pytest.mark.process
 def test_an_empty_recording_is_no_proof(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
     file.write_text("")
@@ -142,6 +151,55 @@ def test_an_assertion_over_time_about_a_group_that_is_not_there_does_not_hold(
     assert (ran.returncode, b"nobody-here: this group does not exist" in ran.stderr) == (code, True), ran.stderr
 
 
+def test_what_stays_wrong_is_said_once(kcli: Shell) -> None:
+    ran = kcli("lag", "nobody-here", "--max-lag", "5", "--timeout", "500ms", "--interval", "100ms")
+    assert (ran.returncode, ran.stderr) == (4, b"kcli: nobody-here: this group does not exist\n")
+    ran = kcli("lag", "nobody-here", "--watch", "-n", "4", "--interval", "100ms")
+    assert (ran.returncode, ran.stderr) == (1, b"kcli: nobody-here: this group does not exist\n")
+
+
+def test_a_status_that_goes_to_and_fro_does_not_flood_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four partitions that are BEHIND at every third refresh, for ten minutes."""
+    file, end, committed = tmp_path / "r.ndjson", 0, 0
+    with file.open("w") as out:
+        for n in range(120):
+            end += 1 if n % 3 else 500
+            committed = end if n % 3 else committed
+            out.write(line(1_700_000_000.0 + 5 * n, look(dict.fromkeys(range(4), committed), end)))
+    assert main(["lag", "g", "-p", "--replay", str(file), "--format", "ndjson"]) == 0
+    shown = capsys.readouterr()
+    seen = [json.loads(row)["status"] for row in shown.out.splitlines() if '"partition":0' in row]
+    assert sum(one != other for one, other in pairwise(seen)) == 79
+    assert shown.err == ""
+
+
+def test_what_was_well_in_between_is_said_again() -> None:
+    said = Said()
+    lines = (["a", "b"], ["a"], ["b", "a", "b"], [], ["a"])
+    assert [said.news(one) for one in lines] == [["a", "b"], [], ["b"], [], ["a"]]
+
+
+@pytest.mark.process
+def test_a_share_group_that_is_through_is_idle_however_old_its_start_is(tmp_path: Path) -> None:
+    """The first record is held, or was released: the start stands, and the coordinator counts what is left."""
+    file = tmp_path / "r.ndjson"
+    with file.open("w") as out:
+        for n in range(20):
+            shot = look({0: 10}, 100)
+            shot.groups[0].described.type = "share"
+            shot.groups[0].samples[0].counted = 0
+            out.write(line(1_700_000_000.0 + 5 * n, shot))
+    for level in ("group", "topic", "partition"):
+        ran = run_kcli("lag", "g", "--by", level, "--replay", str(file), "--format", "ndjson")
+        rows = [json.loads(text) for text in ran.out.splitlines()]
+        assert {(row["lag"], row["status"]) for row in rows} <= {(0, "OK"), (0, "IDLE")}
+        assert rows[-1]["status"] == "IDLE"
+    assert run_kcli("lag", "g", "--max-lag", "0", "--max-time", "1s", "--replay", str(file)).code == 0
+
+
+@pytest.mark.process
 def test_an_assertion_waits_for_a_group_that_is_still_to_come(kcli: Shell, tmp_path: Path) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"a\n")
@@ -194,6 +252,7 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
         await asyncio.wait_for(anext(looks), 10)
 
 
+@pytest.mark.process
 def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
     file.write_text(line(1.0, look({0: 5}, 10)) + "oops\n")
@@ -202,6 +261,7 @@ def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
     assert f"{file}:2: not a line of a lag recording" in ran.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("left", [1, 40, -3])
 def test_a_recording_that_was_cut_off_is_replayed_up_to_its_last_whole_line(tmp_path: Path, left: int) -> None:
     file = tmp_path / "r.ndjson"
@@ -245,14 +305,16 @@ def test_an_exact_time_lag_is_the_age_of_the_first_unread_record(kcli: Shell) ->
     assert 119 <= seen["time_lag"] <= 180
 
 
+@pytest.mark.process
 def test_ctrl_c_ends_a_watch_with_success(kcli: Shell, tmp_path: Path) -> None:
-    words = ["lag", "--watch", "--interval", "100ms", "--format", "ndjson", "-b", kcli.bootstrap]
+    words = ["lag", "--watch", "--interval", "100ms", "--format", "json", "-b", kcli.bootstrap]
     with Background([*KCLI, *words], stdout=tmp_path / "out") as watching:
-        time.sleep(1.0)
+        watching.wait_for(1)
         watching.process.send_signal(signal.SIGINT)
         assert watching.process.wait(10) == 0
 
 
+@pytest.mark.process
 def test_metrics_are_served(kcli: Shell, tmp_path: Path) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"a\nb\n")

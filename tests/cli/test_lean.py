@@ -22,12 +22,14 @@ def python(code: str, *words: str, stdin: str = "") -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("absent", ["logging", "inspect", "ssl", "subprocess", "typing", "re", "concurrent.futures"])
 def test_a_lean_start_and_an_event_loop_import_none_of_it(absent: str) -> None:
     done = python(LEAN + f"asyncio.run(asyncio.sleep(0))\nprint({absent!r} in sys.modules)")
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
+@pytest.mark.process
 def test_executors_subprocesses_and_staggered_connections_work_after_a_lean_start() -> None:
     done = python(
         LEAN
@@ -48,6 +50,7 @@ asyncio.run(main())
     assert (done.stdout, done.stderr) == ("2\n3\nb''\n", "")
 
 
+@pytest.mark.process
 def test_tls_works_after_a_lean_start() -> None:
     done = python(
         LEAN
@@ -66,6 +69,7 @@ asyncio.run(main())
     assert (done.stdout, done.stderr) == ("a handshake was tried\n", "")
 
 
+@pytest.mark.process
 def test_what_asyncio_has_to_say_is_said_after_a_lean_start() -> None:
     done = python(
         LEAN
@@ -80,6 +84,7 @@ asyncio.run(main())
     assert "Exception in callback" in done.stderr
 
 
+@pytest.mark.process
 def test_modules_imported_after_a_lean_start_are_the_real_ones() -> None:
     done = python(
         LEAN
@@ -95,6 +100,7 @@ asyncio.run(main())
     assert "Using selector" in done.stderr  # logging was configured: asyncio's debug messages come
 
 
+@pytest.mark.process
 def test_debug_mode_gets_asyncio_whole() -> None:
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-c", LEAN + "print('inspect' in sys.modules)"],
@@ -106,6 +112,7 @@ def test_debug_mode_gets_asyncio_whole() -> None:
 CONSOLE = "import sys; from kcli.cli.main import console; console()"
 
 
+@pytest.mark.process
 def test_the_console_script_writes_everything_and_tells_its_code() -> None:
     done = python(CONSOLE, "--help")
     assert done.returncode == 0
@@ -116,6 +123,7 @@ def test_the_console_script_writes_everything_and_tells_its_code() -> None:
     assert "produce to which topic" in wrong.stderr
 
 
+@pytest.mark.process
 def test_the_console_script_ends_quietly_when_the_reader_left() -> None:
     reader = subprocess.Popen(["true"], stdin=subprocess.PIPE)
     reader.wait(10)

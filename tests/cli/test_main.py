@@ -26,6 +26,7 @@ from kcli.cli.tokens.options import TOKENS
 from kcli.cli.txn.options import TXN
 from kcli.cli.users.options import USERS
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = {
@@ -60,6 +61,7 @@ def test_the_hot_commands_are_hot() -> None:
     assert all(COMMANDS[name][1] == HOT[name].help for name in HOT)
 
 
+@pytest.mark.process
 def test_version_says_which_core() -> None:
     done = kcli("--version")
     assert done.stdout in ("kcli 0.1.0 (record core: compiled)\n", "kcli 0.1.0 (record core: python)\n")
@@ -70,7 +72,7 @@ def test_no_command_is_a_usage_error_that_shows_the_help(capsys: pytest.CaptureF
     assert capsys.readouterr().out == help_text()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.main([name, "--help"]) == 0
     out, err = capsys.readouterr()
@@ -82,7 +84,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
         assert "Example" in out
 
 
-@pytest.mark.parametrize(("name", "verb"), [(name, verb) for name in VERBS for verb in VERBS[name]])
+@each(("name", "verb"), [(name, verb) for name in VERBS for verb in VERBS[name]])
 def test_every_verb_has_help_with_examples(name: str, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.main([name, verb, "--help"]) == 0
     out = capsys.readouterr().out
@@ -147,6 +149,7 @@ IMPORTED = ["produce.command", "consume.command", "consume.tail", "consume.count
 WITHOUT_ASYNCIO = "import asyncio, sys; before = set(sys.modules); import {}; print(*(set(sys.modules) - before))"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("module", IMPORTED)
 def test_the_hot_path_imports_nothing_dear(module: str) -> None:
     code = WITHOUT_ASYNCIO.format(f"kcli.cli.{module}")
@@ -154,6 +157,7 @@ def test_the_hot_path_imports_nothing_dear(module: str) -> None:
     assert not DEAR & set(done.stdout.split())
 
 
+@pytest.mark.process
 def test_help_and_the_table_need_no_asyncio() -> None:
     code = "import sys; from kcli.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

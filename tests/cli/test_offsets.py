@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.cli.admin_fixture import Line, line
+from tests.cli.conftest import Shell
 
 __all__ = ["line"]
 
@@ -35,6 +38,18 @@ def test_by_time_too(line: Line) -> None:
     assert rows[0]["at_offset"] == 1_700_000_000_000
     ran = line("offsets", "mail", "--at", "yesterdayish")
     assert (ran.code, ran.out) == (2, "")
+
+
+def test_the_time_of_the_record_there_is_for_people_in_a_table_and_a_number_in_json(kcli: Shell) -> None:
+    topic = kcli.topic()
+    given = b'{"value":"a","timestamp":1700000000000}\n'
+    kcli.ok("produce", topic, "--input", "json", stdin=given)
+    table = kcli.ok("offsets", topic, "--at", "1600000000").decode()
+    assert "AT TIMESTAMP" in table
+    assert table.endswith("  2023-11-14T22:13:20.000Z\n")
+    assert json.loads(kcli.ok("offsets", topic, "--at", "1600000000", "--format", "ndjson"))["at_timestamp"] == (
+        1_700_000_000_000
+    )
 
 
 def test_a_mistyped_topic_names_the_nearest(line: Line) -> None:

@@ -107,6 +107,7 @@ def test_filters_ranges_and_formats_go_with_an_order(shell: Shell, records: list
     )
 
 
+@pytest.mark.process
 def test_what_comes_while_following_is_put_in_order_as_far_as_it_comes_together(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_what_comes_while_following_is_put_in_order_as_far_as_it_comes_together(
         follower.communicate(timeout=10)
 
 
+@pytest.mark.process
 def test_a_record_of_one_partition_does_not_wait_for_ever_for_the_others(shell: Shell) -> None:
     topic = shell.topic(4)
     follower = shell.start("consume", topic, "--order", "time", "-u")
@@ -144,6 +146,7 @@ def test_a_record_of_one_partition_does_not_wait_for_ever_for_the_others(shell: 
         follower.communicate(timeout=10)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("count", [(), ("-c", "1")])
 def test_a_record_that_waits_for_its_turn_is_written_when_the_time_is_up(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, count: tuple[str, ...]
@@ -171,6 +174,7 @@ def test_an_order_that_cannot_be_is_refused(shell: Shell) -> None:
     assert shell("consume", "a", "--order", "key").returncode == 2
 
 
+@pytest.mark.process
 def test_tail_goes_on_in_the_same_order(shell: Shell) -> None:
     topic = shell.topic(2)
     follower = shell.start("tail", topic, "-n", "0", "-f", "%T\\n", "-u")

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from kcli import codes
 from kcli.cli import loop as running
 from kcli.cli import outages
 from kcli.errors import ConnectError, KcliError
@@ -18,9 +19,13 @@ class Trouble:
 
     def __init__(self) -> None:
         self.now: dict[int, tuple[float, float, KcliError]] = {}
+        self.quiet: dict[int, float] = {}
 
     def failing(self) -> dict[int, tuple[float, float, KcliError]]:
         return self.now
+
+    def silencing(self) -> dict[int, float]:
+        return self.quiet
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +50,29 @@ async def test_an_outage_is_said_once_and_its_end_too(capsys: pytest.CaptureFixt
     looking.look()
     looking.look()
     assert capsys.readouterr().err == "kcli: broker 2 is there again, or not needed any more\n"
+
+
+async def test_a_silence_of_days_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = Trouble()
+    looking = outages.Outages(cluster)  # type: ignore[arg-type]
+    cluster.quiet = {1: 2147483.647}
+    looking.look()
+    looking.look()
+    said = capsys.readouterr().err
+    assert said.startswith("kcli: broker 1 asks for 2,147,484 s of silence (throttle_time_ms); it is asked again")
+    assert said.count("silence") == 1
+
+
+def test_a_reader_does_not_wait_for_days() -> None:
+    """Every Fetch answer throttles for 24 days: it is said, and what is there is read all the same."""
+    with SandboxThread(topics={"t": 1}) as sandbox:
+        shell = Shell(sandbox.bootstrap)
+        shell.ok("produce", "t", stdin=b"x\n")
+        sandbox.faults.throttle("Fetch", 2**31 - 1, times=1)
+        sandbox.faults.error("Fetch", codes.NOT_LEADER_OR_FOLLOWER, times=1)
+        done = shell("consume", "t", "-o", "beginning", "-n", "1", "-X", "request.timeout.ms=400")
+    assert (done.returncode, done.stdout) == (0, b"x\n")
+    assert b"asks for 2,147,484 s of silence" in done.stderr
 
 
 @pytest.mark.parametrize("quiet", [False, True])

@@ -175,6 +175,7 @@ def test_an_offset_range_narrows_what_is_searched(kcli: Shell) -> None:
     assert kcli.ok("count", topic, "-o", "-45", *words) == b"5\n"
 
 
+@pytest.mark.process
 def test_following_begins_at_the_payload_time(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin="\n".join(json.dumps({"ts": BASE + n}) for n in range(100)).encode())
@@ -223,6 +224,7 @@ def test_a_group_is_not_started_at_a_time() -> None:
     assert b"kcli groups reset" in done.stderr
 
 
+@pytest.mark.process
 def test_plain_consuming_imports_nothing_of_it(kcli: Shell) -> None:
     topic = kcli.topic()
     code = (

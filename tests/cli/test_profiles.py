@@ -14,6 +14,7 @@ from kcli.config.names import SECURITY
 from kcli.config.profiles import chosen, project_file
 from kcli.errors import UsageError
 from tests.cli.conftest import ROOT, Shell
+from tests.each import each
 
 USER = """
 default_profile = "dev"
@@ -90,7 +91,7 @@ def test_a_read_only_profile_never_asks_for_topics_to_be_made(home: Path) -> Non
     assert not Connection({"profile": "prod", "properties": given}).client().auto_create_topics
 
 
-@pytest.mark.parametrize("name", [*KNOWN, *SECURITY])
+@each("name", [*KNOWN, *SECURITY])
 def test_every_property_may_be_written_with_its_dots(home: Path, name: str) -> None:
     text = f'[profiles.x]\nbootstrap = "x"\n{name} = "1"\n'
     (home / "config" / "kcli" / "config.toml").write_text(text)
@@ -176,6 +177,7 @@ def test_a_configuration_that_is_named_must_be_there(home: Path, monkeypatch: py
         chosen(None)
 
 
+@pytest.mark.process
 def test_start_up_imports_no_toml_without_a_profile(home: Path) -> None:
     (home / "config" / "kcli" / "config.toml").write_text("[profiles.dev]\n")
     code = (

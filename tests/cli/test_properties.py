@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.main import main
 from kcli.config.known import KNOWN
 from kcli.config.properties import read_properties
 from kcli.errors import UsageError
+from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 from kcli.values import Value
+from tests.each import each
 
 
 def test_java_and_librdkafka_names_mean_the_same() -> None:
@@ -21,7 +24,7 @@ def test_java_and_librdkafka_names_mean_the_same() -> None:
     assert java.producer == theirs.producer == {"linger": 0.05, "batch_size": 10, "acks": -1, "compression": "lz4"}
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@each("name", KNOWN)
 def test_every_known_property_is_a_field_of_its_settings(name: str) -> None:
     kinds: dict[str, type[Value]] = {
         "client": ClientSettings,
@@ -84,3 +87,17 @@ def test_a_wrong_line_of_a_file_is_named(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No such file"):
         read_properties(str(tmp_path / "absent"), [])
+
+
+def test_a_schema_registry_is_not_accepted_in_silence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("schema.registry.url=http://localhost:1\nschema.registry.basic.auth.user.info=a:b\n")
+    says = "schema.registry.url: this version of kcli decodes no schemas; keys and values stay bytes\n"
+    lines = {"-X": (["-X", "schema.registry.url=http://localhost:1"], "-X "), "-F": (["-F", str(file)], f"{file}:1: ")}
+    with SandboxThread(topics={"orders": 1}) as sandbox:
+        for words, start in lines.values():
+            for command in (("count", "orders"), ("topics", "list"), ("consume", "orders", "-e")):
+                assert main([*command, *words, "-b", sandbox.bootstrap]) == 0
+                assert capsys.readouterr().err == f"kcli: {start}{says}"
+        assert main(["count", "orders", "-q", "-b", sandbox.bootstrap, *lines["-F"][0]]) == 0
+        assert capsys.readouterr().err == ""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.cli import typed
-from kcli.cli.main import main
+from kcli.cli.main import _find, main
 from kcli.cli.options import HOT
 from kcli.cli.quick import parse
 from kcli.errors import UsageError
@@ -152,3 +152,47 @@ def test_a_usage_error_is_one_sentence_and_exit_2(line: str, says: str, capsys: 
     assert got.out == ""
     assert got.err.count("\n") == 1
     assert got.err.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "rest"),
+    [
+        ("topics -b h:1 list", "topics list", "-b h:1"),
+        ("topics -b h:1 ls -J", "topics list", "-b h:1 -J"),
+        ("topics --bootstrap-server=h:1 describe orders", "topics describe", "--bootstrap-server=h:1 orders"),
+        ("topics -qb h:1 delete list", "topics delete", "-qb h:1 list"),
+        ("topics -b list", "topics list", "-b list"),
+        ("topics --match list", "topics list", "--match list"),
+        ("topics -b h:1", "topics list", "-b h:1"),
+        ("topics -b h:1 create describe -p 3", "topics create", "-b h:1 describe -p 3"),
+        ("groups --profile p -X a=b reset g", "groups reset", "--profile p -X a=b g"),
+        ("configs -b h:1 set topic t k=v", "configs set", "-b h:1 topic t k=v"),
+        ("cluster -b h:1 features upgrade x", "cluster features upgrade", "-b h:1 x"),
+        ("pipeline -b h:1 copy a b", "pipeline copy", "-b h:1 a b"),
+        ("dash -b h:1", "tui", "-b h:1"),
+    ],
+)
+def test_options_may_stand_before_the_verb(line: str, path: str, rest: str) -> None:
+    found = _find(line.split())
+    assert found is not None
+    assert (found[2], found[1]) == (path, rest.split())
+
+
+@pytest.mark.parametrize("line", ["topics -b h:1 list --help", "dash --help", "dash group g --help"])
+def test_the_help_of_such_a_line_is_the_commands(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 0
+    assert capsys.readouterr().out.startswith(("Usage: kcli topics list", "Usage: kcli tui"))
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("topics -b h:1 lst", "kcli: topics: there is no command 'lst'; did you mean list?"),
+        ("topics -b h:1 --bogus list", "kcli: topics list: there is no option --bogus"),
+        ("configs -b h:1 frob", "kcli: configs: there is no command 'frob'; there are list, get"),
+        ("topics --describe", "kcli: topics: there is no option --describe; here it is `kcli topics describe`"),
+    ],
+)
+def test_a_verb_behind_options_that_is_none_is_named(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    assert capsys.readouterr().err.startswith(says)

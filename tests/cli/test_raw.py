@@ -13,6 +13,7 @@ from kcli.broker.dumping import Dumping
 from kcli.cli.main import main
 from kcli.proto.messages import REQUESTS
 from kcli.sandbox.thread import SandboxThread
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,7 +167,7 @@ def test_the_fields_of_an_api_with_types_versions_and_defaults(capsys: pytest.Ca
     assert "durationFilter" not in {row["field"] for row in older["fields"]}
 
 
-@pytest.mark.parametrize("key", REQUESTS)
+@each("key", REQUESTS)
 def test_every_api_can_be_described(key: int, capsys: pytest.CaptureFixture[str]) -> None:
     document = raw(capsys, "--describe", str(key), "-J")
     assert document["api"][0]["about"]

@@ -209,9 +209,18 @@ def test_where_nothing_could_begin_no_throttle_is_left(
     assert replicas(sandbox) == [[1, 2], [2, 3], [3, 1], [1, 2]]
 
 
-@pytest.mark.parametrize("what", ["keep", "unthrottle", "cancel"])
-def test_ctrl_c_while_waiting(
-    what: str, sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("what", "number", "code"),
+    [
+        ("keep", signal.SIGINT, 130),
+        ("unthrottle", signal.SIGTERM, 143),
+        ("cancel", signal.SIGINT, 130),
+        ("cancel", signal.SIGHUP, 129),
+    ],
+)
+def test_a_signal_while_waiting(
+    what: str, number: int, code: int, sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     before = replicas(sandbox)
     words = ["execute", "orders", "--to", "3,4", "--throttle", "2kB", "--execute", "--wait", "--on-interrupt", what]
@@ -224,9 +233,9 @@ def test_ctrl_c_while_waiting(
     while not sandbox.call(lambda it: it.moves.by_partition) and time.monotonic() < give_up:
         time.sleep(0.05)
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     results = {row["result"] for row in json.loads(out)["partitions"]}
     if what == "cancel":
         assert results == {"cancelled"}

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kcli.cli.main import main
+from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
+from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.thread import SandboxThread
 from kcli.sandbox.tls import make_certificates
 from tests.programs import Result, kcli
@@ -85,6 +92,7 @@ COMMANDS = (
 )  # fmt: skip
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("way", WAYS)
 def test_a_secret_is_never_said(way: str, world: tuple[str, Path], tmp_path: Path) -> None:
     for user in ("right", "wrong"):
@@ -126,6 +134,7 @@ VALUES = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("key", SECRETS)
 def test_no_property_that_is_a_secret_is_said(key: str, tmp_path: Path) -> None:
     """By what shows settings and by what fails with them, written down in a profile and in Java's file."""
@@ -152,6 +161,7 @@ def test_no_property_that_is_a_secret_is_said(key: str, tmp_path: Path) -> None:
         _silent(done, tmp_path)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_B19_a_wrong_password_is_told_within_two_seconds(
     mechanism: str, world: tuple[str, Path], tmp_path: Path
@@ -187,3 +197,124 @@ def test_a_traceback_of_a_mistake_of_ours_has_none_either(
     told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
     assert "settings =" in told, "the locals are there"
     assert CANARY not in told
+
+
+SASL = {
+    "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "wrong", "sasl.password": CANARY
+}  # fmt: skip
+
+
+@pytest.fixture
+def said(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., str]:
+    """Run kcli with properties in a file; its exit code in front of all that it printed."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    def run(*words: str, code: int, **properties: str) -> str:
+        java = tmp_path / "client.properties"
+        java.write_text("".join(f"{name.replace('_', '.')}={text}\n" for name, text in properties.items()))
+        java.chmod(0o600)
+        capfd.readouterr()
+        got = main([*words, *(["-F", str(java)] if properties else [])])
+        out, err = capfd.readouterr()
+        assert got == code, err
+        assert "Traceback" not in err
+        return out + err
+
+    return run
+
+
+@pytest.mark.parametrize("echo", ["got \0wrong\0{}", "{0}{0}", "\x1b[31m{}"])
+def test_a_password_that_the_broker_sends_back(
+    echo: str, said: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    respond = ServerSession.respond
+
+    def echoing(self: ServerSession, to: Received, response: Any, version: int | None = None) -> Any:
+        if isinstance(response, SaslAuthenticateResponse):
+            response = SaslAuthenticateResponse(error_code=58, error_message=echo.format(CANARY))
+        return respond(self, to, response, version)
+
+    monkeypatch.setattr(ServerSession, "respond", echoing)
+    with SandboxThread(sasl={"me": "right"}) as running:
+        given = {name.replace(".", "_"): text for name, text in SASL.items()}
+        for words in (["topics", "list"], ["doctor"], ["doctor", "--format", "json"], ["topics", "list", "-J"]):
+            text = said(*words, code=5, bootstrap_servers=running.bootstrap, **given)
+            assert CANARY not in text
+            assert "***" in text
+
+
+def test_a_token_provider_that_sends_the_clients_secret_back(said: Callable[..., str]) -> None:
+    """As it is, and as it was sent: in the Authorization header."""
+
+    class Echo(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.dumps(
+                {"error": "no", "error_description": f"{CANARY} {self.headers['Authorization']}"}
+            ).encode()
+            self.send_response(401)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with SandboxThread(sasl={"me": "right"}) as running:
+            text = said(
+                "topics", "list", code=5, bootstrap_servers=running.bootstrap, security_protocol="SASL_PLAINTEXT",
+                sasl_mechanism="OAUTHBEARER", sasl_oauthbearer_client_id="me", sasl_oauthbearer_client_secret=CANARY,
+                sasl_oauthbearer_token_endpoint_url=f"http://127.0.0.1:{server.server_port}/token",
+            )  # fmt: skip
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert CANARY not in text
+    assert b64encode(f"me:{CANARY}".encode()).decode() not in text
+    assert "gave no token: HTTP 401, no: ***" in text
+
+
+OAUTH = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", "sasl_oauthbearer_client_id": "me"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "properties", "code", "sentence"),
+    [
+        (["topics", "list", "-X", CANARY], {}, 2, "-X: expected KEY=VALUE"),
+        (["cat", "-L", "-b", "x", "-X", CANARY], {}, 1, "-X"),
+        (["topics", "list", "-X", "acks"], {}, 2, "-X acks: expected KEY=VALUE"),
+        (["topics", "list", "-b", f"me:{CANARY}@127.0.0.1:1"], {}, 2, "sasl.username"),
+        (["doctor", "-b", f"me:{CANARY}@127.0.0.1:1"], {}, 2, "sasl.username"),
+        (["config", "show", "-b", f"me:{CANARY}@127.0.0.1:1"], {}, 0, "***@127.0.0.1:1"),
+        (["cat", "-L", "-b", f"me:{CANARY}@127.0.0.1:1"], {}, 1, "sasl.username"),
+        (["topics", "list"], {"sasl_password": f"${{command:sh -c 'echo {CANARY} >&2; false'}}",
+                              "security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "sasl_username": "me"},
+         2, "sh ended with exit code 1"),
+        (["topics", "list"], {**OAUTH, "sasl_oauthbearer_client_secret": "x",
+                              "sasl_oauthbearer_token_endpoint_url": f"http://127.0.0.1:1/t?client_secret={CANARY}"},
+         5, "http://127.0.0.1:1/t?***"),
+        (["topics", "list"], {**OAUTH, "sasl_oauthbearer_client_secret": "x",
+                              "sasl_oauthbearer_token_endpoint_url": f"idp/t?client_secret={CANARY}"},
+         2, "idp/t?***"),
+        (["config", "show"], {**OAUTH, "sasl_oauthbearer_client_secret": "x",
+                              "sasl_oauthbearer_token_endpoint_url": f"https://idp/t?client_secret={CANARY}"},
+         0, "https://idp/t?***"),
+    ],
+)  # fmt: skip
+def test_a_secret_in_the_wrong_place(
+    words: list[str], properties: dict[str, str], code: int, sentence: str, said: Callable[..., str]
+) -> None:
+    given = {"bootstrap_servers": "127.0.0.1:1", **properties} if properties else {}
+    if "OAUTHBEARER" in given.values() and code == 5:
+        with SandboxThread(sasl={"me": "right"}) as running:
+            text = said(
+                *words,
+                code=code,
+                **{**given, "bootstrap_servers": running.bootstrap, "security_protocol": "SASL_PLAINTEXT"},
+            )
+    else:
+        text = said(*words, code=code, **given)
+    assert CANARY not in text
+    assert sentence in text

@@ -189,6 +189,7 @@ def test_exactly_once_publishes_and_stores_together_or_neither(letters: Letters)
     assert letters.kcli.ok("count", letters.orders, "--isolation", "read_committed") == b"3\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_R4_what_is_killed_goes_on_and_leaves_nothing_out(letters: Letters, number: signal.Signals) -> None:
     """kill -9 in the middle: every record is there, and only the last second's are there twice. Ctrl-C: once each."""
@@ -235,6 +236,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_connected(words: tupl
     assert done.stderr.decode().startswith(f"kcli: {sentence}")
 
 
+@pytest.mark.process
 def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(letters: Letters) -> None:
     letters.write(*((str(n) + "x" * 1000, letters.orders, {}) for n in range(3)))
     with letters.kcli.start("redrive", letters.dlq, "--execute", "-n", "1") as process:
@@ -251,6 +253,7 @@ def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(letters: Letters) -> None:
     assert len(letters.values(letters.orders)) == 3
 
 
+@pytest.mark.process
 def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(letters: Letters) -> None:
     letters.write(("a", letters.orders, {}), ("b", letters.orders, {}))
     letters.kcli("faults", "never_answer", "api=Produce", "times=1000")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.render import FORMATS, Document, render, write
+from kcli.cli.render import FORMATS, Document, _defused, render, write
 from kcli.cli.schema import schema_of
 from kcli.cli.shapes.shape import every, shape
 from kcli.errors import ConnectError
@@ -128,6 +128,7 @@ def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[3" not in out.getvalue()
 
 
+@pytest.mark.process
 def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
     program = (
         "from kcli.cli.render import *; from kcli.cli.shapes.shape import shape;"
@@ -146,6 +147,7 @@ def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
 PACKAGES = {"kcli.cli.topics", "kcli.cli.groups", "kcli.cli.lag"}  # a line each
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "module"), [(("topics", "list"), "topics"), (("groups", "list"), "groups"), (("lag",), "lag")]
 )
@@ -171,3 +173,17 @@ def hidden_roots() -> set[str]:
         [sys.executable, "-c", "import sys, asyncio; print(*sys.modules)"], capture_output=True, check=True, text=True
     )
     return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_csv_safe_defuses_what_a_spreadsheet_would_run() -> None:
+    """Texts only: a number stays one."""
+    made = Document(shape=shape("groups.list"))
+    names = ["=1+1", "+x", "-x", "@x", "\tx", "a=b", "plain"]
+    made.rows["groups"] = [
+        {column.name: None for column in made.shape.main.columns} | {"group": name} for name in names
+    ]
+    cells = [line[0] for line in csv.reader(io.StringIO(render(made, "csv-safe")))][1:]
+    assert cells == ["'=1+1", "'+x", "'-x", "'@x", "'\tx", "a=b", "plain"]
+    assert [line[0] for line in csv.reader(io.StringIO(render(made, "csv")))][1:] == names
+    assert _defused(-5) == "-5"
+    assert _defused(["=x"]) == "'=x"

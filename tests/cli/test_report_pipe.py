@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 from tests.cli.conftest import Shell
 from tests.programs import KCLI
 
 
+@pytest.mark.process
 def test_D46_the_report_into_head_delivers_everything_and_ends_quietly(kcli: Shell) -> None:
     topic = kcli.topic()
     words = [*KCLI, "produce", topic, "--report", "/dev/stdout", "-X", "batch.size=1000", "-X", "linger.ms=0"]

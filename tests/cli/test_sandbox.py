@@ -20,6 +20,7 @@ from tests.programs import KCLI, kcli
         (["--host", ""], 2, "--host: the address is empty"),
         (["--port", "65535", "--brokers", "2"], 2, "--port 65535 --brokers 2: there is no port 65536"),
         (["--port", "0", "--data", "{file}"], 1, "{file}: File exists"),
+        (["--port", "0", "--partitions", "0"], 2, "sandbox: invalid value for '--partitions'"),
         (["--port", "0", "--topic", "a:0"], 2, "--topic a:0: it must be NAME or NAME:PARTITIONS"),
     ],
 )
@@ -32,6 +33,7 @@ def test_what_cannot_be_is_one_sentence(
     assert capsys.readouterr().err.startswith(f"kcli: {said.format(file=file)}")
 
 
+@pytest.mark.process
 def test_allow_remote_listens_where_others_can_reach_it_and_says_so() -> None:
     process = subprocess.Popen(
         [*KCLI, "sandbox", "--port", "0", "--host", "0.0.0.0", "--allow-remote", "--format", "json", "--topic", "t"],
@@ -46,4 +48,21 @@ def test_allow_remote_listens_where_others_can_reach_it_and_says_so() -> None:
     finally:
         process.terminate()
         process.stdout.close()
-        assert process.wait(10) == 0
+        assert process.wait(10) == 143
+
+
+@pytest.mark.process
+def test_topics_have_as_many_partitions_as_was_said() -> None:
+    words = ["--port", "0", "--format", "json", "--partitions", "3", "--topic", "t", "--topic", "u:2"]
+    process = subprocess.Popen([*KCLI, "sandbox", *words], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        where = json.loads(process.stdout.readline())["bootstrap"]
+        kcli("raw", "Metadata", '{"topics":[{"name":"new"}],"allowAutoTopicCreation":true}', "-b", where)
+        found = kcli("raw", "Metadata", '{"topics":null}', "-b", where)
+        rows = json.loads(found.out)["topics"]
+        assert {row["name"]: len(row["partitions"]) for row in rows} == {"t": 3, "u": 2, "new": 3}
+    finally:
+        process.terminate()
+        process.stdout.close()
+        assert process.wait(10) == 143

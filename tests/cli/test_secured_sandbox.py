@@ -33,7 +33,7 @@ def bootstrap(folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.stdout.close()
-        assert process.wait(10) == 0
+        assert process.wait(10) == 143
 
 
 def properties(folder: Path, password: str) -> str:
@@ -46,6 +46,7 @@ def properties(folder: Path, password: str) -> str:
     return str(path)
 
 
+@pytest.mark.process
 def test_records_go_in_and_come_out(bootstrap: str, folder: Path) -> None:
     at = ("-b", bootstrap, "-F", properties(folder, "correct: horse"))
     assert kcli("topics", "create", "t", *at).code == 0
@@ -54,6 +55,7 @@ def test_records_go_in_and_come_out(bootstrap: str, folder: Path) -> None:
     assert (read.code, read.out, read.err) == (0, b"one\ntwo\n", "")
 
 
+@pytest.mark.process
 def test_B20_what_is_not_checked_is_said(bootstrap: str, folder: Path) -> None:
     at = ("-b", bootstrap, "-F", properties(folder, "correct: horse"))
     for setting, words in (
@@ -65,6 +67,7 @@ def test_B20_what_is_not_checked_is_said(bootstrap: str, folder: Path) -> None:
         assert words in shown.err
 
 
+@pytest.mark.process
 def test_B19_every_refusal_is_a_sentence_and_exit_code_5(bootstrap: str, folder: Path) -> None:
     wrong = ("-F", properties(folder, "canary"))
     for more, words in (
@@ -79,6 +82,7 @@ def test_B19_every_refusal_is_a_sentence_and_exit_code_5(bootstrap: str, folder:
         assert "canary" not in shown.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "said"),
     [

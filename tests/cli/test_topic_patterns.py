@@ -98,6 +98,7 @@ def test_a_bounded_read_that_finds_no_topic_says_so(shell: Shell, monkeypatch: p
     shell.ok("consume", "^zz", "-e", "-g", "m", "-X", "group.protocol=consumer")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
 def test_E54_topics_that_appear_later_are_read_from_their_beginning(shell: Shell, group: list[str]) -> None:
     words = ["consume", "^new", "-u", "-q", *(group or ["-o", "end", "-X", "metadata.max.age.ms=100"])]
@@ -115,6 +116,7 @@ def test_E54_topics_that_appear_later_are_read_from_their_beginning(shell: Shell
         follower.communicate(timeout=10)
 
 
+@pytest.mark.process
 def test_new_partitions_of_a_followed_topic_are_read(sandbox: SandboxThread, shell: Shell) -> None:
     follower = shell.start("consume", "payments", "-u", "-X", "metadata.max.age.ms=100")
     try:

@@ -101,6 +101,7 @@ def test_a_known_user_keeps_its_mechanisms_and_is_told_of_those_left_alone(
     assert told(rows(capsys, "delete", "bob", "--mechanism", "SCRAM-SHA-256", code=1))[0][3] == "absent"
 
 
+@pytest.mark.process
 def test_the_places_of_a_password(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +121,7 @@ def test_the_places_of_a_password(
         rows(capsys, "delete", "bob", "--execute")
 
 
+@pytest.mark.process
 def test_a_password_from_stdin_is_one_line(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "kcli", "users", "set", "bob", "--password-file", "-", "--execute"],
@@ -158,6 +160,7 @@ def typed(*lines: str) -> tuple[int, str]:
     return code, shown.decode()
 
 
+@pytest.mark.process
 def test_a_password_typed_on_a_terminal_is_asked_twice_and_not_echoed(sandbox: SandboxThread) -> None:
     code, shown = typed(HIDDEN, HIDDEN)
     assert code == 0, shown

@@ -95,6 +95,7 @@ def test_B1_a_web_server_is_named(words: list[str]) -> None:
     assert (code, said) == (5, f"kcli: could not connect to a broker: {address}: {what}")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("words", COMMANDS, ids=NAMES)
 def test_B1_a_TLS_port_is_named(words: list[str], certificate: Path) -> None:
     import ssl

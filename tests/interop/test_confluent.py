@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 
@@ -75,3 +75,15 @@ def test_confluent_admin_describes_configs_and_deletes(bootstrap: str, topic: st
     assert found["retention.bytes"].value == "1000"
     admin.delete_topics([topic])[topic].result(15)
     assert topic not in admin.list_topics(timeout=15).topics
+
+
+def test_confluent_admin_sets_all_configs_anew(bootstrap: str, topic: str) -> None:
+    """AlterConfigs, which librdkafka still speaks: what is not said is set no longer."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "5000"})])[topic].result(15)
+    new = ConfigResource("topic", topic, set_config={"retention.bytes": "7"})
+    with pytest.warns(DeprecationWarning, match="alter_configs"):
+        admin.alter_configs([new])[new].result(15)
+    asked = ConfigResource("topic", topic)
+    told = admin.describe_configs([asked])[asked].result(15)
+    assert (told["retention.bytes"].value, told["retention.ms"].value) == ("7", "604800000")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.kafka.artifacts import libs, missing
-from tests.kafka.cluster import java
+from tests.kafka.artifacts import missing
+from tests.kafka.tools import run_tool
 
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
 
 
 def tool(name: str, *arguments: str) -> str:
-    command = [*java(), "-cp", f"{libs()}/*", f"org.apache.kafka.tools.{name}", *arguments]
-    return subprocess.run(command, capture_output=True, check=True, timeout=60, text=True).stdout
+    return run_tool(f"org.apache.kafka.tools.{name}", *arguments)
 
 
 def test_D37_the_java_producer_commits_by_protocol_v2_and_its_transactions_are_described(

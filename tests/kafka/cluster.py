@@ -18,12 +18,9 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from tests.kafka.artifacts import libs
+from tests.kafka.tools import java, run_tool
 from tests.ports import free_ports
 
-JVM = [
-    "-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:+ExitOnOutOfMemoryError",
-    "-Djava.awt.headless=true",
-]  # fmt: skip
 START_LIMIT = 60.0
 CLUSTER_ID = "a2NsaS10ZXN0LWNsdXN0ZQ"
 LOG4J = """
@@ -75,10 +72,6 @@ class Node:
 
     def resume(self) -> None:
         self.kill(signal.SIGCONT)
-
-
-def java() -> list[str]:
-    return ["java", *JVM]
 
 
 class Kafka:
@@ -235,11 +228,7 @@ class Kafka:
 
     def tool(self, main: str, *args: str, stdin: bytes | None = None, timeout: float = 60) -> str:
         """Run one of Kafka's own command-line tools; what it printed, errors included."""
-        done = subprocess.run(
-            [*java(), "-cp", f"{libs()}/*", main, *args], input=stdin, timeout=timeout,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )  # fmt: skip
-        return done.stdout.decode(errors="replace")
+        return run_tool(main, *args, stdin=stdin, timeout=timeout)
 
     def stop(self) -> None:
         """End every process by its own id and remove the data."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tests.kafka.artifacts import POM
 from tests.kafka.cluster import Kafka
 from tests.programs import kcli
 
@@ -118,4 +119,7 @@ def test_the_quorum_features_and_brokers_are_those_kafka_tells(kafka3: Kafka) ->
             assert (ours[name] or 0) == int(level), name
     (overview,) = rows(kafka3, "cluster", "cluster")
     assert overview["cluster_id"] == found["ClusterId"]
-    assert [row["broker"] for row in rows(kafka3, "brokers", "brokers")] == [1, 2, 3]
+    version = re.search(r"<kafka.version>(\d+\.\d+)", POM.read_text())
+    assert version is not None
+    releases = {row["broker"]: row["release"] for row in rows(kafka3, "brokers", "brokers")}
+    assert releases == dict.fromkeys((1, 2, 3), version[1])

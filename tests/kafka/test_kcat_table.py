@@ -19,6 +19,8 @@ OF_ITS_OWN = [
     Row("read", "-L -t 'bad name'", "", ""),
     Row("refused", "-C -t no-such-topic -e", "", ""),
     Row("refused", "-Q -t no-such-topic:0:1", "", ""),
+    Row("refused", "-G {group} no-such-topic -e", "", ""),
+    Row("refused", "-G {group} {mixed} no-such-topic -e", "", ""),
 ]
 COMPARED = [row for row in table() if row.kind in ("read", "sorted", "write", "write3", "group", "resume")]
 ROWS = [row for n, row in enumerate(COMPARED) if n % 4 == 0 or row.kind in ("group", "resume", "write3")] + OF_ITS_OWN

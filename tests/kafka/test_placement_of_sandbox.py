@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 from kcli.sandbox.thread import SandboxThread
-from tests.kafka.artifacts import libs
-from tests.kafka.cluster import java
 from tests.kafka.conftest import require
 from tests.kafka.test_administration import ADMIN
 from tests.kafka.test_placement import CONFIG, MOVE
+from tests.kafka.tools import run_tool
 
 
 def theirs(sandbox: SandboxThread, tool: str, *words: str) -> str:
     """What a tool of Kafka's prints."""
-    done = subprocess.run(
-        [*java(), "-cp", f"{libs()}/*", tool, "--bootstrap-server", sandbox.bootstrap, *words],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
-    )  # fmt: skip
-    return done.stdout.decode(errors="replace")
+    return run_tool(tool, "--bootstrap-server", sandbox.bootstrap, *words)
 
 
 def test_the_sandbox_is_administered_by_kafkas_tools(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ async def test_B18_sessions_are_renewed_under_traffic_and_nothing_is_lost(
     renewed: list[object] = []
     async with client(secured, "REAUTH", None, sasl) as one:
         watch = asyncio.create_task(_renewals(one, renewed))
-        produced, read = await _produce(one, topic, acks, lifetime)
+        produced, read = await _produce(one, topic, acks, lifetime, lambda: len(renewed) >= 4)
         watch.cancel()
     assert len({id(renewal) for renewal in renewed}) >= 2, "neither producing nor fetching was renewed"
     assert len(renewed) >= 4
@@ -236,15 +236,17 @@ async def test_B18_sessions_are_renewed_over_tls(secured: SecuredKafka) -> None:
         assert renewed
 
 
-async def _produce(one: Client, topic: str, acks: int, seconds: float) -> tuple[int, list[int]]:
-    """Records without a pause for so long, five requests in flight, read back at the same time by the same client:
-    how many, and what was read."""
-    count, end, read = 0, time.monotonic() + seconds, list[int]()
+async def _produce(
+    one: Client, topic: str, acks: int, seconds: float, enough: Callable[[], bool]
+) -> tuple[int, list[int]]:
+    """Records without a pause for so long and until it is enough, at most ten times as long; five requests in flight,
+    read back at the same time by the same client: how many, and what was read."""
+    begun, count, read = time.monotonic(), 0, list[int]()
     settings = ProducerSettings(acks=acks, idempotence=acks == -1, linger=0.0, batch_size=2000)
     async with one.producer(settings) as producer, one.consumer(ConsumerSettings()) as consumer:
         consumer.assign(dict.fromkeys((TopicPartition(topic, 0), TopicPartition(topic, 1)), Bound("earliest")))
         sent = []
-        while time.monotonic() < end:
+        while (passed := time.monotonic() - begun) < seconds or (passed < 10 * seconds and not enough()):
             for _ in range(50):
                 sent.append(await producer.send(topic, str(count).encode()))
                 count += 1

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.kafka.artifacts import libs
-from tests.kafka.cluster import Kafka, java
+from tests.kafka.cluster import Kafka
 from tests.kafka.conftest import require
 from tests.kafka.strangers import until
+from tests.kafka.tools import java
 from tests.programs import KCLI, Background, Result, kcli
 
 

@@ -3,6 +3,7 @@ two nodes whose quorum can change (KIP-853) and whose brokers verify no transact
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -32,8 +33,8 @@ class Growing(Kafka):
         super()._format(node)
 
 
-@pytest.fixture(scope="module")
-def two() -> Iterator[Kafka]:
+@contextlib.contextmanager
+def growing() -> Iterator[Kafka]:
     require()
     cluster = Growing(2, {"controller.quorum.voters": "", "transaction.partition.verification.enable": "false"})
     cluster.settings["controller.quorum.bootstrap.servers"] = f"127.0.0.1:{cluster.nodes[0].controller_port}"
@@ -42,6 +43,19 @@ def two() -> Iterator[Kafka]:
         yield cluster
     finally:
         cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[Kafka]:
+    with growing() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def doomed() -> Iterator[Kafka]:
+    """Two nodes of which a test may lose one for good."""
+    with growing() as cluster:
+        yield cluster
 
 
 def ours(kafka: Kafka, *words: str, code: int = 0) -> dict[str, Any]:
@@ -229,43 +243,45 @@ def test_meta_is_what_kcat_reads_and_coord_what_librdkafka_would_ask(two: Kafka)
     assert {row["kind"] for row in share} == {"group", "transaction", "share"}
 
 
-def test_a_vote_is_given_by_ours_and_taken_by_theirs_and_a_dead_broker_forgotten(two: Kafka) -> None:
-    second = two.nodes[1]
+def test_a_vote_is_given_by_ours_and_taken_by_theirs_and_a_dead_broker_forgotten(doomed: Kafka) -> None:
+    second = doomed.nodes[1]
 
     def told() -> str:
-        return theirs(two, "MetadataQuorumCommand", "describe", "--status")
+        return theirs(doomed, "MetadataQuorumCommand", "describe", "--status")
 
     def roles() -> dict[int, str]:
-        return {row["node"]: row["role"] for row in ours(two, "cluster", "voters")["voters"]}
+        return {row["node"]: row["role"] for row in ours(doomed, "cluster", "voters")["voters"]}
 
     assert roles() == {1: "leader", 2: "observer"}
-    (row,) = ours(two, "cluster", "voters", "add", f"2@127.0.0.1:{second.controller_port}", "--execute")["voters"]
+    (row,) = ours(doomed, "cluster", "voters", "add", f"2@127.0.0.1:{second.controller_port}", "--execute")["voters"]
     assert row["result"] == "done"
     assert roles() == {1: "leader", 2: "voter"}
     voters = re.search(r"CurrentVoters:\s+(.*)", told())
     assert voters is not None
     assert f'"id": 2, "directoryId": "{row["directory_id"]}"' in voters[1]
-    theirs(two, "MetadataQuorumCommand", "remove-controller", "--controller-id", "2", "--controller-directory-id",
+    theirs(doomed, "MetadataQuorumCommand", "remove-controller", "--controller-id", "2", "--controller-directory-id",
            row["directory_id"])  # fmt: skip
     assert roles() == {1: "leader", 2: "observer"}
-    ours(two, "cluster", "voters", "add", f"2@127.0.0.1:{second.controller_port}", "--execute")
-    (gone,) = ours(two, "cluster", "voters", "remove", "2", "--execute")["voters"]
+    ours(doomed, "cluster", "voters", "add", f"2@127.0.0.1:{second.controller_port}", "--execute")
+    (gone,) = ours(doomed, "cluster", "voters", "remove", "2", "--execute")["voters"]
     assert (gone["result"], roles()) == ("done", {1: "leader", 2: "observer"})
 
     second.kill()
-    first = two.nodes.pop()  # from here on the first one is the cluster
+    first = doomed.nodes.pop()  # from here on the first one is the cluster
     try:
         until = time.monotonic() + 20
-        while kcli("cluster", "unregister", "2", "--dry-run", "-b", two.bootstrap).code:  # it is up, for all one knows
+        while kcli(
+            "cluster", "unregister", "2", "--dry-run", "-b", doomed.bootstrap
+        ).code:  # it is up, for all one knows
             assert time.monotonic() < until
             time.sleep(0.3)
-        (plan,) = ours(two, "cluster", "unregister", "2", "--dry-run")["brokers"]
+        (plan,) = ours(doomed, "cluster", "unregister", "2", "--dry-run")["brokers"]
         assert (plan["state"], plan["result"]) == ("fenced", "would unregister")
-        (done,) = ours(two, "cluster", "unregister", "2", "--execute")["brokers"]
+        (done,) = ours(doomed, "cluster", "unregister", "2", "--execute")["brokers"]
         assert done["result"] == "done"
-        words = ("list-endpoints", "--bootstrap-server", two.bootstrap, "--include-fenced-brokers")
-        listed = two.tool(TOOLS + "ClusterTool", *words)
+        words = ("list-endpoints", "--bootstrap-server", doomed.bootstrap, "--include-fenced-brokers")
+        listed = doomed.tool(TOOLS + "ClusterTool", *words)
         assert [row[0] for row in table(listed, "ID")] == ["1"]
-        assert [row["broker"] for row in ours(two, "brokers", "list")["brokers"]] == [1]
+        assert [row["broker"] for row in ours(doomed, "brokers", "list")["brokers"]] == [1]
     finally:
-        two.nodes.append(first)
+        doomed.nodes.append(first)

@@ -1,0 +1,96 @@
+"""`python -m tests.alone FOLDER…`: each test function in a process of its own, so that no test leans on another.
+
+Each test file is collected once, in a process that imports nothing else; each of its test functions then runs in a fork
+of that process. Exit code 1 when a test fails, with its output.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LIMIT = 900
+"""Seconds for all tests of one file."""
+
+
+def main(folders: list[str]) -> int:
+    files = sorted(file for folder in folders for file in _files(Path(folder)))
+    begun, failed = time.monotonic(), 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for file, outcome in zip(files, pool.map(_run, files), strict=True):
+            if outcome.returncode:
+                failed += 1
+                print(f"{file}:\n{outcome.stdout}", flush=True)
+    print(f"{len(files) - failed} files passed, {failed} failed, in {time.monotonic() - begun:.0f} s")
+    return 1 if failed else 0
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder] if folder.is_file() else list(folder.rglob("test_*.py"))
+
+
+def _run(file: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.alone", "--file", str(file)]
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=LIMIT,
+        check=False,
+    )
+
+
+class EachInAFork:
+    """Runs the tests of a collected session, those of one function in one child."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        functions: dict[str, list[pytest.Item]] = {}
+        for item in session.items:
+            functions.setdefault(item.nodeid.split("[")[0], []).append(item)
+        wrong = [name for name, items in functions.items() if _in_a_child(session, items) != 0]
+        session.testsfailed = len(wrong)
+        print(f"{len(functions) - len(wrong)} functions passed, {len(wrong)} failed", *wrong, sep="\n  ")
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            print(f"{report.nodeid} ({report.when}):\n{report.longreprtext}", flush=True)
+
+
+def _in_a_child(session: pytest.Session, items: list[pytest.Item]) -> int:
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 1
+    with contextlib.suppress(BaseException):
+        session.items[:] = items
+        session.testsfailed = 0
+        for at, item in enumerate(items):
+            after = items[at + 1] if at + 1 < len(items) else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        code = 1 if session.testsfailed else 0
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def _one_file(file: str) -> int:
+    arguments = [file, "-qq", "-p", "no:randomly", "-p", "no:cacheprovider", "-n", "0", "--tb=short"]
+    code = pytest.main(arguments, plugins=[EachInAFork()])
+    return int(code) if code != pytest.ExitCode.NO_TESTS_COLLECTED else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--file"]:
+        sys.exit(_one_file(sys.argv[2]))
+    sys.exit(main(sys.argv[1:] or ["tests"]))

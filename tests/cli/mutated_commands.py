@@ -1,0 +1,456 @@
+"""Every command against a broker whose answers are wrong: a run of a seed, and what must not come of it. The loop of
+`make chaos` is `python -m tests.cli.mutated_commands [COMMAND...]`: MUTATIONS runs in all, from seed MUTATION_SEED."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import contextlib
+import gc
+import logging
+import os
+import re
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import redirected
+from tests.cli.mutation import Mutation, listening, mutated
+from tests.cli.mutation import Path as Field
+
+NEWLINE = "\n"
+HANG = 20.0  # seconds
+ENOUGH = 2.0  # seconds of following
+FAST = 10
+"""So many times faster than they are told do timers run here: what kcli waits out is waited out soon."""
+QUICK = {
+    "KCLI_DEFAULT_API_TIMEOUT_MS": "2000", "KCLI_REQUEST_TIMEOUT_MS": "1500",
+    "KCLI_SOCKET_CONNECTION_SETUP_TIMEOUT_MS": "1500", "KCLI_SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS": "1500",
+    "KCLI_DELIVERY_TIMEOUT_MS": "3000", "KCLI_MAX_BLOCK_MS": "2000",
+}  # fmt: skip
+SECURED = {
+    "KCLI_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KCLI_SASL_MECHANISM": "PLAIN", "KCLI_SASL_USERNAME": "me",
+    "KCLI_SASL_PASSWORD": "secret",
+}  # fmt: skip
+
+PLAN = '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1], "log_dirs": ["any"]}]}'
+DECLARED = """topics:
+  made: {partitions: 2, configs: {retention.ms: 1000}}
+  new: {partitions: 3}
+"""
+MEMBER = "-X session.timeout.ms=6000 -X heartbeat.interval.ms=1000 -X max.poll.interval.ms=7000"
+MODERN = "-X group.protocol=consumer"
+IMPATIENT = (
+    "-b BOOTSTRAP -m 2 -X message.timeout.ms=3000 -X socket.timeout.ms=1500 -X socket.connection.setup.timeout.ms=1500"
+)
+COMMANDS: dict[str, str] = {
+    "produce": "produce orders",
+    "produce -v": "produce orders -p 1 -v --acks 1",
+    "produce in a transaction": "produce orders --transactional-id tx-new",
+    "consume": "consume orders -o beginning -e",
+    "consume -J": "consume orders -o beginning -e -J -v",
+    "consume in a group": "consume orders -g readers -e --from-beginning --timeout-ms 5000 " + MEMBER,
+    "consume in a consumer group": "consume orders -g readers2 -e --from-beginning --timeout-ms 5000 " + MODERN,
+    "consume in a share group": "consume orders --share-group sharers -n 2 --timeout-ms 5000",
+    "consume by time": "consume orders -o @2020-01-01 -e",
+    "consume --order": "consume orders -o beginning -e --order time",
+    "consume ^": "consume ^or -o beginning -e",
+    "tail": "tail orders -n 3 --no-follow",
+    "count": "count orders",
+    "count --grep": "count orders --grep v",
+    "cat -C": "cat " + IMPATIENT + " -C -t orders -e -o beginning",
+    "cat -C -J": "cat " + IMPATIENT + " -C -t orders -e -J",
+    "cat -G": "cat " + IMPATIENT + " -e " + MEMBER + " -G readers3 orders",
+    "cat -P": "cat " + IMPATIENT + " -P -t orders",
+    "cat -L": "cat " + IMPATIENT + " -L",
+    "cat -L -J": "cat " + IMPATIENT + " -L -J",
+    "cat -Q": "cat " + IMPATIENT + " -Q -t orders:0:-1",
+    "copy": "copy orders copied",
+    "copy --dry-run": "copy orders copied2 --dry-run",
+    "redrive": "redrive orders --to copied --execute",
+    "pipeline replay": "pipeline replay orders copied --speed max -J",
+    "topics list": "topics list",
+    "topics list --format json": "topics list --format json",
+    "topics describe": "topics describe orders",
+    "topics create": "topics create another --dry-run",
+    "topics create for real": "topics create made",
+    "topics delete": "topics delete made --execute",
+    "topics alter": "topics alter orders -p 3 --config retention.ms=1000 --execute",
+    "topics trim": "topics trim orders:0 --before 1 --execute",
+    "topics stats": "topics stats orders",
+    "groups list": "groups list",
+    "groups describe": "groups describe billing",
+    "groups members": "groups members billing",
+    "groups delete": "groups delete readers --execute",
+    "groups reset": "groups reset billing -t orders --to-earliest --execute",
+    "groups reset by time": "groups reset billing -t orders --to-datetime 2020-01-01T00:00:00Z --execute",
+    "groups delete-offsets": "groups delete-offsets readers2 -t orders --execute",
+    "groups clone": "groups clone billing cloned --execute",
+    "groups export": "groups export billing",
+    "rollback": "rollback billing -t timed --time-field at --start 2020-01-01T00:00:00Z --execute",
+    "lag": "lag",
+    "lag of a group": "lag billing --by partition --records",
+    "lag --watch": "lag --watch --interval 0.5s -n 2",
+    "lag record": "lag record -n 1",
+    "offsets": "offsets orders -g billing",
+    "offsets by time": "offsets orders --at 2020-01-01T00:00:00Z",
+    "doctor": "doctor -t orders -g billing",
+    "apply": "apply DECLARED --execute",
+    "diff": "diff DECLARED",
+    "export": "export",
+    "brokers list": "brokers list",
+    "brokers versions": "brokers versions 1",
+    "cluster": "cluster",
+    "cluster quorum": "cluster quorum",
+    "cluster features": "cluster features",
+    "cluster features upgrade": "cluster features upgrade --execute",
+    "cluster features set": "cluster features set transaction.version=2 --execute",
+    "cluster voters": "cluster voters",
+    "cluster voters remove": "cluster voters remove 1 --dry-run",
+    "cluster unregister": "cluster unregister 2 --dry-run",
+    "logdirs list": "logdirs list",
+    "logdirs replicas": "logdirs replicas",
+    "configs list": "configs list topic",
+    "configs get": "configs get topic orders --all",
+    "configs get broker": "configs get broker 1 --all",
+    "configs diff": "configs diff broker 1 2",
+    "configs set": "configs set topic orders retention.ms=1000 --execute",
+    "configs append": "configs append topic orders cleanup.policy=compact --execute",
+    "configs delete": "configs delete topic orders retention.ms --execute",
+    "quotas list": "quotas list",
+    "quotas describe": "quotas describe --user me",
+    "quotas alter": "quotas alter --user me producer_byte_rate=1000 --execute",
+    "quotas resolve": "quotas resolve --user me --client-id x",
+    "raw Metadata": "raw Metadata",
+    "raw Metadata --explain": "raw Metadata --explain",
+    "raw of a group": "raw DescribeGroups {\"groups\":[\"billing\"]} --broker group:billing",
+    "meta": "meta orders",
+    "coord": "coord billing",
+    "txn list": "txn list",
+    "txn describe": "txn describe tx",
+    "txn producers": "txn producers orders",
+    "txn find-hanging": "txn find-hanging orders",
+    "txn abort": "txn abort orders:0 --start-offset 0 --execute",
+    "txn fence": "txn fence tx --execute",
+    "acls list": "acls list",
+    "acls add": "acls add --allow User:me --operation read --topic orders --execute",
+    "acls remove": "acls remove --principal User:me --execute",
+    "acls who-can": "acls who-can read topic orders",
+    "users list": "users list",
+    "users describe": "users describe me",
+    "users set": "users set me --password-file PASSWORD --execute",
+    "users delete": "users delete me --execute",
+    "tokens list (SASL)": "tokens list",
+    "tokens create (SASL)": "tokens create --hmac-file HMAC",
+    "topics list (SASL)": "topics list",
+    "topics list (SCRAM)": "topics list -X sasl.mechanism=SCRAM-SHA-256",
+    "doctor (SASL)": "doctor",
+    "leaders list": "leaders list",
+    "leaders elect": "leaders elect orders --execute",
+    "reassign list": "reassign list",
+    "reassign plan": "reassign plan orders",
+    "reassign execute": "reassign execute PLAN --execute",
+    "reassign verify": "reassign verify PLAN",
+    "reassign cancel": "reassign cancel PLAN --execute",
+    "reassign throttle": "reassign throttle 1MB --execute",
+    "reassign disks": "reassign disks orders --balance --dry-run",
+}  # fmt: skip
+"""Lines of words; those in capitals are files, and the address."""
+ELSEWHERE = {"sandbox", "faults", "demo", "pipeline", "tui", "config", "schema", "completion"}
+"""No broker's answers; or, not run here, those of the dashboard and of Spark."""
+FOLLOWING = ("consume", "tail", "cat -C", "cat -G", "count", "copy", "redrive", "lag of a group")
+"""Wait for records and partitions as long as nobody interrupts: that is no hang when a Ctrl-C ends it."""
+SEEDING = (
+    ("topics create made copied timed -p 2", b""),
+    ("produce orders -p 0 -k k -H h=v -Z", b"a\nb\nc\n"),
+    ("produce orders -p 1", b"d\ne\n"),
+    ("produce timed -p 1", b'{"at": "2024-01-01T00:00:00Z"}\n{"at": "2024-01-02T00:00:00Z"}\n'),
+    ("consume orders -g billing -c 2 --from-beginning -q", b""),
+    ("consume orders -g readers -c 2 --from-beginning -q", b""),
+    ("consume orders -g readers2 -c 2 --from-beginning -q", b""),
+    ("produce orders --transactional-id tx -H kafka_dlt-original-topic=copied", b"t\n"),
+    ("acls add --allow User:me --operation read --topic orders --execute", b""),
+    ("quotas alter --user me producer_byte_rate=1000 --execute", b""),
+    ("users set me --password-file PASSWORD --execute", b""),
+)
+EXCEPTIONS = "|".join(
+    name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)
+)
+OURS = re.compile(rf"Traceback|\b({EXCEPTIONS}|struct\.error|CancelledError|JSONDecodeError|gaierror)\b")
+"""What nobody may read who is no programmer of kcli."""
+
+
+class Hung(KeyboardInterrupt):
+    """A run did not end by itself."""
+
+
+@dataclass
+class Run:
+    code: int | None
+    out: str
+    err: str
+    fault: str = ""  # what must not be
+    log: list[str] = field(default_factory=list)
+
+
+class Bench:
+    """A sandbox, which has before each run what commands take from it, and the files that lines name. One with SASL is
+    for commands whose name says so."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._kept: dict[str, dict[Any, Any]] = {}
+        self._clock = pytest.MonkeyPatch()
+        hurry(self._clock)
+        (folder / "PLAN").write_text(PLAN)
+        (folder / "password").write_text("secret")
+        (folder / "password").chmod(0o600)
+        (folder / "DECLARED.yaml").write_text(DECLARED)
+        self._secured = SandboxThread(topics={"orders": 2}, sasl={"me": "secret"})
+        self._open = SandboxThread(brokers=2, topics={"orders": 2}, disks=2, rebalance_delay=0.0)
+        self._secured.start()
+        self._open.start()
+        for line, given in SEEDING:
+            done = self._run("", line, given, patient=True)
+            assert done.code == 0, (line, done)
+        self._kept = self._open.call(lambda one: {name: dict(kept) for name, kept in one.groups.offsets.items()})
+        self._rights = self._open.call(_rights)
+
+    def close(self) -> None:
+        for one in (self._open, self._secured):
+            with contextlib.suppress(Exception):  # the sandbox may have met what it asked for itself
+                one.close()
+        self._clock.undo()
+
+    def fields(self, name: str) -> list[Field]:
+        """What a clean run of the command is told."""
+        found: set[Field] = set()
+        self._open.call(self._mend)
+        with listening(found):
+            done = self._run(name, COMMANDS[name], INPUT)
+        assert not done.fault, done
+        assert found, f"{name} asked nothing: {done}"
+        return sorted(found)
+
+    def run(self, name: str, seed: int, fields: list[Field]) -> Run:
+        """The command against wrong answers."""
+        self._open.call(self._mend)
+        mutation = Mutation(seed, fields)
+        with mutated(mutation):
+            done = self._run(name, COMMANDS[name], INPUT)
+        if done.fault:
+            changed = ", ".join(".".join(path) for path in mutation.done) or "nothing"
+            done.fault = f"{name} (seed {seed}; {changed}): {done.fault}"
+        return done
+
+    def _mend(self, sandbox: Any) -> None:
+        """Have the topics, groups, users, ACLs and quotas again that a command deleted."""
+        access, (rules, users, quotas) = sandbox.access, self._rights
+        access.acls.rules, access.scram._changed, sandbox.quotas.by_entity = set(rules), dict(users), dict(quotas)
+        for topic in ("orders", "made", "copied", "timed"):
+            if topic not in sandbox.topics.by_name:
+                sandbox.topics.create(topic, 2)
+        for group, kept in self._kept.items():
+            if not sandbox.groups.offsets.get(group):
+                sandbox.groups.made(group)
+                sandbox.groups.offsets[group] = dict(kept)
+
+    def _run(self, name: str, line: str, given: bytes, *, patient: bool = False) -> Run:
+        secured = name.endswith(("(SASL)", "(SCRAM)"))
+        bootstrap = (self._secured if secured else self._open).bootstrap
+        files = {
+            "BOOTSTRAP": bootstrap, "PLAN": str(self.folder / "PLAN"),
+            "DECLARED": str(self.folder / "DECLARED.yaml"), "HMAC": str(self.folder / "hmac"),
+            "PASSWORD": str(self.folder / "password"),
+        }  # fmt: skip
+        words = [files.get(word, word) for word in line.split()]
+        (self.folder / "hmac").unlink(missing_ok=True)
+        settings = ({} if patient else QUICK) | (SECURED if secured else {})
+        return run(words, given, bootstrap, self.folder, settings, follows=name.startswith(FOLLOWING))
+
+
+def _rights(sandbox: Any) -> tuple[set[Any], dict[Any, Any], dict[Any, Any]]:
+    """ACLs, users and quotas."""
+    quotas = {at: dict(values) for at, values in sandbox.quotas.by_entity.items()}
+    return set(sandbox.access.acls.rules), dict(sandbox.access.scram._changed), quotas
+
+
+INPUT = b"one\ntwo\n"
+
+
+def hurry(patch: pytest.MonkeyPatch) -> None:
+    """Let every loop of this process live `FAST` times as fast."""
+    select = selectors.DefaultSelector.select
+
+    def sooner(self: Any, timeout: float | None = None) -> Any:
+        return select(self, timeout / FAST if timeout is not None and timeout > 0 else timeout)
+
+    patch.setattr(asyncio.BaseEventLoop, "time", lambda _: time.monotonic() * FAST)
+    patch.setattr(selectors.DefaultSelector, "select", sooner)
+
+
+def run(
+    words: list[str], given: bytes, bootstrap: str, folder: Path, settings: dict[str, str], *, follows: bool = False
+) -> Run:
+    """A command line in this process, interrupted after a while when it `follows`. `fault` says what a user should
+    never have met: a traceback, the name of an exception of Python's, an exit code that is none of ours, no end."""
+    heard = Heard()
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        stdin.write(given)
+        stdin.seek(0)
+        code, fault = None, ""
+        with _environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
+            with _deadline(follows=follows) as stuck:
+                try:
+                    code = main(words)
+                except Exception:  # noqa: BLE001  # whatever it is, it is found
+                    fault = traceback.format_exc()
+                except BaseException as odd:  # noqa: BLE001
+                    fault = f"ended with {odd!r}"
+        out.seek(0)
+        err.seek(0)
+        said, told = out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
+    if stuck:
+        fault = f"did not end within {HANG:g} s:\n{NEWLINE.join(stuck)}"
+    found = OURS.search(told)
+    if not fault and found is not None:
+        fault = f"stderr has {found[0]}: {told[-3000:]}"
+    if not fault and heard.log:
+        fault = "\n".join(heard.log)[-5000:]
+    if not fault and code not in (0, 1, 2, 3, 4, 5, 130):
+        fault = f"exit code {code}"
+    return Run(code, said, told, fault, heard.log)
+
+
+@contextlib.contextmanager
+def _environment(bootstrap: str, folder: Path, settings: dict[str, str]) -> Iterator[None]:
+    look_up = socket.getaddrinfo
+
+    def numeric(host: Any, port: Any, *kind: Any, **more: Any) -> Any:
+        """No name is looked up on the network, and what is wrong with a name is wrong all the same."""
+        if host not in ("localhost", "127.0.0.1"):
+            return look_up(host, port, flags=socket.AI_NUMERICHOST)
+        return look_up(host, port, *kind, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("KCLI_")]:
+            patch.delenv(name)
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        patch.setenv("KCLI_BOOTSTRAP", bootstrap)
+        for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+            patch.setenv(name, str(folder))
+        patch.setattr(socket, "getaddrinfo", numeric)
+        yield
+
+
+@contextlib.contextmanager
+def _deadline(*, follows: bool) -> Iterator[list[str]]:
+    stuck: list[str] = []
+    interrupts = [True] if follows else []
+
+    def late(_: int, frame: Any) -> None:
+        if interrupts:
+            interrupts.pop()
+            signal.setitimer(signal.ITIMER_REAL, HANG, 1.0)
+            os.kill(os.getpid(), signal.SIGINT)
+            return
+        with contextlib.suppress(RuntimeError):  # there is no loop
+            stuck.extend(_awaited(task) for task in asyncio.all_tasks())
+        stuck.append("".join(traceback.format_stack(frame)[-3:]))
+        raise Hung
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, ENOUGH if follows else HANG, 1.0)
+    try:
+        yield stuck
+    except Hung:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _awaited(task: asyncio.Task[Any]) -> str:
+    """What a task waits for, from the outside in."""
+    lines, inner = [task.get_name()], task.get_coro()
+    while inner is not None:
+        frame = getattr(inner, "cr_frame", None)
+        if frame is not None:
+            lines.append(f"  {frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}")
+        inner = getattr(inner, "cr_await", None)
+    return "\n".join(lines)
+
+
+class Heard(logging.Handler):
+    """What asyncio, threads and destructors complain about, which no command would be told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.ERROR:
+            self.log.append(self.format(record))
+
+    def _thread(self, about: threading.ExceptHookArgs) -> None:
+        if about.thread is None or about.thread.name != "kcli-sandbox":
+            self.log.append("".join(traceback.format_exception(about.exc_type, about.exc_value, about.exc_traceback)))
+
+    def _destructor(self, about: Any) -> None:
+        self.log.append(f"{about.err_msg}: {about.exc_value!r} in {about.object!r}")
+
+    def __enter__(self) -> Heard:
+        self._hooks = threading.excepthook, sys.unraisablehook
+        logging.getLogger("asyncio").addHandler(self)
+        threading.excepthook, sys.unraisablehook = self._thread, self._destructor
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("asyncio").removeHandler(self)
+        threading.excepthook, sys.unraisablehook = self._hooks
+
+
+def loop(names: list[str], runs: int, first: int) -> int:
+    """So many runs over the commands in turn; how many had a fault."""
+    faults, count, begin = 0, 0, time.monotonic()
+    took: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder))
+        fields = {name: bench.fields(name) for name in names}
+        for at in range(runs):
+            name = names[at % len(names)]
+            started = time.monotonic()
+            done = bench.run(name, first + at // len(names), fields[name])
+            took[name] += time.monotonic() - started  # type: ignore[assignment]
+            count += 1
+            if done.fault:
+                faults += 1
+                print(f"--- {done.fault}", flush=True)
+            if at % 500 == 499:
+                gc.collect()
+                print(f"{count} runs, {faults} faults, {time.monotonic() - begin:.0f} s", flush=True)
+        bench.close()
+    print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.most_common(8)))
+    print(f"{count} runs of {len(names)} commands, {faults} faults, {time.monotonic() - begin:.0f} s")
+    return faults
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or list(COMMANDS)
+    total = int(os.environ.get("MUTATIONS", "20000"))
+    sys.exit(1 if loop(wanted, total, int(os.environ.get("MUTATION_SEED", "0"))) else 0)

@@ -1,0 +1,162 @@
+"""Answers with wrong fields: what a broker says is changed in one or a few places, by seed, after the sandbox made it.
+
+A message is changed as the declarations have it, so every answer can still be decoded: numbers become extreme or
+unknown ones, strings odd ones, lists empty, doubled, shorter or null, bytes noise, structures null.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from kcli.errors import EncodeError
+from kcli.proto.compile import Wire, fields_of
+from kcli.proto.schema import Response, Struct
+from kcli.proto.session import Received, ServerSession
+
+Path = tuple[str, ...]
+BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64, "UInt16": 16, "UInt32": 32}
+ODD = (
+    "", "\0", "a\0b", "x" * 300, "é", "日本", "\n", "\x1b[31m", "[/x]", "-1", "1e999", "{", "%s", "..", "/", "=", ":",
+    "a:b", "127.0.0.1", "[::1", "999.1.1.1", "\ud7ff", "\u202e", "null", "true", "99999999999999999999", " ", "User:",
+    "consumer", "share", "range", "2147483648", "[1,2]", "a.b", "٣",
+)  # fmt: skip
+NUMBERS = (-1, 0, 1, -2, 2, 3, 100, 255, 424_242, 70_000, 65_536, 1 << 40, 86_400_000, 253_402_300_800_000)
+
+
+class Mutation:
+    """The changes of one seed: `paths` are what a clean run was told. `done` counts the fields that were changed."""
+
+    def __init__(self, seed: int, paths: list[Path]) -> None:
+        self.random = Random(seed)
+        apis = sorted({path[0] for path in paths})
+        self.chosen: set[Path] = set()
+        for _ in range(self.random.choice((1, 1, 1, 2, 4))):
+            api = self.random.choice(apis)
+            self.chosen.add(self.random.choice([path for path in paths if path[0] == api]))
+        self.once = self.random.random() < 0.25  # else every answer, so that asking again changes nothing
+        self.part = self.random.choice((1.0, 1.0, 0.5))  # of the elements of lists
+        self.same = self.random.randrange(1 << 30)
+        self.done: Counter[Path] = Counter()
+
+    def answer(self, response: Response, version: int) -> Response:
+        """The answer as this broker gives it."""
+        name = type(response).__name__
+        if not any(path[0] == name for path in self.chosen) or (self.once and self.done):
+            return response
+        made: Response = self._struct(response, (name,), version)
+        return made
+
+    def _struct(self, value: Struct, path: Path, version: int) -> Any:
+        given = {}
+        for field, wire in fields_of(type(value)):
+            was, place = getattr(value, field.name), (*path, field.name)
+            if version in field.extra.versions:
+                if place in self.chosen and self.random.random() <= self.part:
+                    self.done[place] += 1
+                    was = self._other(was, wire, field.name, version in field.extra.null, version)
+                else:
+                    was = self._inside(was, wire, place, version)
+            given[field.name] = was
+        return type(value)(**given)
+
+    def _inside(self, was: Any, wire: Wire, path: Path, version: int) -> Any:
+        if isinstance(was, Struct):
+            return self._struct(was, path, version)
+        if isinstance(was, list) and wire.element is not None:
+            return [self._inside(one, wire.element, path, version) for one in was]
+        return was
+
+    def _other(self, was: Any, wire: Wire, name: str, nullable: bool, version: int) -> Any:
+        if nullable and self.random.random() < 0.3:
+            return None
+        if name == "error_code":
+            return self.random.choice((-1, *range(1, 133), 9999, -32768, 32767))
+        kind = wire.kind
+        if kind in BITS:
+            return self._number(kind)
+        if kind == "bool":
+            return not was
+        if kind == "Float64":
+            return self.random.choice((float("nan"), float("inf"), float("-inf"), -1.0, 0.0, 1e308))
+        if kind == "Uuid":
+            return self.random.choice((bytes(16), b"\xff" * 16, self.random.randbytes(16)))
+        if kind == "str":
+            return self.random.choice(ODD)
+        if kind in ("bytes", "Records"):
+            return self._bytes(bytes(was or b""))
+        if kind == "list":
+            return self._list(was or [], wire, version)
+        return was
+
+    def _number(self, kind: str) -> int:
+        bits, low = BITS[kind], 0 if kind.startswith("U") else -1
+        edges = (1 << bits) - 1 if low == 0 else (1 << bits - 1) - 1
+        least = 0 if low == 0 else -(1 << bits - 1)
+        fits = [one for one in NUMBERS if least <= one <= edges]
+        return self.random.choice((least, edges, edges - 1, *fits))
+
+    def _bytes(self, was: bytes) -> bytes:
+        at = self.random.randrange(len(was) + 1)
+        return self.random.choice(
+            (b"", b"\0", self.random.randbytes(40), was[:at], was[:at] + b"\xff" + was[at + 1 :], was + was, was[at:])
+        )
+
+    def _list(self, was: list[Any], wire: Wire, version: int) -> list[Any]:
+        element = wire.element
+        assert element is not None
+        changed = list(was)
+        if was and element.kind in (*BITS, "str"):
+            changed[self.random.randrange(len(was))] = self._other(was[0], element, "", False, version)
+        longer = [*was, self._other(None, element, "", False, version)] if element.kind in (*BITS, "str") else [*was]
+        return self.random.choice(([], was + was, was[1:], was[:-1], was[::-1], changed, longer, was * 50))
+
+
+def paths_of(value: Struct, path: Path, version: int, found: set[Path]) -> None:
+    """Every field that an answer of this version has."""
+    for field, wire in fields_of(type(value)):
+        if version not in field.extra.versions or field.name == "throttle_time_ms":
+            continue
+        place = (*path, field.name)
+        found.add(place)
+        was = getattr(value, field.name)
+        for one in was if isinstance(was, list) and wire.element is not None and wire.element.struct else [was]:
+            if isinstance(one, Struct):
+                paths_of(one, place, version, found)
+
+
+@contextlib.contextmanager
+def listening(found: set[Path]) -> Iterator[None]:
+    """Learn the fields of all answers that the sandboxes of this process give meanwhile."""
+    respond = ServerSession.respond
+
+    def heard(self: ServerSession, to: Received, response: Response, version: int | None = None) -> Any:
+        paths_of(response, (type(response).__name__,), to.version if version is None else version, found)
+        return respond(self, to, response, version)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerSession, "respond", heard)
+        yield
+
+
+@contextlib.contextmanager
+def mutated(mutation: Mutation) -> Iterator[None]:
+    """All sandboxes of this process answer so meanwhile."""
+    respond = ServerSession.respond
+
+    def wrong(self: ServerSession, to: Received, response: Response, version: int | None = None) -> Any:
+        at = to.version if version is None else version
+        try:
+            return respond(self, to, mutation.answer(response, at), version)
+        except (EncodeError, struct.error):  # what cannot be said is not said
+            return respond(self, to, response, version)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerSession, "respond", wrong)
+        yield

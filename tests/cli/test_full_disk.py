@@ -1,0 +1,93 @@
+"""Disks that are full: what is said names the file and how far it is whole; half an undo file is not left behind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+from tests.cli.conftest import KCLI, Shell
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Shell]:
+    with SandboxThread(topics={"orders": 1}) as running:
+        made = Shell(running.bootstrap)
+        made.ok("produce", "orders", stdin=b"12345678\n" * 5)
+        made.ok("consume", "orders", "-g", "billing", "-c", "5", "--from-beginning", "-q")
+        yield made
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("topics list", "kcli: /dev/full: No space left on device\n"),
+        ("count orders", "kcli: /dev/full: No space left on device\n"),
+        ("consume orders -e", "kcli: /dev/full: No space left on device; no record was written whole\n"),
+        ("tail orders --no-follow", "kcli: /dev/full: No space left on device; no record was written whole\n"),
+    ],
+)
+def test_the_sentence_names_the_file(line: str, sentence: str, shell: Shell) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*KCLI, *line.split()], stdout=full, stderr=subprocess.PIPE, env=shell.environment)
+    assert (done.returncode, done.stderr.decode()) == (1, sentence)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("more", [[], ["--order", "time"], ["-J"]])
+def test_the_sentence_names_the_last_record(more: list[str], shell: Shell, tmp_path: Path) -> None:
+    """With -u each record is written by itself; the file may grow to two of them and a half."""
+    size = len(shell.ok("consume", "orders", "-e", "-o", "beginning", *more)) // 5
+    room = 2 * size + size // 2
+    with open(tmp_path / "out", "wb") as out:
+        done = subprocess.run(
+            [*KCLI, "consume", "orders", "-e", "-o", "beginning", "-u", *more], stdout=out, stderr=subprocess.PIPE,
+            env=shell.environment, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+        )  # fmt: skip
+    assert done.returncode == 1
+    expected = "File too large; the last record that was written for certain is orders[0] offset 1"
+    assert f"kcli: {tmp_path}/out: {expected}\n" in done.stderr.decode()
+
+
+RESET = ("groups", "reset", "billing", "-t", "orders", "--to-earliest", "--execute", "--format", "json")
+
+
+def test_an_undo_file_that_cannot_be_written_whole_is_not_left(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "undo.json"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        done = shell(*RESET, "--undo-file", str(path))
+    assert done.returncode == 1
+    assert f"the undo file {path} cannot be written (No space left on device)".encode() in done.stderr
+    assert not path.exists()
+
+
+def test_an_undo_file_is_nobody_elses(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "undo.json"
+    done = shell(*RESET, "--undo-file", str(path))
+    assert done.returncode == 0, done.stderr
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_state_of_a_pipeline_is_nobody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kcli.pipeline.jobs.registry import Entry, Registered, ask, folder
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with Registered(Entry(name="x")) as job:
+        ask(job.entry, "drain")
+        assert json.loads((folder() / f"{job.entry.id}.json").read_text())["name"] == "x"
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folder().iterdir()} == {0o600}
