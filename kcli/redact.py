@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 HIDDEN = "***"
-SHORTEST = 3  # characters: shorter secrets would take words apart
+SHORTEST = 3  # characters: a shorter secret would take words apart
+LONG = 8  # characters from which on a secret is hidden inside a longer word too
 
 _sent: set[str] = set()
 
 
 def remember(text: str) -> None:
-    """From now on `redacted` hides this text: a secret that was revealed to be sent, or another form of one."""
+    """From now on `redacted` hides this text: a secret that was revealed to be sent, or another form of a secret."""
     if len(text) >= SHORTEST:
         _sent.add(text)
 
 
 def redacted(text: str) -> str:
-    """What a peer said, with *** for each secret of ours."""
-    for secret in sorted((one for one in _sent if one in text), key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+    """The peer's text, with *** for each secret of ours. A short secret is hidden only where it stands as a word of its
+    own: the password "tok" leaves "invalid_token" as it is."""
+    for secret in sorted((secret for secret in _sent if secret in text), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN) if len(secret) >= LONG else _without_word(text, secret)
     return text
+
+
+def _without_word(text: str, word: str) -> str:
+    import re
+
+    return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, text)

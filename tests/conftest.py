@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kcli import redact
 from kcli.sandbox.sandbox import Sandbox
 from tests import components
 from tests.failures import Failures
@@ -33,6 +34,12 @@ def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     found = [one for sandbox in made for one in sandbox.violations]
     if found and request.node.get_closest_marker("violates") is None:
         pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def knows_no_secrets() -> None:
+    """What another test revealed is not hidden in this one's texts."""
+    redact._sent.clear()
 
 
 @pytest.fixture(autouse=True, scope="session")

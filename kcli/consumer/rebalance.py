@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kcli import codes
+from kcli.backoff import LEAST, Floor
 from kcli.consumer.assignors import COOPERATIVE, assign
 from kcli.consumer.holdings import Holdings
 from kcli.consumer.membership import AGAIN, JOINING, LOST, PROCEED, RESET, RETRY, STABLE, SYNCING
@@ -52,6 +55,7 @@ class Rebalance(Holdings):
         self.watched: Layout | None = None  # as the leader saw it when it assigned; None when not the leader
         self.watched_topics: frozenset[str] = frozenset()  # all members'
         self._last: tuple[frozenset[TopicPartition], int] = (frozenset(), -1)  # the sticky assignor's memory
+        self._floor = Floor(LEAST)  # between two joins: a coordinator may want another member id each time
 
     async def give_up(self, interest: Interest) -> None:
         """Before a join: all is lost if the generation is gone; eager members give up all, cooperative ones keep
@@ -73,6 +77,7 @@ class Rebalance(Holdings):
         member.start_join()
         try:
             for told in (False, True):
+                await asyncio.sleep(self._floor.wait(self._now()))
                 answer = await self._coordinator.ask(
                     JoinGroupRequest(
                         group_id=settings.group,

@@ -124,6 +124,7 @@ class Kafka:
             "controller.listener.names": "CONTROLLER",
             "log.dirs": str(node.folder / "data"),
             "num.partitions": "1",
+            "log.retention.check.interval.ms": str(24 * 3600 * 1000),  # tests write records of long ago, and read them
             "auto.create.topics.enable": "false",
             "default.replication.factor": many,
             "min.insync.replicas": isr,

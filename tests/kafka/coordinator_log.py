@@ -119,8 +119,7 @@ def history(bootstrap: str, group: str, topic: str) -> list[Commit | Owners]:
             if kind == MEMBER and value is not None:
                 names[one.member_id] = _read(MemberValue, value).client_id
             elif kind == OWNED:
-                share = [] if value is None else _read(OwnedValue, value).assigned
-                owned[names[one.member_id]] = frozenset(n for of in share for n in of.partitions)
+                owned[names[one.member_id]] = frozenset() if value is None else _owned(_read(OwnedValue, value))
                 found.append(Owners(when, dict(owned), anew=False))
     return found
 
@@ -130,6 +129,11 @@ def _classic(when: float, value: ClassicValue) -> Owners:
         one.client_id: frozenset(at.partition for at in decode_assignment(one.assignment)) for one in value.members
     }
     return Owners(when, owners, anew=value.protocol != "cooperative-sticky")
+
+
+def _owned(value: OwnedValue) -> frozenset[int]:
+    """A partition that is to be revoked is the member's until it says that it gave it up (KIP-848)."""
+    return frozenset(n for share in (*value.assigned, *value.pending_revocation) for n in share.partitions)
 
 
 def _split(key: bytes) -> tuple[int, bytes]:
