@@ -1,14 +1,18 @@
 """What a ShareFetch brought of one partition, as it is handed out: the acquired ranges, each with its batches.
 
 The unit is the range, never the record: neighbours with one delivery count are one (a broker that was acknowledged
-record by record tells them one by one). What was acquired and has no record, a marker or a gap, is a gap.
+record by record tells them one by one). What was acquired and has no record, a marker or a gap, is a gap. Offsets
+behind a cut-off batch are unreached, no gaps: there may be records. Java takes them for gaps, and relies on the broker
+to acquire whole batches only.
 """
 
 from __future__ import annotations
 
 from kcli.consumer.chunk import CorruptRecords, after
+from kcli.consumer.frames import fruitless
 from kcli.consumer.share_ranges import Range, Undecided
 from kcli.errors import DecodeError, KcliError
+from kcli.proto import core
 from kcli.proto.batch import CorruptBatch, read_batches
 
 TYPE_CHECKING = False
@@ -29,11 +33,11 @@ ALL = 2**63 - 1
 class Acquired:
     """Records of one partition that this member alone has until `deadline` (seconds of the loop's clock): offsets
     `first` to `last`, delivered for the `delivery_count`th time. `batches` may be empty. `error` says why those in
-    `unreadable` could not be read; `gaps` are offsets without a record."""
+    `unreadable` could not be read; `gaps` are offsets without a record, `unreached` those behind a cut-off batch."""
 
     __slots__ = (
         "batches", "deadline", "delivery_count", "error", "first", "gaps", "last", "node", "partition", "place",
-        "topic", "undecided", "unreadable",
+        "topic", "undecided", "unreached", "unreadable",
     )  # fmt: skip
 
     def __init__(self, at: TopicPartition, place: Place, node: int, first: int, last: int, count: int) -> None:
@@ -46,6 +50,7 @@ class Acquired:
         self.deadline = 0.0
         self.batches: list[Batch] = []
         self.gaps: list[Span] = []
+        self.unreached: list[Span] = []
         self.unreadable: list[Span] = []
         self.error: KcliError | None = None
         self.undecided = Undecided(first, last)
@@ -81,9 +86,20 @@ class Arrived:
         """What has still to be decompressed before its records are read."""
         return [batch for batch in self._batches(settings)[0] if batch.compressed]
 
+    def cut_off(self, settings: ConsumerSettings) -> CorruptRecords | None:
+        """The error where the first batch is cut off, so that nothing can be read; None where something can."""
+        records = self.data.records or b""
+        if not records or any(self._batches(settings)) or core.ends(records)[2]:
+            return None
+        return CorruptRecords(self.at, self.data.acquired_records[0].first_offset, fruitless(records))
+
     def open(self, settings: ConsumerSettings) -> list[Acquired]:
         """The acquired ranges with what of the batches is in each."""
         batches, corrupt = self._batches(settings)
+        records = self.data.records or b""
+        end = ALL
+        if core.ends(records)[2] < len(records):
+            end = batches[-1].last_offset if batches else -1
         made: list[Acquired] = []
         at = 0
         for first, last, count in self.ranges():
@@ -91,12 +107,13 @@ class Arrived:
             one.deadline = self.deadline
             while at < len(batches) and batches[at].last_offset < first:
                 at += 1
-            _fill(one, batches, at, corrupt)
+            _fill(one, batches, at, corrupt, end)
             made.append(one)
         return made
 
 
-def _fill(one: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt]) -> None:
+def _fill(one: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt], end: int) -> None:
+    """Put into a range what is in it; behind the offset `end` a missing record is no gap."""
     covered: list[Span] = []
     for first, last, error in corrupt:
         if first <= one.last and last >= one.first:
@@ -112,13 +129,16 @@ def _fill(one: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt]) 
         first, last = max(batch.base_offset, one.first), min(batch.last_offset, one.last)
         covered.append((first, last))
         one.batches.append(batch.window(first, last + 1))
+    missing: list[Span] = []
     following = one.first
     for first, last in sorted(covered):
         if first > following:
-            one.gaps.append((following, first - 1))
+            missing.append((following, first - 1))
         following = last + 1
     if following <= one.last:
-        one.gaps.append((following, one.last))
+        missing.append((following, one.last))
+    one.gaps = [(first, min(last, end)) for first, last in missing if first <= end]
+    one.unreached = [(max(first, end + 1), last) for first, last in missing if last > end]
 
 
 def _joined(rows: list[AcquiredRecords]) -> list[tuple[int, int, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.consumer.frames import PATIENCE
 from kcli.consumer.share_member import ShareMember
 from kcli.consumer.share_ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENEW, Outcome, Range
 from kcli.consumer.share_reader import ShareReader
@@ -18,8 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kcli.consumer.share_chunk import Acquired
+    from kcli.consumer.share_chunk import Acquired, Arrived
     from kcli.consumer.share_settings import ShareSettings
+    from kcli.errors import KcliError
     from kcli.model import Cluster, TopicPartition
     from kcli.settings import ConsumerSettings
 
@@ -41,6 +43,7 @@ class ShareConsumer:
         self._reader.member_id = self._member.member_id
         self._out: list[Acquired] = []
         self._failures: list[Outcome] = []
+        self._cut_off: dict[TopicPartition, int] = {}  # answers in a row that began with a cut-off batch
         self._closed = False
         self.on_outcome: Callable[[list[Outcome]], None] | None = None
 
@@ -131,15 +134,29 @@ class ShareConsumer:
         settings = self._reader.settings
         got: list[Acquired] = []
         for arrived in self._reader.taken():
-            for one in arrived.open(settings):
+            opened = arrived.open(settings)
+            opened[0].error = opened[0].error or self._cut(arrived)
+            for one in opened:
                 for first, last in one.gaps:
                     self._decide(one, first, last, GAP)
+                for first, last in one.unreached:
+                    self._decide(one, first, last, RELEASE)
                 for first, last in one.unreadable:
                     self._decide(one, first, last, REJECT if settings.skip_corrupt else RELEASE)
                 if one.batches or one.error is not None:
                     got.append(one)
         self._out = [one for one in got if one.undecided]
         return got
+
+    def _cut(self, arrived: Arrived) -> KcliError | None:
+        """The error at the third answer in a row that begins with a cut-off batch; the next one comes after a pause."""
+        error = arrived.cut_off(self._reader.settings)
+        if error is None:
+            self._cut_off.pop(arrived.at, None)
+            return None
+        self._reader.later(arrived.at)
+        self._cut_off[arrived.at] = times = self._cut_off.get(arrived.at, 0) + 1
+        return error if times >= PATIENCE else None
 
     def _finish_last(self) -> None:
         out, self._out = self._out, []

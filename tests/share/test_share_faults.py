@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from kcli import codes
+from kcli.consumer.share_chunk import Acquired
 from kcli.errors import BrokerError
 from tests.share.world import gather, until, values, world
 
@@ -319,3 +320,53 @@ async def test_a_poll_that_is_cancelled_has_taken_nothing() -> None:
             await w.write(0, 10)
             assert values(await gather(consumer, 10)) == list(range(10))
             assert await consumer.commit(5) == []
+
+
+def _cut(most: int, seen: list[int]):  # type: ignore[no-untyped-def]
+    """Cut five bytes off the end of the records of an answer, of the first `most` that have some."""
+
+    def alter(answer) -> None:  # type: ignore[no-untyped-def]
+        for topic in answer.responses:
+            for row in topic.partitions:
+                if row.acquired_records and len(seen) < most:
+                    row.records = bytes(row.records)[:-5]
+                    seen.append(len(row.records))
+
+    return alter
+
+
+async def test_E1_a_batch_that_is_cut_off_is_given_back_and_not_said_to_be_a_gap() -> None:
+    cut: list[int] = []
+    async with world() as w:
+        await w.write(0, 20)
+        async with w.member() as consumer:
+            w.sandbox.faults.alter("ShareFetch", _cut(1, cut), times=1000)
+            got = await gather(consumer, 10)
+            assert cut
+            assert values(got) == list(range(10))
+            again = await gather(consumer, 10)
+            assert (values(again), again[0].delivery_count) == (list(range(10, 20)), 2)
+            assert await consumer.commit(5) == []
+            assert w.start() == 20
+            assert [(one.kind, one.first, one.last) for one in w.outcomes if one.kind != "accept"] == [
+                ("release", 10, 19)
+            ]
+
+
+async def test_E1_an_answer_with_nothing_but_a_cut_off_batch_is_asked_for_again_and_an_error_at_the_third() -> None:
+    cut: list[int] = []
+    async with world() as w:
+        await w.write(0, 10)
+        async with w.member() as consumer:
+            w.sandbox.faults.alter("ShareFetch", _cut(3, cut), times=1000)
+            got: list[Acquired] = []
+            async with asyncio.timeout(10):
+                while not got:
+                    got = await consumer.poll(1)
+            assert len(cut) == 3
+            assert values(got) == []
+            assert "cut off after" in str(got[0].error)
+            (again,) = await gather(consumer, 10)
+            assert (values([again]), again.delivery_count) == (list(range(10)), 4)
+            assert await consumer.commit(5) == []
+            assert {one.kind for one in w.outcomes} == {"release", "accept"}
