@@ -163,19 +163,23 @@ def _one_by_one(cells: pa.Array, kind: pa.DataType, cell: Cell, first: int, erro
 
 def _from_msgpack(cells: pa.Array, kind: pa.DataType, read: Callable[[bytes], Any]) -> Decoded:
     """Record by record; null for one that is no map."""
-    rows, errors = [], {}
+    rows: list[Any] = []
+    errors: dict[int, str] = {}
     for number, cell in enumerate(cells.to_pylist()):
-        found = None
+        notes: list[str] = []
+        row = None
         if cell is not None:
             try:
                 found = read(cell)
-            except (ValueError, TypeError, RecursionError):  # such as a map whose key is a list or a map
-                errors[number] = "not msgpack"
-            else:
-                if not isinstance(found, dict):
-                    errors[number] = "not a msgpack map"
-        notes: list[str] = []
-        rows.append(fitting(found, kind, notes) if isinstance(found, dict) else None)
+                if isinstance(found, dict):
+                    row = fitting(found, kind, notes)
+                else:
+                    notes.append("not a msgpack map")
+            except RecursionError:
+                notes.append("a msgpack map that is nested too deep")
+            except (ValueError, TypeError):  # such as a map whose key is a list or a map
+                notes.append("not msgpack")
+        rows.append(row)
         if notes:
             errors[number] = notes[0]
     return pa.array(rows, kind), errors

@@ -161,12 +161,35 @@ def _text(value: Any) -> str:
     return _written(value)
 
 
+class _Mark(str):
+    """A bracket, a comma or a name, as it is written."""
+
+    __slots__ = ()
+
+
 def _written(value: Any) -> str:
-    """A value as Jackson writes it again."""
-    if isinstance(value, tuple):
-        return "{" + ",".join(f"{_quoted(name)}:{_written(one)}" for name, one in value) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_written, value)) + "]"
+    """A value as Jackson writes it again, however deep it is nested."""
+    parts: list[str] = []
+    left: list[Any] = [value]  # what is still to be written, the next last
+    while left:
+        one = left.pop()
+        if not isinstance(one, (tuple, list)):
+            parts.append(one if type(one) is _Mark else _literal(one))
+            continue
+        named = isinstance(one, tuple)
+        parts.append("{" if named else "[")
+        left.append(_Mark("}" if named else "]"))
+        for number in range(len(one) - 1, -1, -1):
+            before = "," if number else ""
+            if named:
+                name, item = one[number]
+                left += [item, _Mark(f"{before}{_quoted(name)}:")]
+            else:
+                left += [one[number], _Mark(before)]
+    return "".join(parts)
+
+
+def _literal(value: Any) -> str:
     if type(value) is Whole:
         return str(int(value))
     if type(value) is Real:

@@ -57,13 +57,14 @@ def document(text: str) -> tuple[tuple[str, Any], ...] | None:
     if text[start] != "{":
         raise Malformed("not a JSON object")
     try:
-        found, _ = _QUICK.raw_decode(text, start)
-    except Malformed:
-        raise
+        try:
+            found, _ = _QUICK.raw_decode(text, start)
+        except Malformed:
+            raise
+        except ValueError:
+            found = _Careful(text, start).value(0)
     except RecursionError:
         raise Malformed("a JSON object that is nested too deep") from None
-    except ValueError:
-        found = _Careful(text, start).value(0)
     made: tuple[tuple[str, Any], ...] = found
     return made
 

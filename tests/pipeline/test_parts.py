@@ -151,6 +151,33 @@ def test_a_record_that_cannot_be_read_is_null_among_the_others():
     assert (made.to_pylist(), errors) == ([None, {"a": "x"}], {0: "not msgpack"})
 
 
+@pytest.mark.parametrize("quote", [b'"', b"'"])
+@pytest.mark.parametrize("depth", [600, 900, 5000])
+def test_a_record_that_is_nested_deep_ends_no_task(quote, depth):
+    kind = pa.struct([("id", pa.int64()), ("text", pa.string())])
+    deep = b"[" * depth + b"]" * depth
+    cells = [b"{%bid%b:%b}" % (quote, quote, deep), b"{%btext%b:%b}" % (quote, quote, deep), b'{"id":1}']
+    made, errors = converter("json", kind)(pa.array(cells, pa.binary()))
+    bad, text, good = made.to_pylist()
+    assert (bad, good) == ({"id": None, "text": None}, {"id": 1, "text": None})
+    assert 0 in errors
+    if 1 in errors:
+        assert (errors[1], text["text"]) == ("a JSON object that is nested too deep", None)
+    else:
+        assert text["text"] == deep.decode()
+    assert 1 in errors or depth < 1000
+
+
+@pytest.mark.parametrize("name", [b"id", b"tx"])
+def test_a_msgpack_record_that_is_nested_deep_ends_no_task(name):
+    pytest.importorskip("msgpack")
+    kind = pa.struct([("id", pa.int64()), ("tx", pa.string())])
+    cells = [b"\x81\xa2" + name + b"\x91" * depth + b"\x01" for depth in (1000, 5000)]
+    made, errors = converter("msgpack", kind)(pa.array([*cells, b"\x81\xa2id\x01"], pa.binary()))
+    assert made.to_pylist() == [None, None, {"id": 1, "tx": None}]
+    assert set(errors) == {0, 1}
+
+
 def test_datagrams_tell_how_far_a_task_is():
     with Listener() as live:
         reporter = Reporter(live.address, "a", 3, 10, 20)
