@@ -44,8 +44,8 @@ class Flow:
 class Play:
     """The looks at a group with these partitions, and how its lag went over them."""
 
-    def __init__(self, *flows: Flow, seconds: float = 180.0) -> None:
-        history, self.trails = History(), Trails()
+    def __init__(self, *flows: Flow, seconds: float = 180.0, threshold: int = 0) -> None:
+        history, self.trails = History(threshold=threshold), Trails()
         member = Member(member_id="m", assignment=[TopicPartition("t", n) for n in range(len(flows))])
         for step in range(int(seconds / STEP)):
             time = STEP * step
@@ -97,6 +97,13 @@ def test_a_group_that_is_ok_has_no_arrow_and_no_eta() -> None:
     assert (play.group.status, play.group.falling, play.group.eta) == (lag.OK, None, None)
     assert (arrow(play.group).text, until(play.group).text) == ("", "")
     assert status_of(play.group.total)[0] == "● OK"
+
+
+def test_a_group_that_falls_behind_within_its_threshold_is_not_said_to() -> None:
+    play = Play(Flow(10, 5, 0), threshold=10_000)
+    assert play.group.growth == pytest.approx(5, rel=0.1)
+    assert (play.group.status, play.group.falling, play.group.eta) == (lag.OK, None, None)
+    assert (arrow(play.group).text, until(play.group).text) == ("", "")
 
 
 def test_who_grows_in_one_of_its_partitions_only_says_in_which() -> None:

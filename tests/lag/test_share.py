@@ -43,6 +43,12 @@ def test_one_that_does_not_get_on_is_stuck() -> None:
     assert play(*[(10, 100, 40)] * 10)[-1].status == lag.STUCK
 
 
+def test_a_count_that_comes_a_moment_before_the_end_or_after_it_is_no_progress() -> None:
+    """The end went on by one after the lag was counted, or before: nothing was worked off."""
+    last = play(*[(10, 100 + n, 40 + n - n % 2) for n in range(12)])[-1]
+    assert (last.status, last.stuck) == (lag.STUCK, 1)
+
+
 def test_the_lag_that_was_counted_a_moment_before_the_end_was_read_is_no_step_back() -> None:
     found = play((10, 100, 20), (10, 100, 21), (10, 101, 23))
     assert [one.partitions[0].rewound for one in found] == [None] * 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,6 @@ from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.tui.conftest import Open
 
@@ -43,9 +43,11 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"properties": ["bootstrap.servers=b1:1", "ssl.ca.location=/ca", "sasl.password=secret"]},
          "-b b1:1 -X ssl.ca.location=/ca -X 'sasl.password=***'"),
         ({"bootstrap": "b:1", "broker_map": ["x=localhost"]}, "-b b:1 --broker-map x=localhost"),
+        ({"bootstrap": "b:1", "config_file": "a file"}, "-b b:1 -F 'a file'"),
     ],
 )  # fmt: skip
 def test_a_command_says_which_cluster_it_means(values: dict[str, Any], expected: str) -> None:
+    Path("a file").touch()
     assert aim(values, Connection(values)) == expected
 
 
