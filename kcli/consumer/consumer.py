@@ -84,6 +84,7 @@ class Consumer:
         starts = {at: Bound("offset", start) if isinstance(start, int) else start for at, start in partitions.items()}
         for cursor in self._reader.add(starts):
             cursor.end = self._ends.get(cursor.at)
+        self._watch_the_loop()
 
     async def subscribe(
         self,
@@ -101,16 +102,22 @@ class Consumer:
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
+        self._watch_the_loop()
+
+    def _watch_the_loop(self) -> None:
         if self._lateness is None:
-            self._lateness = self._watch_the_loop()
+            from kcli.consumer.lateness import Lateness
 
-    def _watch_the_loop(self) -> Lateness:
-        from kcli.consumer.lateness import Lateness
+            self._lateness = Lateness(self._reader.say, self._consequence)
 
+    def _consequence(self) -> str:
+        """What follows from a late event loop."""
         settings = self._group_settings
-        assert settings is not None
+        if self._session is None or settings is None:
+            return "nothing was fetched in this time"
         ours = settings.protocol == "classic"  # else the coordinator decides (E61)
-        return Lateness(self._reader.say, f"{settings.session_timeout:g} s" if ours else "the group's session timeout")
+        limit = f"{settings.session_timeout:g} s" if ours else "the group's session timeout"
+        return f"without a heartbeat for {limit} this member loses its partitions"
 
     def _open_session(self) -> Session:
         if self._group_settings is None or not self._group_settings.group:

@@ -1,4 +1,4 @@
-"""Tells that the event loop turned late: whatever held it also held the heartbeats of a group's member (B31)."""
+"""Tells that the event loop turned late: whatever held it also held fetches, and heartbeats of a member (B31)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PAUSE = 60.0  # seconds between two sentences
 
 class Lateness:
     """Looks at the loop's clock every TICK seconds until closed. `say` hears of a loop that was held for more than
-    LATE seconds, at most every PAUSE seconds; `limit` says after how long the coordinator gives the partitions away."""
+    LATE seconds, at most every PAUSE seconds; `consequence` returns the end of that sentence."""
 
-    def __init__(self, say: Callable[[str], None], limit: str) -> None:
+    def __init__(self, say: Callable[[str], None], consequence: Callable[[], str]) -> None:
         self._say = say
-        self._limit = limit
+        self._consequence = consequence
         self._loop = asyncio.get_running_loop()
         self._quiet_until = self._loop.time()
         self._due = 0.0
@@ -35,8 +35,8 @@ class Lateness:
         if late > LATE and now >= self._quiet_until:
             self._quiet_until = now + PAUSE
             self._say(
-                f"the event loop turned {late:.1f} s late: a handler was busy, or the process was stopped; without a "
-                f"heartbeat for {self._limit} this member loses its partitions"
+                f"the event loop turned {late:.1f} s late: a handler was busy, or the process was stopped; "
+                f"{self._consequence()}"
             )
         self._again()
 

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kcli.consumer.lateness import Lateness
     from kcli.consumer.share_chunk import Acquired, Arrived
     from kcli.consumer.share_settings import ShareSettings
     from kcli.errors import KcliError
@@ -30,7 +31,8 @@ SHARE_ACKNOWLEDGE = 79
 
 
 class ShareConsumer:
-    """`on_outcome`, if set, is called with what became of acknowledgements, as the brokers answer."""
+    """`on_outcome`, if set, is called with what became of acknowledgements, as the brokers answer; `on_notice` with
+    sentences about an event loop that was held."""
 
     def __init__(self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings) -> None:
         if not share.group:
@@ -44,8 +46,10 @@ class ShareConsumer:
         self._out: list[Acquired] = []
         self._failures: list[Outcome] = []
         self._cut_off: dict[TopicPartition, int] = {}  # answers in a row that began with a cut-off batch
+        self._lateness: Lateness | None = None
         self._closed = False
         self.on_outcome: Callable[[list[Outcome]], None] | None = None
+        self.on_notice: Callable[[str], None] | None = None
 
     async def __aenter__(self) -> ShareConsumer:
         return self
@@ -63,6 +67,21 @@ class ShareConsumer:
         """Join the group for these topics; again: change the subscription."""
         self._check()
         await self._member.start(topics)
+        if self._lateness is None:
+            from kcli.consumer.lateness import Lateness
+
+            self._lateness = Lateness(self._say, self._consequence)
+
+    def _say(self, text: str) -> None:
+        if self.on_notice is not None:
+            self.on_notice(text)
+
+    def _consequence(self) -> str:
+        """What follows from a late event loop."""
+        return (
+            "without a heartbeat for the group's session timeout this member leaves the group, and records that it has "
+            f"had for more than {self._reader.lock_timeout:g} s go to other members"
+        )
 
     def _assigned(self) -> None:
         self._reader.member_id = self._member.member_id
@@ -259,6 +278,8 @@ class ShareConsumer:
             self._finish_last()
         self._closed = True
         self._reader.arrived.set()
+        if self._lateness is not None:
+            self._lateness.close()
         try:
             await self._reader.close(timeout)
         finally:

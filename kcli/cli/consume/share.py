@@ -71,6 +71,7 @@ def run(values: Values) -> int:
 
 
 async def _consume(plan: SharePlan, stop: Stop) -> int:
+    from kcli.cli.main import complain
     from kcli.client import Client
 
     sink = Sink(stop=stop)
@@ -84,6 +85,8 @@ async def _consume(plan: SharePlan, stop: Stop) -> int:
                 await start_at_beginning(client.cluster, plan)
             share = ShareSettings(group=plan.group, explicit=True, exact=plan.limit >= 0)
             async with client.share_consumer(plan.settings, share) as consumer:
+                if not plan.connection.quiet:
+                    consumer.on_notice = complain
                 reading = ShareReading(plan, consumer, sink)
                 await stop.unless(consumer.subscribe(plan.topics))
                 await reading.everything(stop)
