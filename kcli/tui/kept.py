@@ -43,7 +43,7 @@ def kept(configs: list[Config]) -> Kept:
         age, most = (_number(values.get(name)) for name in RETENTION)
         limits = [_time(age)] * (age >= 0) + [size(most)] * (most >= 0) or ["for ever"]
     others = [f"{one.name}={'(secret)' if one.secret else one.value}" for one in configs
-              if one.set_here and one.name not in ("cleanup.policy", *RETENTION)]  # fmt: skip
+              if one.source == "topic" and one.name not in ("cleanup.policy", *RETENTION)]  # fmt: skip
     return Kept(printable(policy), ", ".join(limits), printable(" ".join(others)))
 
 

@@ -69,8 +69,8 @@ def test_a_broker_has_the_partitions_that_the_metadata_puts_there() -> None:
     assert found == [(0, True, False, 7), (1, False, True, None)]
 
 
-def told(**values: str) -> list[Config]:
-    return [Config(name=name.replace("_", "."), value=value, source="topic") for name, value in values.items()]
+def told(source: str = "topic", **values: str) -> list[Config]:
+    return [Config(name=name.replace("_", "."), value=value, source=source) for name, value in values.items()]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,11 @@ def told(**values: str) -> list[Config]:
         (told(cleanup_policy="compact,delete", retention_ms="-1"), ("compact,delete", "for ever", "")),
         (told(cleanup_policy="delete", retention_ms="\x1b[31m", max_message_bytes="9"),
          ("delete", "for ever", "max.message.bytes=9")),
+        (told("all brokers", cleanup_policy="delete", retention_ms="3600000", max_message_bytes="9"),
+         ("delete", "1h00m", "")),  # the cluster's defaults are not set on it
+        ([*told("broker", segment_bytes="9"), *told("default", segment_ms="9"), *told(min_insync_replicas="2")],
+         ("", "", "min.insync.replicas=2")),
+        ([Config(name="some.password", value=None, source="topic", secret=True)], ("", "", "some.password=(secret)")),
         ([], ("", "", "")),
     ],
 )  # fmt: skip
