@@ -17,6 +17,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from tests.kafka import class_archive
 from tests.kafka.artifacts import libs
 from tests.kafka.tools import java, run_tool
 from tests.ports import free_ports
@@ -98,6 +99,7 @@ class Kafka:
 
     def start(self) -> None:
         """Format, start and wait. Raises RuntimeError with the end of the log when a node does not come up."""
+        class_archive.make()
         for node in self.nodes:
             node.folder.mkdir()
             (node.folder / "log4j2.properties").write_text(LOG4J)

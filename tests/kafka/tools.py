@@ -12,6 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.kafka import class_archive
 from tests.kafka.artifacts import libs
 
 SOURCE = Path(__file__).with_name("ToolServer.java")
@@ -26,7 +27,7 @@ START_LIMIT = 60.0
 
 
 def java() -> list[str]:
-    return ["java", *JVM]
+    return ["java", *JVM, *class_archive.options()]
 
 
 def run_tool(main: str, *arguments: str, stdin: bytes | None = None, timeout: float = 60) -> str:
