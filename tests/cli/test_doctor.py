@@ -458,6 +458,24 @@ def test_what_we_may_do_with_a_group_is_asked_of_its_coordinator(bits: int, code
     assert [(one.groups, one.include_authorized_operations) for one in asked] == [(["g"], True)]
 
 
+def test_a_coordinator_that_still_loads_its_groups_is_asked_again() -> None:
+    loading = [codes.COORDINATOR_LOAD_IN_PROGRESS.number, codes.NOT_COORDINATOR.number, 0]
+
+    def describe(_: Any) -> DescribeGroupsResponse:
+        group = DescribedGroup(error_code=loading.pop(0), group_id="g", authorized_operations=1 << 3 | 1 << 8)
+        return DescribeGroupsResponse(groups=[group])
+
+    answers = rights(1 << 3)
+    answers["DescribeGroups"] = describe
+    answers["FindCoordinator"] = lambda _: FindCoordinatorResponse(node_id=1, host="127.0.0.1", port=rights_port[0])
+    with speaking(answers, {**MODERN, 15: (0, 6)}) as address:
+        rights_port[0] = int(address.rpartition(":")[2])
+        exit_code, steps, _ = examine(address, "-g", "g")
+    assert exit_code == 0
+    assert steps[-1]["result"].startswith("group g: Read, Describe; ")
+    assert loading == []
+
+
 def test_topics_are_counted_by_what_may_be_done_with_them() -> None:
     with SandboxThread(topics={"a": 1, "b": 1}) as sandbox:
         _, steps, _ = examine(sandbox.bootstrap)

@@ -156,11 +156,21 @@ async def _group_bits(ladder: Ladder, name: str) -> int:
     from kcli.proto.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 
     asked = DescribeGroupsRequest(groups=[name], include_authorized_operations=True)
-    try:
-        answer: DescribeGroupsResponse = await ask(ladder, asked, most=DEAD)
-    except UnsupportedVersion:
-        return UNTOLD
-    return answer.groups[0].authorized_operations if answer.groups and not answer.groups[0].error_code else UNTOLD
+    loop = asyncio.get_running_loop()
+    end = loop.time() + ladder.seconds
+    while True:
+        try:
+            answer: DescribeGroupsResponse = await ask(ladder, asked, most=DEAD)
+        except UnsupportedVersion:
+            return UNTOLD
+        if not answer.groups:
+            return UNTOLD
+        group = answer.groups[0]
+        if not group.error_code:
+            return group.authorized_operations
+        if not codes.of(group.error_code).retriable or loop.time() > end:
+            return UNTOLD
+        await asyncio.sleep(AGAIN)  # a coordinator that was just made loads its groups first
 
 
 async def _topics(ladder: Ladder, names: list[str] | None) -> list[MetadataResponseTopic]:
