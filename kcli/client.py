@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kcli.producer.producer import Producer
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
+_kept = False
 LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
 
 HEADROOM = 16 * 1024 * 1024
@@ -104,6 +105,10 @@ def keep_large_blocks() -> None:
 
     Every fetch and every batch is such a block; without this each one costs hundreds of page faults, which was 40 %
     of the CPU of a long consume. Freeing one large mapped block lifts malloc's dynamic thresholds (mallopt(3),
-    M_MMAP_THRESHOLD); its pages are never touched, so it costs no memory. Elsewhere it does nothing.
+    M_MMAP_THRESHOLD); its pages are never touched, so it costs no memory. Elsewhere it does nothing. A second block
+    would no longer be mapped but cleared, which takes milliseconds.
     """
-    bytes(LARGEST_KEPT)
+    global _kept
+    if not _kept:
+        bytes(LARGEST_KEPT)
+        _kept = True
