@@ -10,7 +10,6 @@ import gc
 import logging
 import os
 import re
-import selectors
 import signal
 import socket
 import sys
@@ -29,14 +28,16 @@ import pytest
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import redirected
+from tests.cli.leaps import Leaps, leaping
 from tests.cli.mutation import Mutation, listening, mutated
 from tests.cli.mutation import Path as Field
 
 NEWLINE = "\n"
-HANG = 20.0  # seconds
-ENOUGH = 2.0  # seconds of following
-FAST = 10
-"""So many times faster than they are told do timers run here: what kcli waits out is waited out soon."""
+HANG = 20.0  # seconds of work
+LONG = 200.0  # seconds of waiting, which are leapt over: see leaps.py
+ENOUGH = 20.0  # seconds of following, likewise
+COLLECTED = 20
+"""After so many runs, what is left of them in cycles is collected, and its destructors are heard."""
 QUICK = {
     "KCLI_DEFAULT_API_TIMEOUT_MS": "2000", "KCLI_REQUEST_TIMEOUT_MS": "1500",
     "KCLI_SOCKET_CONNECTION_SETUP_TIMEOUT_MS": "1500", "KCLI_SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS": "1500",
@@ -214,8 +215,8 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._kept: dict[str, dict[Any, Any]] = {}
-        self._clock = pytest.MonkeyPatch()
-        hurry(self._clock)
+        self._while = contextlib.ExitStack()
+        self._leaps = self._while.enter_context(leaping())
         (folder / "PLAN").write_text(PLAN)
         (folder / "password").write_text("secret")
         (folder / "password").chmod(0o600)
@@ -229,12 +230,16 @@ class Bench:
             assert done.code == 0, (line, done)
         self._kept = self._open.call(lambda one: {name: dict(kept) for name, kept in one.groups.offsets.items()})
         self._rights = self._open.call(_rights)
+        self.runs = 0
+        gc.collect()
+        gc.freeze()  # what is here now is not looked through again and again
 
     def close(self) -> None:
         for one in (self._open, self._secured):
             with contextlib.suppress(Exception):  # the sandbox may have met what it asked for itself
                 one.close()
-        self._clock.undo()
+        gc.unfreeze()
+        self._while.close()
 
     def fields(self, name: str) -> list[Field]:
         """What a clean run of the command is told."""
@@ -250,8 +255,13 @@ class Bench:
         """The command against wrong answers."""
         self._open.call(self._mend)
         mutation = Mutation(seed, fields)
-        with mutated(mutation):
+        with mutated(mutation), Heard() as late:
             done = self._run(name, COMMANDS[name], INPUT)
+            self.runs += 1
+            if self.runs % COLLECTED == 0:
+                gc.collect()
+        if late.log and not done.fault:
+            done.fault = f"after one of the last {COLLECTED} runs: " + NEWLINE.join(late.log)[-5000:]
         if done.fault:
             changed = ", ".join(".".join(path) for path in mutation.done) or "nothing"
             done.fault = f"{name} (seed {seed}; {changed}): {done.fault}"
@@ -280,7 +290,8 @@ class Bench:
         words = [files.get(word, word) for word in line.split()]
         (self.folder / "hmac").unlink(missing_ok=True)
         settings = ({} if patient else QUICK) | (SECURED if secured else {})
-        return run(words, given, bootstrap, self.folder, settings, follows=name.startswith(FOLLOWING))
+        follows = name.startswith(FOLLOWING)
+        return run(words, given, bootstrap, self.folder, settings, self._leaps, follows=follows)
 
 
 def _rights(sandbox: Any) -> tuple[set[Any], dict[Any, Any], dict[Any, Any]]:
@@ -292,20 +303,10 @@ def _rights(sandbox: Any) -> tuple[set[Any], dict[Any, Any], dict[Any, Any]]:
 INPUT = b"one\ntwo\n"
 
 
-def hurry(patch: pytest.MonkeyPatch) -> None:
-    """Let every loop of this process live `FAST` times as fast."""
-    select = selectors.DefaultSelector.select
-
-    def sooner(self: Any, timeout: float | None = None) -> Any:
-        return select(self, timeout / FAST if timeout is not None and timeout > 0 else timeout)
-
-    patch.setattr(asyncio.BaseEventLoop, "time", lambda _: time.monotonic() * FAST)
-    patch.setattr(selectors.DefaultSelector, "select", sooner)
-
-
 def run(
-    words: list[str], given: bytes, bootstrap: str, folder: Path, settings: dict[str, str], *, follows: bool = False
-) -> Run:
+    words: list[str], given: bytes, bootstrap: str, folder: Path, settings: dict[str, str], leaps: Leaps, *,
+    follows: bool = False,
+) -> Run:  # fmt: skip
     """A command line in this process, interrupted after a while when it `follows`. `fault` says what a user should
     never have met: a traceback, the name of an exception of Python's, an exit code that is none of ours, no end."""
     heard = Heard()
@@ -314,7 +315,7 @@ def run(
         stdin.seek(0)
         code, fault = None, ""
         with _environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
-            with _deadline(follows=follows) as stuck:
+            with _deadline(leaps, follows=follows) as stuck:
                 try:
                     code = main(words)
                 except Exception:  # noqa: BLE001  # whatever it is, it is found
@@ -325,7 +326,7 @@ def run(
         err.seek(0)
         said, told = out.read().decode("utf-8", "replace"), err.read().decode("utf-8", "replace")
     if stuck:
-        fault = f"did not end within {HANG:g} s:\n{NEWLINE.join(stuck)}"
+        fault = f"did not end within {HANG:g} s of work or {LONG:g} s of waiting:\n{NEWLINE.join(stuck)}"
     found = OURS.search(told)
     if not fault and found is not None:
         fault = f"stderr has {found[0]}: {told[-3000:]}"
@@ -359,14 +360,14 @@ def _environment(bootstrap: str, folder: Path, settings: dict[str, str]) -> Iter
 
 
 @contextlib.contextmanager
-def _deadline(*, follows: bool) -> Iterator[list[str]]:
+def _deadline(leaps: Leaps, *, follows: bool) -> Iterator[list[str]]:
     stuck: list[str] = []
     interrupts = [True] if follows else []
 
     def late(_: int, frame: Any) -> None:
         if interrupts:
             interrupts.pop()
-            signal.setitimer(signal.ITIMER_REAL, HANG, 1.0)
+            leaps.ring(LONG)
             os.kill(os.getpid(), signal.SIGINT)
             return
         with contextlib.suppress(RuntimeError):  # there is no loop
@@ -375,13 +376,15 @@ def _deadline(*, follows: bool) -> Iterator[list[str]]:
         raise Hung
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, ENOUGH if follows else HANG, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, HANG, 1.0)
+    leaps.ring(ENOUGH if follows else LONG)
     try:
         yield stuck
     except Hung:
         pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        leaps.ring(0)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -427,26 +430,25 @@ class Heard(logging.Handler):
 
 def loop(names: list[str], runs: int, first: int) -> int:
     """So many runs over the commands in turn; how many had a fault."""
-    faults, count, begin = 0, 0, time.monotonic()
+    faults, count, begin = 0, 0, time.perf_counter()  # no clock that leaps
     took: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
         fields = {name: bench.fields(name) for name in names}
         for at in range(runs):
             name = names[at % len(names)]
-            started = time.monotonic()
+            started = time.perf_counter()
             done = bench.run(name, first + at // len(names), fields[name])
-            took[name] += time.monotonic() - started  # type: ignore[assignment]
+            took[name] += time.perf_counter() - started  # type: ignore[assignment]
             count += 1
             if done.fault:
                 faults += 1
                 print(f"--- {done.fault}", flush=True)
             if at % 500 == 499:
-                gc.collect()
-                print(f"{count} runs, {faults} faults, {time.monotonic() - begin:.0f} s", flush=True)
+                print(f"{count} runs, {faults} faults, {time.perf_counter() - begin:.0f} s", flush=True)
         bench.close()
     print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.most_common(8)))
-    print(f"{count} runs of {len(names)} commands, {faults} faults, {time.monotonic() - begin:.0f} s")
+    print(f"{count} runs of {len(names)} commands, {faults} faults, {time.perf_counter() - begin:.0f} s")
     return faults
 
 

@@ -7,6 +7,7 @@ unknown ones, strings odd ones, lists empty, doubled, shorter or null, bytes noi
 from __future__ import annotations
 
 import contextlib
+import functools
 import struct
 from collections import Counter
 from collections.abc import Iterator
@@ -29,39 +30,46 @@ ODD = (
 )  # fmt: skip
 NUMBERS = (-1, 0, 1, -2, 2, 3, 100, 255, 424_242, 70_000, 65_536, 1 << 40, 86_400_000, 253_402_300_800_000)
 
+TRIES = 5  # to change a value into another
+fields = functools.cache(fields_of)
+
 
 class Mutation:
-    """The changes of one seed: `paths` are what a clean run was told. `done` counts the fields that were changed."""
+    """The changes of one seed: `paths` are what a clean run was told. One of them changes in any case, another with the
+    next seed, so that as many seeds as there are paths change each of them. `done` counts the fields that were changed.
+    """
 
     def __init__(self, seed: int, paths: list[Path]) -> None:
         self.random = Random(seed)
         apis = sorted({path[0] for path in paths})
-        self.chosen: set[Path] = set()
-        for _ in range(self.random.choice((1, 1, 1, 2, 4))):
+        self.chosen = {Random(0).sample(paths, len(paths))[seed % len(paths)]}
+        for _ in range(self.random.choice((0, 0, 0, 1, 3))):
             api = self.random.choice(apis)
             self.chosen.add(self.random.choice([path for path in paths if path[0] == api]))
+        self.above = {path[:at] for path in self.chosen for at in range(1, len(path))}
         self.once = self.random.random() < 0.25  # else every answer, so that asking again changes nothing
         self.part = self.random.choice((1.0, 1.0, 0.5))  # of the elements of lists
-        self.same = self.random.randrange(1 << 30)
         self.done: Counter[Path] = Counter()
 
     def answer(self, response: Response, version: int) -> Response:
         """The answer as this broker gives it."""
         name = type(response).__name__
-        if not any(path[0] == name for path in self.chosen) or (self.once and self.done):
+        if (name,) not in self.above or (self.once and self.done):
             return response
         made: Response = self._struct(response, (name,), version)
         return made
 
     def _struct(self, value: Struct, path: Path, version: int) -> Any:
         given = {}
-        for field, wire in fields_of(type(value)):
+        for field, wire in fields(type(value)):
             was, place = getattr(value, field.name), (*path, field.name)
             if version in field.extra.versions:
                 if place in self.chosen and self.random.random() <= self.part:
-                    self.done[place] += 1
-                    was = self._other(was, wire, field.name, version in field.extra.null, version)
-                else:
+                    other = functools.partial(self._other, was, wire, field.name, version in field.extra.null, version)
+                    now = next((one for one in (other() for _ in range(TRIES)) if one != was), was)
+                    self.done[place] += now != was
+                    was = now
+                elif place in self.above:
                     was = self._inside(was, wire, place, version)
             given[field.name] = was
         return type(value)(**given)
@@ -120,7 +128,7 @@ class Mutation:
 
 def paths_of(value: Struct, path: Path, version: int, found: set[Path]) -> None:
     """Every field that an answer of this version has."""
-    for field, wire in fields_of(type(value)):
+    for field, wire in fields(type(value)):
         if version not in field.extra.versions or field.name == "throttle_time_ms":
             continue
         place = (*path, field.name)

@@ -11,7 +11,8 @@ import pytest
 from kcli.proto.messages.metadata import MetadataResponse
 from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.thread import SandboxThread
-from tests.cli.mutated_commands import INPUT, QUICK, hurry, run
+from tests.cli.leaps import Leaps, leaping
+from tests.cli.mutated_commands import INPUT, QUICK, run
 
 COMMANDS = [
     "produce orders",
@@ -23,11 +24,15 @@ COMMANDS = [
 
 
 @pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        hurry(patch)
-        with SandboxThread(topics={"orders": 1}) as running:
-            yield running.bootstrap
+def leaps() -> Iterator[Leaps]:
+    with leaping() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def bootstrap(leaps: Leaps) -> Iterator[str]:
+    with SandboxThread(topics={"orders": 1}) as running:
+        yield running.bootstrap
 
 
 @pytest.fixture
@@ -57,18 +62,19 @@ def advertised(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     ],
 )
 def test_an_address_that_cannot_be(
-    field: str, value: Any, sentence: str, line: str, bootstrap: str, advertised: dict[str, Any], tmp_path: Path
-) -> None:
+    field: str, value: Any, sentence: str, line: str, bootstrap: str, advertised: dict[str, Any], tmp_path: Path,
+    leaps: Leaps,
+) -> None:  # fmt: skip
     advertised[field] = value
     words = [bootstrap if word == "BOOTSTRAP" else word for word in line.split()]
-    done = run(words, INPUT, bootstrap, tmp_path, QUICK | {"KCLI_DELIVERY_TIMEOUT_MS": "60000"})
+    done = run(words, INPUT, bootstrap, tmp_path, QUICK | {"KCLI_DELIVERY_TIMEOUT_MS": "60000"}, leaps)
     assert not done.fault, done.fault
     assert done.code == (1 if line.startswith("cat") else 5), done.err
     assert sentence in done.err
 
 
-def test_doctor_names_the_port(bootstrap: str, advertised: dict[str, Any], tmp_path: Path) -> None:
+def test_doctor_names_the_port(bootstrap: str, advertised: dict[str, Any], tmp_path: Path, leaps: Leaps) -> None:
     advertised["port"] = 70000
-    done = run(["doctor"], b"", bootstrap, tmp_path, QUICK)
+    done = run(["doctor"], b"", bootstrap, tmp_path, QUICK, leaps)
     assert (done.fault, done.code) == ("", 5)
     assert "70000 is not a port (1 to 65535)" in done.out
