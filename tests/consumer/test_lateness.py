@@ -55,6 +55,7 @@ async def test_B31_a_consumer_without_a_group_hears_of_a_late_loop(monkeypatch: 
                 consumer.on_notice = said.append
                 consumer.assign({TopicPartition("t", 0): 0})
                 await _hold_the_loop(consumer, said)
+            assert consumer._lateness is not None
             assert consumer._lateness._timer.cancelled()
     assert len(said) == 1
     assert said[0].startswith("the event loop turned ")
@@ -72,6 +73,7 @@ async def test_B31_a_share_member_hears_of_a_late_loop(monkeypatch: pytest.Monke
                 consumer.on_notice = said.append
                 await consumer.subscribe(["t"])
                 await _hold_the_loop(consumer, said)
+            assert consumer._lateness is not None
             assert consumer._lateness._timer.cancelled()
     assert len(said) == 1
     assert said[0].startswith("the event loop turned ")
@@ -82,6 +84,7 @@ async def _hold_the_loop(consumer: Consumer | ShareConsumer, said: list[str]) ->
     """Hold the loop twice; `said` has only what was said of that."""
     await consumer.poll(0.05)
     said.clear()  # a machine under load may be late by itself
+    assert consumer._lateness is not None
     consumer._lateness._quiet_until = 0.0
     for _ in range(2):
         time.sleep(0.8)  # noqa: ASYNC251 - the handler that is busy
