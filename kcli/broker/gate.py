@@ -21,7 +21,7 @@ class Gate:
         self._held = False
         self._ended = False
         self._muted_until = 0.0
-        self.asked = 0.0  # seconds of silence, the last time
+        self.asked = 0.0  # seconds of silence, of the answer that mutes us now
 
     @property
     def open(self) -> bool:
@@ -82,9 +82,8 @@ class Gate:
     def mute(self, seconds: float) -> None:
         """The peer asks for silence. Its answers go on coming."""
         until = self._loop.time() + seconds
-        self.asked = seconds
         if until > self._muted_until and not self._ended:
-            self._muted_until = until
+            self._muted_until, self.asked = until, seconds
             self._open.clear()
             self._loop.call_at(until, self._unmute, until)
 

@@ -238,6 +238,15 @@ async def test_B25_a_silence_of_days_is_heeded_until_the_deadline_of_a_request()
         assert not near.long_silence
 
 
+async def test_B25_a_shorter_silence_that_is_asked_for_meanwhile_hides_no_longer_one() -> None:
+    async with pair() as (far, near):
+        for silence in (2**31 - 1, 10):
+            far.script["Heartbeat"].append(lambda request, ms=silence: HeartbeatResponse(throttle_time_ms=ms))
+        await asyncio.gather(near.ask(beat()), near.ask(beat()))  # both are sent before the first answer comes
+        assert near.long_silence == 2147483.647
+        assert await asyncio.wait_for(answer(near, 3, timeout=0.4), 5) == "3"
+
+
 async def test_B25_before_the_version_that_says_so_the_broker_has_waited_itself() -> None:
     async with pair() as (far, near):
         far.script["Heartbeat"].append(lambda request: HeartbeatResponse(throttle_time_ms=5000))
