@@ -127,6 +127,8 @@ def test_msgpack_becomes_typed_columns_or_says_what_to_install():
         (pa.timestamp("us", "UTC"), float("nan"), None),
         (pa.timestamp("us", "UTC"), "\ud800", None),
         (pa.duration("us"), "x", None),
+        (pa.int64(), 2.5, None),  # a fraction is not cut off
+        (pa.int64(), 2.0, None),
         (pa.map_(pa.string(), pa.int32()), {1: 2, "a": 3}, [("1", 2), ("a", 3)]),
         (pa.map_(pa.int32(), pa.string()), {"a": "b", 7: "c"}, [(7, "c")]),
     ],

@@ -86,6 +86,12 @@ def world() -> Iterator[World]:
         yield one
 
 
+def tones(rows: Rows) -> set[object]:
+    """The colours of the cells of the first row."""
+    line = rows._line(rows.shown[0], False, rows.size.width)
+    return {part.style.color for part in line if part.style is not None and part.text.strip(" ▌")}
+
+
 async def test_a_paused_broker_is_told_after_two_beats_and_the_rows_are_dim(world: World) -> None:
     """The request itself runs for half a minute before it fails."""
     async with world.open(size=(120, 30)) as pilot:
@@ -93,6 +99,7 @@ async def test_a_paused_broker_is_told_after_two_beats_and_the_rows_are_dim(worl
         assert isinstance(board, Dashboard)
         await shows(pilot, "billing")
         assert "No answer for" not in seen(pilot)
+        assert len(tones(board.screen.query_one(Rows))) > 1
         for api in ("Metadata", "ListGroups", "OffsetFetch", "ListOffsets"):
             world.sandbox.faults.never_answer(api, times=FOREVER)
         text = await shows(pilot, "No answer for")
@@ -100,6 +107,7 @@ async def test_a_paused_broker_is_told_after_two_beats_and_the_rows_are_dim(worl
         assert "this is how it was at" in text
         assert "billing" in text
         assert board.screen.query_one(Rows).faded
+        assert len(tones(board.screen.query_one(Rows))) == 1
         world.sandbox.faults.clear()
 
 

@@ -48,7 +48,9 @@ async def test_the_page_of_a_topic_that_is_deleted_says_so_and_shows_it_again(wo
 
 async def test_a_tail_of_a_topic_that_is_deleted_says_so_and_reads_the_new_one(world: World) -> None:
     async with world.open() as pilot, Client(world.settings()) as client:
-        await pilot.press("colon", *"records orders", "enter")
+        await create_topics(client.cluster, [NewTopic(topic="other", partitions=1)])
+        await wait_for_topics(client.cluster, {"other": 1})
+        await pilot.press("colon", *"records orders other", "enter")
         await shows(pilot, "order 199")
         await delete_topics(client.cluster, ["orders"])
         await shows(pilot, "✖ orders: the topic is not there (any more)")
@@ -57,3 +59,6 @@ async def test_a_tail_of_a_topic_that_is_deleted_says_so_and_reads_the_new_one(w
         assert "another 0" in text
         await shows(pilot, "deleted and created again, read from the beginning")
         assert "not there" not in seen(pilot)
+        async with client.producer(ProducerSettings()) as producer:
+            await producer.send("other", b"goes on", partition=0)
+        await shows(pilot, "goes on")
