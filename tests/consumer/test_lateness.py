@@ -34,6 +34,7 @@ async def test_B31_a_handler_that_holds_the_loop_is_told_once_in_a_while(
                     while not consumer.assignment:
                         await consumer.poll(0.1)
                 said.clear()  # a machine under load may be late by itself
+                assert consumer._lateness is not None
                 consumer._lateness._quiet_until = 0.0
                 for _ in range(2):
                     time.sleep(0.8)  # noqa: ASYNC251 - the handler that is busy
