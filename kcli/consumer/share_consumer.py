@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share_settings import ShareSettings
     from kcli.errors import KcliError
     from kcli.model import Cluster, TopicPartition
+    from kcli.proto.batch import Batch
     from kcli.settings import ConsumerSettings
 
 RENEWS_SINCE = 2
@@ -47,6 +48,7 @@ class ShareConsumer:
         self._failures: list[Outcome] = []
         self._cut_off: dict[TopicPartition, int] = {}  # answers in a row that began with a cut-off batch
         self._lateness: Lateness | None = None
+        self._unpacking: asyncio.Future[None] | None = None  # a thread decompresses
         self._closed = False
         self.on_outcome: Callable[[list[Outcome]], None] | None = None
         self.on_notice: Callable[[str], None] | None = None
@@ -144,10 +146,21 @@ class ShareConsumer:
         settings = self._reader.settings
         if not settings.decompress:
             return
-        packed = [batch for arrived in self._reader.waiting for batch in arrived.compressed(settings)]
-        large = [batch for batch in packed if not unpacked(batch, SMALL)]
-        if large:
-            await asyncio.to_thread(lambda: [unpacked(batch) for batch in large])
+        tried: set[int] = set()  # a broken one stays compressed: who reads it will hear it
+        while True:
+            if self._unpacking is not None:
+                await asyncio.shield(self._unpacking)  # a poll that is cancelled leaves it to the next one
+            packed = [batch for arrived in self._reader.waiting for batch in arrived.compressed(settings)]
+            large = [batch for batch in packed if id(batch) not in tried and not unpacked(batch, SMALL)]
+            if not large:
+                return
+            tried.update(map(id, large))
+            work = asyncio.get_running_loop().run_in_executor(None, _unpack, large)
+            self._unpacking = work
+            work.add_done_callback(self._unpacked)
+
+    def _unpacked(self, work: asyncio.Future[None]) -> None:
+        self._unpacking = None
 
     def _hand_out(self) -> list[Acquired]:
         settings = self._reader.settings
@@ -286,3 +299,9 @@ class ShareConsumer:
             await self._member.close()
         failures, self._failures = self._failures, []
         return failures
+
+
+def _unpack(batches: list[Batch]) -> None:
+    """Decompress them, in a thread."""
+    for batch in batches:
+        unpacked(batch)

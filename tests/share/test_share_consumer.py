@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import threading
 
 import pytest
@@ -12,7 +14,7 @@ from kcli.consumer.unpacking import SMALL
 from kcli.errors import BrokerError, Closed, UnsupportedVersion, UsageError
 from kcli.model import TopicPartition
 from kcli.proto import compression, core
-from kcli.proto.batch import seal
+from kcli.proto.batch import CorruptBatch, seal
 from kcli.proto.schema import Buffer
 from tests.share.world import gather, until, values, world
 
@@ -326,3 +328,47 @@ async def test_B31_large_batches_are_decompressed_in_a_thread(monkeypatch: pytes
     assert sizes == [1 << 20, 100, 1 << 21]
     assert [main for main, size in seen if size > SMALL] == [False, False]
     assert [main for main, size in seen if size < SMALL] == [True]
+
+
+async def test_B31_polls_that_are_cancelled_decompress_a_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    may_end = threading.Event()
+    decompress = compression.decompress
+
+    def slow(codec: str, data: Buffer, bound: int) -> Buffer:
+        if threading.current_thread() is not threading.main_thread():
+            begun.append(bound)
+            may_end.wait(10)
+        return decompress(codec, data, bound)
+
+    monkeypatch.setattr(compression, "decompress", slow)
+    async with world() as w:
+        builder = core.Builder()
+        builder.append(1000, None, b"x" * (1 << 20), ())
+        w.sandbox.faults.append("t", 0, bytes(seal(builder.take(), 1, 1000, 1000, codec="zstd").data))
+        async with w.member(explicit=False) as consumer:
+            while not begun:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(consumer.poll(), 0.2)
+            for _ in range(3):
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(consumer.poll(), 0.05)
+            may_end.set()
+            (got,) = await consumer.poll(5)
+            assert [len(record.value or b"") for batch in got.batches for record in batch] == [1 << 20]
+    assert len(begun) == 1
+
+
+async def test_B31_a_large_batch_that_is_broken_is_an_error_and_ends_no_poll_in_a_loop() -> None:
+    builder = core.Builder()
+    builder.append(1000, None, os.urandom(1 << 20), ())
+    sealed = seal(builder.take(), 1, 1000, 1000, codec="gzip").data
+    cut = bytearray(sealed)
+    cut[-70_000:-60_000] = bytes(10_000)
+    cut[17:21] = core.crc32c(memoryview(cut)[21:]).to_bytes(4, "big")
+    async with world() as w:
+        w.sandbox.faults.append("t", 0, bytes(cut))
+        async with w.member(explicit=False) as consumer:
+            (got,) = await asyncio.wait_for(consumer.poll(5), 10)
+            with pytest.raises(CorruptBatch):
+                [list(batch) for batch in got.batches]
