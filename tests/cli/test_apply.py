@@ -347,8 +347,12 @@ def test_an_export_by_pattern_finds_something_or_says_so(kcli: Kcli) -> None:
     assert (none.code, none.out) == (1, "")
     assert none.err == "kcli: --match ^cu: nothing is named so; a name, a pattern such as orders-*, or ^REGEX\n"
     part = kcli("export", "--match", "cu*", "--match", "orders", "--format", "json")
-    assert (part.code, list(json.loads(part.out)["topics"])) == (1, ["orders"])
-    assert part.err.startswith("kcli: --match cu*: nothing is named so")
+    assert (part.code, list(json.loads(part.out)["topics"])) == (0, ["orders"])
+    assert part.err == "kcli: --match cu*: nothing is named so; a name, a pattern such as orders-*, or ^REGEX\n"
+    assert kcli("export", "--match", "cu*", "--match", "orders", "-q").err == ""
+    both = kcli("export", "--match", "cu*", "--match", "ca*")
+    assert (both.code, both.out) == (1, "")
+    assert [line.split(": ")[1] for line in both.err.splitlines()] == ["--match cu*", "--match ca*"]
     wrong = kcli("export", "--match", "^(cu")
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err.startswith("kcli: --match ^(cu: missing ), unterminated subpattern")

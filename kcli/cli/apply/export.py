@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def export(values: Values) -> int:
-    """`kcli export`. What could not be read is told and is exit code 1; the rest is printed."""
+    """`kcli export`. What could not be read is told and is exit code 1; the rest is printed. A pattern that fits
+    nothing is a note, and exit code 1 only where nothing else was found."""
     only = values["only"] or list(SECTIONS)
     for name in only:
         if name not in SECTIONS:
@@ -30,18 +31,23 @@ def export(values: Values) -> int:
             raise UsageError(f"--only {name}: there is no such section{near}")
     settings = Connection(values).client()
     found = asyncio.run(_read(settings, values, only))
-    if len(found.document) > 1 or not found.unmatched:  # more than its schema
+    empty = len(found.document) == 1  # its schema
+    if not (empty and found.unmatched):
         _print(text_of(found.document, values["format"] or "yaml"))
     for remark in found.remarks:
         say(values, remark)
     for about, error in found.failed.items():
         complain(f"{about}: {error}" if about not in str(error) else str(error))
     for one in found.unmatched:
-        complain(f"--match {one}: nothing is named so; a name, a pattern such as orders-*, or ^REGEX")
+        why = f"--match {one}: nothing is named so; a name, a pattern such as orders-*, or ^REGEX"
+        if empty:
+            complain(why)
+        else:
+            say(values, why)
     counts = [plural(len(found.document[one]), one[:-1]) for one in SECTIONS if found.document.get(one)]
     if values["verbose"]:
         say(values, f"exported: {', '.join(counts) or 'nothing'}")
-    return 1 if found.failed or found.unmatched else 0
+    return 1 if found.failed or (empty and found.unmatched) else 0
 
 
 def _print(text: str) -> None:
