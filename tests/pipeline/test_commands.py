@@ -7,12 +7,19 @@ import os
 import signal
 import threading
 import time
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
 
 from kcli.cli.main import main
 from kcli.model import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.pipeline.topics import Topics
 
 
 class Borrowed:
@@ -123,6 +130,31 @@ def test_a_folder_that_is_not_empty_is_left_alone_or_replaced_when_the_new_one_i
     assert kcli("export", topic, "mine", "--overwrite") == 2
     assert "letter.txt in it and is no export" in capfd.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["mine", "out", "state"]
+
+
+@pytest.mark.parametrize(
+    ("form", "select", "other", "why"),
+    [
+        ("parquet", "offset AS n", "offset / 2 AS n", "n is bigint, here double"),
+        ("json", "offset AS n", "CAST(offset AS STRING) AS n", "n is number, here text"),
+        ("csv", "offset AS n, topic AS t", "topic AS t, offset AS n", "the columns n, t, in this order"),
+    ],
+    ids=["parquet", "json", "csv"],
+)
+def test_an_export_adds_to_files_with_the_same_columns_only(
+    kcli: Callable[..., int], topics: Topics, tmp_path: Path, capfd: pytest.CaptureFixture[str],
+    form: str, select: str, other: str, why: str,
+) -> None:  # fmt: skip
+    topic = topics.make(1)
+    topics.values(topic, 3)
+    line = ["export", topic, "out", "--to", form, "--partition-by", "partition", "--select"]
+    assert kcli(*line, f"{select}, partition") == 0
+    before = sorted((tmp_path / "out").rglob("*"))
+    assert kcli(*line, f"{other}, partition", "--append") == 2
+    assert why in capfd.readouterr().err
+    assert sorted((tmp_path / "out").rglob("*")) == before
+    assert kcli(*line, f"{select}, partition", "--append") == 0
+    assert len(sorted((tmp_path / "out").rglob("part-*"))) == 2
 
 
 def test_once_goes_on_where_the_last_run_was(kcli, topics, spark, tmp_path, capfd):

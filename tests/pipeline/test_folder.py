@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +102,41 @@ def test_a_mounted_disk_itself_is_refused_before_the_work_not_after_it(tmp_path,
         Folder(str(tmp_path), "error").check()
     Folder(str(tmp_path / "in"), "error").check()
     Folder(str(tmp_path), "append").check()
+
+
+@pytest.mark.parametrize(
+    ("there", "form", "partition_by", "why"),
+    [
+        ("part-0.c000.zstd.parquet", "json", [], "has parquet files: --to json does not fit to them"),
+        ("part-0.c000.json.gz", "csv", [], "has json files"),
+        ("part-0.snappy.parquet", "parquet", ["date"], "has folders by no column: --partition-by"),
+        ("date=1/n=2/part-0.snappy.parquet", "parquet", ["n", "date"], "has folders by date, n: --partition-by"),
+        ("_delta_log/0.json", "parquet", [], "is a Delta table"),
+        ("part-0.snappy.parquet", "delta", [], "has files and is no Delta table"),
+        ("part-0.c000.zstd.parquet", "parquet", [], None),
+        ("date=1/n=2/part-0.snappy.parquet", "parquet", ["date", "n"], None),
+        ("_delta_log/0.json", "delta", [], None),
+        ("_SUCCESS", "delta", [], None),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True], ids=["append", "stream"])
+def test_files_of_another_form_or_in_other_folders_are_not_added(
+    tmp_path: Path, there: str, form: str, partition_by: list[str], why: str | None, stream: bool
+) -> None:
+    (tmp_path / "out" / there).parent.mkdir(parents=True)
+    (tmp_path / "out" / there).write_text("x")
+    (tmp_path / "c" / "offsets").mkdir(parents=True)
+    (tmp_path / "c" / "offsets" / "0").write_text("v1")
+
+    def check() -> None:
+        folder = Folder(str(tmp_path / "out"), "append", direct=stream)
+        if stream:
+            folder.check_stream(tmp_path / "c", form, partition_by)
+        else:
+            folder.check(form, partition_by)
+
+    if why is None:
+        check()
+    else:
+        with pytest.raises(UsageError, match=re.escape(why)):
+            check()

@@ -63,9 +63,9 @@ class Exporting(Job):
         if frame.streaming:
             self._checkpoint = frame.checkpoint(name_of("export", self.source, out, self.form.form))
             self.checkpoint = str(self._checkpoint)
-            self.folder.check_stream(self._checkpoint)
+            self.folder.check_stream(self._checkpoint, self.form.form, self.form.partition_by)
         else:
-            self.folder.check()
+            self.folder.check(self.form.form, self.form.partition_by)
 
     def look(self) -> None:
         """Ask the cluster."""

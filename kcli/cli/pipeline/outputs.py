@@ -185,9 +185,9 @@ class IntoFiles(Output):
         """The folder may be written."""
         super().check(source, statements)
         if self.checkpoint is not None:
-            self.folder.check_stream(self.checkpoint)
+            self.folder.check_stream(self.checkpoint, self.form.form, self.form.partition_by)
         else:
-            self.folder.check()
+            self.folder.check(self.form.form, self.form.partition_by)
 
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""

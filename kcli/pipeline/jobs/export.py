@@ -74,10 +74,14 @@ class Export:
         return Action(self._frame.sparkSession, lambda: self.write(target, mode))
 
     def write(self, target: str, mode: str) -> None:
-        """All of it, now."""
+        """All of it, now. Raises UsageError where the rows do not fit to the files that they would be added to."""
         if self._form.plain_delta:
             self._table(target).write(self._micros(self._frame), mode, self._compressed())
             return
+        if mode == "append" and self._form.form != "delta":
+            from kcli.pipeline.jobs.adding import check_columns
+
+            check_columns(self._frame, target, self._form.form, self._form.partition_by)
         self._set(self._frame.write.format(self._form.form).mode(mode)).save(target)
 
     def stream(self, target: str, checkpoint: Path | str, trigger: dict[str, Any], stop_file: Path | None) -> Stream:

@@ -10,6 +10,10 @@ from pathlib import Path
 
 from kcli.errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)
 """What Spark leaves in a folder that it wrote."""
@@ -40,8 +44,9 @@ class Folder:
         """Spark's word for what to do with what is there."""
         return "error" if self._part is not None else self.mode
 
-    def check(self) -> None:
-        """Raise UsageError for a place that is no place for this."""
+    def check(self, form: str = "", partition_by: Sequence[str] = ()) -> None:
+        """Raise UsageError for a place that is no place for this; with a form, for files that do not fit to those that
+        are there."""
         if not self.local:
             return
         there = self._listed()
@@ -50,12 +55,22 @@ class Folder:
                 f"{self._path} was written with --once or --continuous, and Spark reads there only what their log "
                 f"{LOG} names: add to it so too, or name a folder of its own"
             )
+        if there and self.mode == "append" and form:
+            self._check_adding(form, partition_by, is_table=DELTA in there)
         if not there or self.mode == "append":
             return
         if self.mode == "error":
             raise UsageError(f"{self._path} is not empty: --append adds to it, --overwrite replaces it")
         if not any(mark in there for mark in MARKS):
             raise UsageError(f"--overwrite: {self._path} has {there[0]} in it and is no export; remove it yourself")
+
+    def _check_adding(self, form: str, partition_by: Sequence[str], *, is_table: bool) -> None:
+        from kcli.pipeline.jobs.adding import check_files, check_table, files_in
+
+        files = list(files_in(str(self._path)))
+        check_table(str(self._path), form, is_table=is_table, has_files=bool(files))
+        if form != "delta":
+            check_files(str(self._path), files, form, partition_by)
 
     def _listed(self) -> list[str]:
         """What is there, sorted. Raises UsageError where no folder can be written."""
@@ -69,8 +84,9 @@ class Folder:
             raise UsageError(f"{path} is where a disk is mounted, and cannot be renamed: name a folder in it")
         return sorted(os.listdir(path)) if path.exists() else []
 
-    def check_stream(self, checkpoint: Path | str) -> None:
-        """Raise UsageError unless folder and checkpoint are of one pipeline: both new, or both there."""
+    def check_stream(self, checkpoint: Path | str, form: str = "", partition_by: Sequence[str] = ()) -> None:
+        """Raise UsageError unless folder and checkpoint are of one pipeline: both new, or both there. With a form, as
+        `check`."""
         if not self.local or isinstance(checkpoint, str):
             return
         self.mode = "append"
@@ -86,6 +102,8 @@ class Folder:
                 f"{checkpoint} says that records were written to {self._path}, and nothing is there any more: another "
                 "--name or --checkpoint begins anew"
             )
+        if known and form:
+            self._check_adding(form, partition_by, is_table=DELTA in there)
         if known and DELTA not in there:
             self._one_pipeline(checkpoint)
 

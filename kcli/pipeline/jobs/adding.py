@@ -1,0 +1,143 @@
+"""Files that are added to a folder of files: of one format, with one set of columns, in folders by the same columns.
+Spark adds whatever it is told to, and a folder of two kinds of files cannot be read, or is read with columns missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from urllib.parse import unquote
+
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMS = re.compile(r"\.(parquet|orc|json|csv)(\.[a-z0-9]+)?$")
+ROWS = 100
+"""Rows of a JSON file that are looked at."""
+KINDS = ((bool, "boolean"), (int | float, "number"), (str, "text"), (list, "list"), (dict, "object"))
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
+
+def files_in(root: str) -> Iterator[str]:
+    """The data files in a folder of this machine, as paths in it."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not one.startswith(("_", ".")))
+        for name in sorted(names):
+            if not name.startswith(("_", ".")):
+                yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def check_files(place: str, there: Sequence[str], form: str, partition_by: Sequence[str]) -> None:
+    """Raise UsageError where files of this form do not fit to those that are there (paths in the folder)."""
+    for file in there:
+        known = FORMS.search(file)
+        if known is not None and known[1] != form:
+            raise UsageError(
+                f"{place} has {known[1]} files: --to {form} does not fit to them; name a folder of its own"
+            )
+        if known is None:
+            continue
+        by = [unquote(one.partition("=")[0]) for one in file.split("/")[:-1] if "=" in one]
+        if by != list(partition_by):
+            raise UsageError(f"{place} has folders by {', '.join(by) or 'no column'}: --partition-by has to say so too")
+
+
+def check_table(place: str, form: str, *, is_table: bool, has_files: bool) -> None:
+    """Raise UsageError where files would lie in a Delta table that does not know them, or the other way round."""
+    if is_table and form != "delta":
+        raise UsageError(f"{place} is a Delta table, and its log would not name the new files: --to delta adds to it")
+    if form == "delta" and has_files and not is_table:
+        raise UsageError(f"{place} has files and is no Delta table: name a folder of its own")
+
+
+def check_columns(frame: DataFrame, target: str, form: str, partition_by: Sequence[str]) -> None:
+    """Raise UsageError where the columns are not those of the files in the folder; nothing is written before."""
+    spark = frame.sparkSession
+    place = target.removeprefix("file://")
+    if "://" in place or place.startswith("hdfs:"):
+        there = _listed(spark, target)
+        check_files(target, there, form, partition_by)
+    else:
+        there = list(files_in(place))
+    there = [one for one in there if FORMS.search(one)]
+    ours = {field.name: field.dataType.simpleString() for field in frame.schema if field.name not in partition_by}
+    if form == "json":
+        ours = {name: kind_of(kind) for name, kind in ours.items()}
+    for file in there[:1] if form in ("parquet", "orc") else there[-3:]:
+        theirs = _columns(spark, f"{target.rstrip('/')}/{file}", form)
+        if form == "csv":
+            ours = dict.fromkeys(ours, "text")
+        if theirs:
+            compare(place, theirs, ours, form)
+
+
+def compare(place: str, theirs: Mapping[str, str], ours: Mapping[str, str], form: str) -> None:
+    """Raise UsageError for the first column that differs. JSON leaves out what is null: there a column more is none."""
+    names = theirs if form == "json" else {**theirs, **ours}
+    wrong = next((name for name in names if theirs.get(name) != ours.get(name)), None)
+    if wrong is not None:
+        raise UsageError(
+            f"{place} has files with other columns: {wrong} is {theirs.get(wrong, 'not there')}, here "
+            f"{ours.get(wrong, 'not there')}; name a folder of its own"
+        )
+    if form == "csv" and list(theirs) != list(ours):
+        raise UsageError(
+            f"{place} has files with the columns {', '.join(theirs)}, in this order: --select has to say so too"
+        )
+
+
+def kind_of(type_name: str) -> str:
+    """What a value of one of Spark's types is in JSON."""
+    name = re.split(r"[(<]", type_name)[0]
+    if name in ("struct", "map", "variant"):
+        return "object"
+    if name == "array":
+        return "list"
+    return "number" if name in NUMBERS else "boolean" if name == "boolean" else "text"
+
+
+def _columns(spark: SparkSession, file: str, form: str) -> dict[str, str]:
+    """The columns of one file, with what they are; empty where it does not say."""
+    if form == "json":
+        found: dict[str, str] = {}
+        for row in spark.read.text(file).limit(ROWS).collect():
+            found |= _kinds(row[0])
+        return found
+    if form == "csv":
+        return dict.fromkeys(spark.read.option("header", "true").csv(file).columns, "text")
+    return {field.name: field.dataType.simpleString() for field in spark.read.format(form).load(file).schema}
+
+
+def _kinds(line: str) -> dict[str, str]:
+    try:
+        row: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(row, dict):
+        return {}
+    return {
+        name: next(word for kind, word in KINDS if isinstance(value, kind))
+        for name, value in row.items()
+        if value is not None
+    }
+
+
+def _listed(spark: SparkSession, target: str) -> list[str]:
+    """The data files of a folder elsewhere, as paths in it; none where there is no folder."""
+    from pyspark.errors import AnalysisException
+
+    root = target.rstrip("/") + "/"
+    try:
+        found = spark.read.text(target).inputFiles()
+    except AnalysisException as problem:
+        if "PATH_NOT_FOUND" in str(problem):
+            return []
+        raise
+    return sorted(unquote(one).split(root, 1)[-1] for one in found)
