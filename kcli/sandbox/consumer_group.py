@@ -10,10 +10,13 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.consumer_assignors import share_out
+from kcli.sandbox.re2 import Invalid, pattern_of
 from kcli.sandbox.roster import DEAD, EMPTY, STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
     from kcli.sandbox.consumer_assignors import Place
     from kcli.sandbox.topics import Topics
@@ -86,6 +89,8 @@ class ConsumerGroup:
         if request.member_epoch < 0:
             self._leave(self._known(request.member_id, request.instance_id), request.member_epoch)
             return None
+        if request.subscribed_topic_regex:
+            check_pattern(request.subscribed_topic_regex, self._topics.by_name)  # before anything is changed
         member = self._joining(request, client_id, host) if not request.member_epoch else self._staying(request)
         self._take_terms(member, request)
         self._look()
@@ -148,17 +153,8 @@ class ConsumerGroup:
 
     def _look(self) -> None:
         """Another epoch and other targets when who is here, or what they read, has changed."""
-        import re
-
         there = {one.name: one for one in self._topics.by_name.values() if not one.internal}
-        wanted = {
-            one.id: frozenset(
-                topic.id
-                for name, topic in there.items()
-                if name in one.topics or (one.regex and re.fullmatch(one.regex, name))
-            )
-            for one in self.members.values()
-        }
+        wanted = {one.id: frozenset(there[name].id for name in _read_by(one, there)) for one in self.members.values()}
         counts = {topic.id: len(topic.partitions) for topic in there.values()}
         read = {one: counts[one] for topics in wanted.values() for one in topics}
         made_from = (wanted, read, self.assignor)
@@ -240,13 +236,23 @@ def check(request: ConsumerGroupHeartbeatRequest) -> None:
         )
         raise BrokerError(codes.UNSUPPORTED_ASSIGNOR, message=text)
     if request.subscribed_topic_regex:
-        import re
+        check_pattern(request.subscribed_topic_regex, ())
 
-        try:
-            re.compile(request.subscribed_topic_regex)
-        except re.error as broken:
-            text = f"SubscribedTopicRegex `{request.subscribed_topic_regex}` is not valid: {broken}."
-            raise BrokerError(codes.INVALID_REGULAR_EXPRESSION, message=text) from broken
+
+def check_pattern(text: str, topics: Iterable[str]) -> None:
+    """Raise BrokerError INVALID_REGULAR_EXPRESSION for a pattern that is none, or takes too long for a topic."""
+    try:
+        pattern = pattern_of(text)
+        for topic in topics:
+            pattern.fits(topic)
+    except Invalid as broken:
+        raise BrokerError(codes.INVALID_REGULAR_EXPRESSION, message=f"SubscribedTopicRegex {broken}") from broken
+
+
+def _read_by(member: ConsumerMember, topics: Iterable[str]) -> set[str]:
+    """The topics that a member reads, by name and by pattern."""
+    fitting = pattern_of(member.regex).fitting(topics) if member.regex else set()
+    return fitting | set(topics).intersection(member.topics)
 
 
 def _impossible(request: ConsumerGroupHeartbeatRequest) -> str | None:

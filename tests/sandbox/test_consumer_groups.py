@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
 
+from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from kcli.sandbox import Sandbox
@@ -78,6 +80,67 @@ async def test_E59_epochs_fence() -> None:
         assert g.member_of("one", None, 1).id == "one"
         with pytest.raises(BrokerError, match="INVALID_REGULAR_EXPRESSION"):
             beat(g, "two", 0, set(), subscribed_topic_regex="(")
+        g.close()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(", "is not valid: missing )"),
+        ("(?=t).*", "RE2 does not know a look-ahead"),
+        ("(?:x|(?<!t)a)", "RE2 does not know a look-ahead"),
+        (r"(t)\1", "RE2 does not know a reference to a group"),
+        ("(?>t)", "RE2 does not know an atomic group"),
+        ("(?:t++)?", "RE2 does not know a possessive repeat"),
+        (r"t\Z", r"RE2 does not know \Z"),
+        ("t{1001}", "RE2 repeats 1000 times at the most"),
+        ("t{2,1001}", "RE2 repeats 1000 times at the most"),
+        ("(" * 5000 + ")" * 5000, "is not valid"),
+    ],
+    ids=["open", "ahead", "behind", "group", "atomic", "possessive", "end", "repeat", "range", "nested"],
+)
+async def test_a_pattern_that_RE2_does_not_know_is_refused(pattern: str, why: str) -> None:
+    async with Sandbox(topics={"t": 2}) as sandbox:
+        g = group(sandbox)
+        with pytest.raises(BrokerError) as refused:
+            beat(g, "one", 0, set(), subscribed_topic_regex=pattern)
+        assert refused.value.code is codes.INVALID_REGULAR_EXPRESSION
+        assert why in str(refused.value)
+        assert not g.members
+
+
+async def test_a_pattern_that_RE2_knows_reads_whole_names() -> None:
+    async with Sandbox(topics={"t": 1, "tt": 1, "u": 1}) as sandbox:
+        g = group(sandbox)
+        for pattern, names in [("t{1,}|v", {"t", "tt"}), ("t", {"t"}), ("(?i)T{0,1000}", {"t", "tt"}), ("^u$", {"u"})]:
+            beat(g, "one", 0, set(), subscribed_topic_names=[], subscribed_topic_regex=pattern)
+            read = {sandbox.topics.by_id[place[0]].name for place in g.target["one"]}
+            assert read == names
+        g.close()
+
+
+async def test_a_pattern_without_end_is_refused_within_a_second_and_never_tried_again() -> None:
+    endless = "(a|aa)+b"
+    async with Sandbox(topics={"a" * 100: 1, "t": 1}) as sandbox:
+        g = group(sandbox)
+        beat(g, "one", 0, set())
+        clock = time.process_time()
+        for _ in range(5):
+            with pytest.raises(BrokerError, match="takes more than a second on the name a"):
+                beat(g, "two", 0, set(), subscribed_topic_regex=endless)
+        assert time.process_time() - clock < 4
+        assert list(g.members) == ["one"]
+        g.close()
+
+
+async def test_a_topic_on_which_a_members_pattern_has_no_end_is_not_read_and_stops_nobody() -> None:
+    async with Sandbox(topics={"aab": 1, "t": 1}) as sandbox:
+        g = group(sandbox)
+        beat(g, "one", 0, set(), subscribed_topic_names=["t"], subscribed_topic_regex="(aa|a)+b")
+        assert len(g.target["one"]) == 2
+        sandbox.topics.create("a" * 100, 1)
+        beat(g, "one", g.members["one"].epoch)
+        assert {sandbox.topics.by_id[place[0]].name for place in g.target["one"]} == {"t"}
         g.close()
 
 

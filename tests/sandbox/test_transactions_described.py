@@ -59,8 +59,18 @@ async def test_transactions_are_listed_by_state_producer_duration_and_pattern() 
         assert await listed(transactional_id_pattern="busy") == []
         answer = await peer.ask(ListTransactionsRequest(state_filters=["Dead", "Nonsense"]))
         assert (answer.unknown_state_filters, answer.transaction_states) == (["Nonsense"], [])
-        answer = await peer.ask(ListTransactionsRequest(transactional_id_pattern="("))
-        assert answer.error_code == codes.INVALID_REGULAR_EXPRESSION.number
+        for pattern in ("(", "(?=busy).*", r"(b)\1"):
+            answer = await peer.ask(ListTransactionsRequest(transactional_id_pattern=pattern))
+            assert answer.error_code == codes.INVALID_REGULAR_EXPRESSION.number
+
+
+async def test_transactions_are_not_listed_by_a_pattern_without_end() -> None:
+    async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
+        await ready(Producer(peer, "x" * 100))
+        for _ in range(3):
+            answer = await peer.ask(ListTransactionsRequest(transactional_id_pattern="(x|xx)+b"))
+            assert answer.error_code == codes.INVALID_REGULAR_EXPRESSION.number
+            assert answer.transaction_states == []
 
 
 async def test_producers_are_described_with_the_start_of_their_transaction() -> None:

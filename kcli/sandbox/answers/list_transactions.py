@@ -10,6 +10,7 @@ from kcli.proto.messages.list_transactions import (
     ListTransactionsResponse,
     TransactionState,
 )
+from kcli.sandbox.re2 import Invalid, pattern_of
 from kcli.sandbox.transaction import KNOWN_TO_KAFKA
 
 TYPE_CHECKING = False
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 
 
 async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
-    import re
-
     code = call.refused(66)
     if code is not None:
         return ListTransactionsResponse(error_code=code.number)
     try:
-        pattern = re.compile(request.transactional_id_pattern or ".*", re.DOTALL)
-    except re.error:
+        return _listed(call, request)
+    except Invalid:
         return ListTransactionsResponse(error_code=codes.INVALID_REGULAR_EXPRESSION.number)
+
+
+def _listed(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
+    pattern = pattern_of(request.transactional_id_pattern) if request.transactional_id_pattern else None
     now = int(time.time() * 1000)
     return ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in KNOWN_TO_KAFKA],
@@ -36,7 +39,7 @@ async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactio
             if (not request.producer_id_filters or one.producer_id in request.producer_id_filters)
             and (not request.state_filters or one.state in request.state_filters)
             and (request.duration_filter < 0 or now - one.started > request.duration_filter)
-            and pattern.fullmatch(one.id)
+            and (pattern is None or pattern.fits(one.id))
             and call.may("describe", "transactional-id", one.id)
         ],
     )
