@@ -85,7 +85,7 @@ def _in_a_child(session: pytest.Session, items: list[pytest.Item]) -> int:
 
 
 def _one_file(file: str) -> int:
-    arguments = [file, "-qq", "-p", "no:randomly", "-p", "no:cacheprovider", "-n", "0", "--tb=short"]
+    arguments = [file, "-qq", "-p", "no:randomly", "-p", "no:cacheprovider", "-n", "0", "--tb=short", "--timeout=600"]
     code = pytest.main(arguments, plugins=[EachInAFork()])
     return int(code) if code != pytest.ExitCode.NO_TESTS_COLLECTED else 0
 

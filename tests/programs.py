@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from kcli.proto.messages import api_name
+from kcli.sandbox.thread import SandboxThread
 
 NEWLINE = b"\n"
 KCLI = [sys.executable, "-m", "kcli"]
@@ -44,6 +47,20 @@ def kcli(*words: str, stdin: bytes | Path = b"", timeout: float = 60, env: dict[
 
 def kcat(*words: str, stdin: bytes | Path = b"", timeout: float = 60) -> Result:
     return run(["kcat", *words], stdin=stdin, timeout=timeout)
+
+
+def until(holds: Callable[[], object], within: float = 60.0, said: Callable[[], object] = str) -> None:
+    """Wait until something holds. Raises AssertionError with what is `said` at the deadline."""
+    deadline = time.monotonic() + within
+    while not holds():
+        assert time.monotonic() < deadline, said()
+        time.sleep(0.02)
+
+
+def requests(sandbox: SandboxThread, *names: str) -> int:
+    """How many requests of these kinds have come to a sandbox."""
+    seen: dict[int, int] = sandbox.call(lambda inside: dict(inside.seen))
+    return sum(count for key, count in seen.items() if api_name(key) in names)
 
 
 class Background:

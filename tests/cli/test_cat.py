@@ -16,6 +16,7 @@ from kcli.cli.cat.getopt import c_number, delimiter, options
 from kcli.cli.cat.pack import Unpacked, unpack
 from kcli.cli.cat.words import Fatal, Misused
 from tests.cli.conftest import KCLI, ROOT, Shell
+from tests.programs import until
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_a_follower_prints_what_comes(kcli: Shell, topic: str) -> None:
     with kcli.start(
         "cat", "-b", kcli.bootstrap, "-Cqt", topic, "-o", "end", "-c", "2", stdin=subprocess.DEVNULL
     ) as one:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while one.poll() is None and time.monotonic() < deadline:
             kcli.ok("produce", topic, stdin=b"new\n")  # how far it is, only it knows
             time.sleep(0.1)
@@ -111,7 +112,7 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
         assert running.stderr is not None
         assert b"Using transactional producer" in running.stderr.readline()
         running.stdin.write(b"a\nb\n")
-        time.sleep(0.3)
+        until(lambda: kcli.ok("count", name).strip() == b"2")
         running.send_signal(signal.SIGINT)
         assert running.wait(20) == 0
         assert b"Aborting transaction" in running.stderr.read()
@@ -136,9 +137,7 @@ def test_a_signal_is_heard_while_nobody_answers(kcli: Shell, options: tuple[str,
             assert running.stdin is not None
             running.stdin.write(b"a\n")
             running.stdin.close()
-            until = time.monotonic() + 20
-            while kcli.ok("count", name).strip() != b"1":
-                assert time.monotonic() < until
+            until(lambda: kcli.ok("count", name).strip() == b"1")
             running.send_signal(signal.SIGINT)
             assert running.wait(20) == 1
             assert running.stderr is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import time
@@ -148,6 +149,7 @@ def test_E66_a_lock_is_renewed_while_the_reader_of_the_output_stands_still() -> 
         words = [*KCLI, "consume", "t", "--share-group", "g", "-e"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=shell.environment) as process:
             assert process.stdout is not None
+            assert select.select([process.stdout], [], [], 60)[0]
             time.sleep(1.5)  # several locks long
             out, err = process.communicate(timeout=20)
         assert (process.returncode, err) == (0, b"")
@@ -166,7 +168,9 @@ def test_E66_without_renewal_what_is_late_is_told_or_not_written_and_nothing_is_
             shell.ok("produce", "t", "-p", partition, stdin=lines)
         words = [*KCLI, "consume", "t", "--share-group", "g", "-e"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=shell.environment) as process:
-            time.sleep(2.5)  # several locks long, and more than a pipe holds
+            assert process.stdout is not None
+            assert select.select([process.stdout], [], [], 60)[0]
+            time.sleep(2.5)  # several locks long, and there is more than a pipe holds
             out, err = process.communicate(timeout=20)
         assert process.returncode == 1
         assert b"written and not accepted, to be given again" in err

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import KCLI, Shell
 from tests.cli.test_end_to_end import end
+from tests.programs import until
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,11 @@ def fill(kcli: Shell, topic: str, count: int = 1000, *, first: int = 0, codec: s
         }
         rows.append(json.dumps(row, ensure_ascii=False))
     kcli.ok("produce", topic, "--input", "json", "-z", codec, stdin="".join(row + "\n" for row in rows).encode())
+
+
+def copied(kcli: Shell, topic: str) -> int:
+    """How many records are committed, whatever is still open."""
+    return kcli.ok("consume", topic, "-e", "-q", "--isolation", "read_committed", "-f", "x").count(b"x")
 
 
 def content(kcli: Shell, topic: str, *, offsets: bool = False) -> list[dict[str, object]]:
@@ -201,10 +208,13 @@ def test_killed_at_any_moment_and_run_again_it_leaves_out_nothing(kcli: Shell, o
     source, target = kcli.topic(3), kcli.topic(3)
     fill(kcli, source, 3000)
     rng = random.Random(5)
-    words = [*KCLI, "copy", source, target, "--rate", "3000", "-q", "--commit-interval-ms", "100", *options]
+    words = [*KCLI, "copy", source, target, "--rate", "1000", "-q", "--commit-interval-ms", "100", *options]
     for _ in range(4):
+        before = copied(kcli, target)
         with subprocess.Popen(words, env=kcli.environment) as copying:
-            time.sleep(rng.uniform(0.3, 0.8))
+            while copied(kcli, target) == before and copying.poll() is None:
+                time.sleep(0.02)
+            time.sleep(rng.uniform(0, 0.3))
             copying.kill()
     done = kcli.process("copy", source, target, "-q", *options)
     assert done.returncode == 0, done.stderr
@@ -220,11 +230,9 @@ def test_ctrl_c_publishes_what_was_read_keeps_the_position_and_tells(kcli: Shell
     source, target = kcli.topic(3), kcli.topic(3)
     fill(kcli, source, 3000)
     with subprocess.Popen(
-        [*KCLI, "copy", source, target, "--rate", "1000"], env=kcli.environment, stderr=subprocess.PIPE
-    ) as copying:
-        deadline = time.monotonic() + 60
-        while not content(kcli, target) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        [*KCLI, "copy", source, target, "--rate", "100"], env=kcli.environment, stderr=subprocess.PIPE
+    ) as copying:  # of half a minute
+        until(lambda: copied(kcli, target))
         copying.send_signal(signal.SIGINT)
         assert copying.wait(20) == 130
         assert copying.stderr is not None
@@ -244,10 +252,7 @@ def test_follow_goes_on_until_ctrl_c_which_is_success(kcli: Shell) -> None:
     with subprocess.Popen([*KCLI, "copy", source, target, "--follow", "-q"], env=kcli.environment) as copying:
         for part in range(3):
             fill(kcli, source, 100, first=100 * part)
-            deadline = time.monotonic() + 20
-            while len(content(kcli, target)) < 100 * (part + 1):
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            until(partial(lambda count: copied(kcli, target) == count, 100 * (part + 1)))
         copying.send_signal(signal.SIGINT)
         assert copying.wait(20) == 0
     assert content(kcli, target) == content(kcli, source)
@@ -370,17 +375,14 @@ def test_exactly_once_a_record_that_cannot_be_sent_commits_nothing_of_its_batch(
 def test_exactly_once_a_slow_rate_commits_between_the_slices_of_a_batch(kcli: Shell) -> None:
     source, target = kcli.topic(), kcli.topic()
     kcli.ok("produce", source, "-X", "linger.ms=1000", stdin=b"".join(b"%d\n" % n for n in range(400)))
-    words = [*KCLI, "copy", source, target, "--exactly-once", "--rate", "200", "--commit-interval-ms", "200", "-q"]
+    words = [*KCLI, "copy", source, target, "--exactly-once", "--rate", "50", "--commit-interval-ms", "200", "-q"]
     with subprocess.Popen(words, env=kcli.environment) as copying:
-        deadline = time.monotonic() + 20
-        while not (seen := kcli.ok("consume", target, "-e", "-q", "--isolation", "read_committed").split()):
-            assert time.monotonic() < deadline
-        assert len(seen) < 400
+        until(lambda: copied(kcli, target))
+        assert copied(kcli, target) < 400
         copying.kill()
     assert kcli.process("copy", source, target, "--exactly-once", "-q").returncode == 0
-    deadline = time.monotonic() + 20
-    while len(seen := kcli.ok("consume", target, "-e", "-q", "--isolation", "read_committed").split()) < 400:
-        assert time.monotonic() < deadline
+    until(lambda: copied(kcli, target) == 400)
+    seen = kcli.ok("consume", target, "-e", "--isolation", "read_committed").split()
     assert seen == [b"%d" % n for n in range(400)]
 
 
@@ -398,9 +400,7 @@ def test_ctrl_c_is_heard_while_a_rate_makes_it_wait(kcli: Shell) -> None:
     for _ in range(2):
         kcli.ok("produce", source, "--value", "x" * 100_000)
     copying = kcli.start("copy", source, target, "--rate", "1KB")  # the second one is due in 100 s
-    deadline = time.monotonic() + 20
-    while kcli.ok("count", target).strip() != b"1":
-        assert time.monotonic() < deadline
+    until(lambda: kcli.ok("count", target).strip() == b"1")
     copying.send_signal(signal.SIGINT)
     _, said = copying.communicate(timeout=30)
     assert copying.returncode == 130
@@ -418,9 +418,7 @@ def test_ctrl_c_is_heard_while_nobody_answers_and_what_was_sent_is_unknown(
     elsewhere("faults", "never_answer", "api=Produce", "times=1000")
     try:
         copying = kcli.start("copy", source, target, "--to-bootstrap", elsewhere.bootstrap, *options)
-        deadline = time.monotonic() + 20
-        while elsewhere.ok("count", target).strip() != b"2":
-            assert time.monotonic() < deadline
+        until(lambda: elsewhere.ok("count", target).strip() == b"2")
         copying.send_signal(signal.SIGINT)
         assert copying.stderr is not None
         first = copying.stderr.readline()

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.conftest import KCLI, Shell
+from tests.programs import until
 
 
 def lines(count: int, seed: int = 1) -> bytes:
@@ -426,12 +427,16 @@ def test_R4_after_ctrl_c_a_group_goes_on_where_the_output_ended(kcli: Shell) -> 
 def test_R7_a_reader_that_does_not_read_does_not_hold_up_ctrl_c(kcli: Shell) -> None:
     topic = kcli.topic()
     kcli.ok("produce", topic, stdin=b"x" * 1000 * 1000 + b"\n" + lines(20_000))
-    process = kcli.start("consume", topic, "-e")
-    assert process.stdout is not None
-    assert select.select([process.stdout], [], [], 10)[0]
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(5) == 130
+    reader, writer = os.pipe()
+    try:
+        process = kcli.start("consume", topic, "-e", stdout=writer)
+        until(lambda: not select.select([], [writer], [], 0)[1])  # the pipe is full
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    finally:
+        os.close(reader)
+        os.close(writer)
+        process.kill()
     process.communicate()
 
 

@@ -16,6 +16,7 @@ from kcli.cli.consume.ordered import OrderedReading
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
+from tests.programs import requests, until
 
 BEGIN = 1_700_000_000_000
 PLACES = [(topic, n) for topic in ("a", "b") for n in range(3)]
@@ -131,10 +132,12 @@ def test_what_comes_while_following_is_put_in_order_as_far_as_it_comes_together(
 
 
 @pytest.mark.process
-def test_a_record_of_one_partition_does_not_wait_for_ever_for_the_others(shell: Shell) -> None:
+def test_a_record_of_one_partition_does_not_wait_for_ever_for_the_others(sandbox: SandboxThread, shell: Shell) -> None:
     topic = shell.topic(4)
+    before = requests(sandbox, "Fetch")
     follower = shell.start("consume", topic, "--order", "time", "-u")
     try:
+        until(lambda: requests(sandbox, "Fetch") > before)
         assert follower.stdout is not None
         for n in range(2):
             shell.ok("produce", topic, "-p", "3", stdin=b"%d\n" % n)
@@ -175,11 +178,12 @@ def test_an_order_that_cannot_be_is_refused(shell: Shell) -> None:
 
 
 @pytest.mark.process
-def test_tail_goes_on_in_the_same_order(shell: Shell) -> None:
+def test_tail_goes_on_in_the_same_order(sandbox: SandboxThread, shell: Shell) -> None:
     topic = shell.topic(2)
+    before = requests(sandbox, "Fetch")
     follower = shell.start("tail", topic, "-n", "0", "-f", "%T\\n", "-u")
     try:
-        time.sleep(0.7)
+        until(lambda: requests(sandbox, "Fetch") > before)  # it knows now where the ends were
         lines = [
             json.dumps({"timestamp": BEGIN + n, "partition": (n + 1) % 2, "value": "x"}) for n in (1, 3, 5, 0, 2, 4)
         ]

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from kcli import codes
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
+from tests.programs import requests, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,10 +229,9 @@ def test_a_signal_while_waiting(
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
-    give_up = time.monotonic() + 20
-    while not sandbox.call(lambda it: it.moves.by_partition) and time.monotonic() < give_up:
-        time.sleep(0.05)
-    time.sleep(0.3)
+    until(lambda: sandbox.call(lambda it: it.moves.by_partition))
+    looks = requests(sandbox, "ListPartitionReassignments")
+    until(lambda: requests(sandbox, "ListPartitionReassignments") > looks)  # it waits
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
     assert process.returncode == code, err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kcli.cli.topic_pattern import TopicPattern
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
+from tests.programs import requests, until
 
 GROUPS = {
     "no group": [],
@@ -100,14 +100,20 @@ def test_a_bounded_read_that_finds_no_topic_says_so(shell: Shell, monkeypatch: p
 
 @pytest.mark.process
 @pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
-def test_E54_topics_that_appear_later_are_read_from_their_beginning(shell: Shell, group: list[str]) -> None:
-    words = ["consume", "^new", "-u", "-q", *(group or ["-o", "end", "-X", "metadata.max.age.ms=100"])]
+def test_E54_topics_that_appear_later_are_read_from_their_beginning(
+    sandbox: SandboxThread, shell: Shell, group: list[str]
+) -> None:
+    words = ["consume", "^new", "-u", *(group or ["-o", "end", "-X", "metadata.max.age.ms=100"])]
     words += ["--from-beginning"] if group else []
     follower = shell.start(*words)
     try:
         assert follower.stdout is not None
+        assert follower.stderr is not None
+        if group:
+            until(lambda: requests(sandbox, "JoinGroup", "ConsumerGroupHeartbeat"))
+        else:
+            assert b"no topic's name begins so yet" in follower.stderr.readline()
         for name in ("new-1", "new-2"):
-            time.sleep(0.5)
             shell.ok("topics", "create", name, "-p", "2")
             shell.ok("produce", name, stdin=name.encode() + b"\n")
             assert follower.stdout.readline() == name.encode() + b"\n"

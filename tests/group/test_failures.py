@@ -128,7 +128,7 @@ async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_hea
     monkeypatch.setattr("kcli.consumer.session.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(session_timeout=session_timeout)) as (session, reader):
-        await until(lambda: session.assignment == ALL)
+        await until(lambda: session.assignment == ALL and not session._beating)
         time.sleep(0.15)  # noqa: ASYNC251 - nothing runs, as in a process that is stopped
         session.polled()
         assert session.assignment == frozenset()
