@@ -56,12 +56,23 @@ async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(
         assert pages(pilot.app) == ["Groups", "Group", "Group"]
 
 
+def drawn_looks(monkeypatch: pytest.MonkeyPatch) -> list[Look]:
+    """The looks that the list of groups draws from now on."""
+    drawn: list[Look] = []
+    original = Groups.looked
+
+    def looked(self: Groups, look: Look) -> None:
+        drawn.append(look)
+        original(self, look)
+
+    monkeypatch.setattr(Groups, "looked", looked)
+    return drawn
+
+
 async def test_a_page_that_is_not_seen_draws_no_look_and_catches_up_when_it_is(
     dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: list[Look] = []
-    original = Groups.looked
-    monkeypatch.setattr(Groups, "looked", lambda self, look: (drawn.append(look), original(self, look))[1])
+    drawn = drawn_looks(monkeypatch)
     async with dashboard() as pilot:
         board = pilot.app
         assert isinstance(board, Dashboard)
@@ -81,6 +92,23 @@ async def test_a_page_that_is_not_seen_draws_no_look_and_catches_up_when_it_is(
 def world() -> Iterator[World]:
     with a_world() as one:
         yield one
+
+
+async def test_a_page_that_comes_to_the_front_draws_what_it_missed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = drawn_looks(monkeypatch)
+    async with world.open(interval=3600.0) as pilot:  # no look comes by itself
+        board: Any = pilot.app
+        await until(pilot, lambda: bool(drawn))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(board.screen, Topics))
+        first = board.look
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: board.look is not first)
+        assert drawn[-1] is first
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: drawn[-1] is board.look)
 
 
 @pytest.mark.parametrize("keys", [(), ("n",), ("r",), ("colon",), ("slash",), ("ctrl+p",)])
