@@ -21,7 +21,7 @@ from kcli.tui.places import find
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable
+from kcli.tui.text import LONG, printable
 from kcli.tui.themes import THEMES
 from kcli.tui.trouble import Trouble
 from kcli.tui.widgets.debug import Frames
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kcli.tui.widgets.masthead import Masthead
 
 
-LONG = 15.0  # seconds that a sentence which is said once stays
 LEAVE = (
     b"\x1b[?7h\x1b[<u\x1b[?2048l\x1b[?2004l\x1b[?1004l\x1b[?1015l\x1b[?1006l\x1b[?1003l\x1b[?1000l\x1b[?1049l\x1b[?25h"
 )

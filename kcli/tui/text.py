@@ -7,6 +7,9 @@ import shlex
 
 from kcli.escape import visible
 
+LONG = 15.0
+"""Seconds that a sentence stays on the screen which is said once."""
+
 
 def printable(text: str | None) -> str:
     """Names, keys and messages with everything a terminal would act on spelled out."""

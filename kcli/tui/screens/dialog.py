@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from kcli.tui.text import printable
+from kcli.tui.text import LONG, printable
 
 if TYPE_CHECKING:
     from kcli.tui.app import Dashboard
@@ -59,7 +59,7 @@ class Dialog(ModalScreen[None]):
         what was begun is done, and somebody wants to know what became of it."""
         if not self.is_open:
             severity: Literal["error", "information"] = "error" if tone == "bad" else "information"
-            self.board.notify(printable(words), title=self.title_text, severity=severity, markup=False)
+            self.board.notify(printable(words), title=self.title_text, severity=severity, markup=False, timeout=LONG)
             return
         line = self.query_one("#said", Static)
         line.set_classes(tone)
