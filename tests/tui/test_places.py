@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.widgets import Input, TextArea
 
+from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
+from kcli.tui.screens.broker import Broker
+from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
+from kcli.tui.screens.member import Member
 from kcli.tui.screens.page import Page
+from kcli.tui.screens.record import RecordView
+from kcli.tui.screens.records import Records
+from kcli.tui.screens.topic import Topic
 from kcli.tui.screens.topics import Topics
+from kcli.tui.tail import Seen
 from tests.tui.conftest import shows, until
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kcli.lag.watch import Look
     from tests.tui.conftest import Open
@@ -36,6 +44,22 @@ async def test_sixty_jumps_leave_as_many_pages_as_there_are_places(dashboard: Op
         assert pages(pilot.app) == ["Groups", "Brokers"]
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, Groups))
+
+
+def test_pages_of_other_things_are_other_places() -> None:
+    def record(offset: int) -> Seen:
+        return Seen(1, "t", 0, offset, 0, None, None, [])
+
+    at = TopicPartition("t", 0)
+    every: list[Callable[[], Page]] = [
+        lambda: Topic("a"), lambda: Topic("b"), lambda: Group("a"), lambda: Group("b"), lambda: Broker(1),
+        lambda: Broker(2), lambda: Member("a", "m"), lambda: Member("b", "m"), lambda: Member("a", "n"),
+        lambda: Records(["a"]), lambda: Records(["b"]), lambda: Records(["a", "b"]),
+        lambda: Records(["t"], around=(at, 5)), lambda: Records(["t"], around=(at, 6)),
+        lambda: RecordView(record(1)), lambda: RecordView(record(2)),
+    ]  # fmt: skip
+    assert len({one().place for one in every}) == len(every)
+    assert [one().place for one in every] == [one().place for one in every]
 
 
 async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(dashboard: Open) -> None:
