@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from kcli.admin import lag
@@ -9,6 +11,7 @@ from kcli.admin.groups import Described, Member
 from kcli.admin.lag import Sample, measure
 from kcli.admin.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.recording import line, read
 from kcli.model import TopicPartition
 
 AT = TopicPartition("t", 0)
@@ -67,3 +70,15 @@ def test_records_that_retention_took_are_not_lost_to_a_group_that_was_through_wi
     shot = look(10, 100, 0)
     shot.groups[0].samples[0].start = 60
     assert history.add(1.0, shot)[0].status == lag.OK
+
+
+def test_a_recording_keeps_the_count_and_one_of_before_is_read_without_it() -> None:
+    shot = look(10, 100, 40)
+    shot.groups[0].samples[0].written = 1_700_000_000_000
+    text = line(1.0, shot)
+    assert read(text)[1].groups[0].samples == shot.groups[0].samples
+    whole = json.loads(text)
+    for name in ("counted", "written"):
+        del whole["groups"][0]["partitions"][0][name]
+    (sample,) = read(json.dumps(whole))[1].groups[0].samples
+    assert (sample.counted, sample.written, sample.committed) == (None, None, 10)
