@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from textual.widgets import Input, Select
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from textual.pilot import Pilot
+
+    from kcli.tui.app import Dashboard
 
 
 @pytest.fixture
@@ -190,15 +193,26 @@ def test_what_a_form_does_not_understand_is_said(form: str, text: str) -> None:
         wish(form, text, 0)
 
 
-async def test_a_change_that_was_begun_is_finished_and_told_when_the_dialog_is_left(world: World) -> None:
+async def test_a_change_that_was_begun_is_finished_and_told_when_the_dialog_is_left(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else the offsets were changed, and nobody was told of it or of the file that takes it back."""
     async with world.open() as pilot:
         await pilot.press("r")
         await shows(pilot, "2 of 2 would change")
-        world.sandbox.faults.delay("OffsetCommit", 0.3, times=1)
+        session, left = cast("Dashboard", pilot.app).session, asyncio.Event()
+        change = session.change
+
+        async def answered_late(*args: Any, **given: Any) -> str:
+            answer = await change(*args, **given)
+            await left.wait()
+            return answer
+
+        monkeypatch.setattr(session, "change", answered_late)
         await confirm(pilot, "billing")
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, Reset)
+        left.set()
         text = await shows(pilot, "2 reset.")
         assert "kcli groups reset --from-file" in " ".join(text.replace("▌", " ").split())
     assert await world.committed() == {0: 0, 1: 0}
