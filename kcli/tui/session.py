@@ -208,6 +208,8 @@ class LiveSession(Session):
             except KcliError as problem:
                 introduced = False
                 self._post(LookFailed(problem, time.time() + rest))
+            except Exception as bug:  # noqa: BLE001 - else nobody would look again, and a broker would seem to be slow
+                self._post(LookFailed(KcliError(f"an error of kcli's own: {bug!r}"), time.time() + rest))
             try:
                 async with asyncio.timeout(rest):
                     await self._now.wait()

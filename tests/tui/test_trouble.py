@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.errors import KcliError
+from kcli.lag.watch import Look, Watch
 from kcli.sandbox.orders import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
@@ -216,3 +217,20 @@ async def test_keys_that_come_before_their_page_is_made_do_no_harm(world: World,
             if board.screen is page:
                 await pilot.press("escape")
             await until(pilot, lambda: isinstance(board.screen, Groups))
+
+
+async def test_an_error_of_kclis_own_is_told_and_the_next_look_is_made(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world.open(app=Counting) as pilot:
+        await shows(pilot, "billing")
+        original = Watch.look
+
+        async def broken(self: Watch) -> Look:
+            raise ZeroDivisionError("of nothing")
+
+        monkeypatch.setattr(Watch, "look", broken)
+        await until(pilot, lambda: board(pilot).problem == "an error of kcli's own: ZeroDivisionError('of nothing')")
+        monkeypatch.setattr(Watch, "look", original)
+        await until(pilot, lambda: not board(pilot).problem)
+        assert board(pilot).toasts == 1
