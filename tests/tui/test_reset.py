@@ -203,7 +203,7 @@ async def test_a_change_that_was_begun_is_finished_and_told_when_the_dialog_is_l
         session, left = cast("Dashboard", pilot.app).session, asyncio.Event()
         change = session.change
 
-        async def answered_late(*args: Any, **given: Any) -> str:
+        async def answered_late(*args: Any, **given: Any) -> Any:
             answer = await change(*args, **given)
             await left.wait()
             return answer
