@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.command import CommandPalette
+from textual.events import Paste
+from textual.widgets import Input
 
 from kcli.admin.commits import write_commits
 from kcli.admin.coordinators import Coordinators
@@ -55,23 +58,26 @@ def board(pilot: Pilot[int]) -> Dashboard:
 # -- palette ---
 
 
+async def palette(pilot: Pilot[int], words: str) -> None:
+    """Open it and paste these words: a driver that types waits up to a second for each key."""
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(pilot.app.screen, CommandPalette) and isinstance(pilot.app.focused, Input))
+    assert pilot.app.focused is not None
+    pilot.app.focused.post_message(Paste(words))
+
+
 async def test_the_palette_goes_to_places_acts_and_changes_the_theme(world: World) -> None:
     async with world.open() as pilot:
-        await pilot.press("ctrl+p")
-        await pilot.pause(0.2)
-        await pilot.press(*"group billing")
+        await palette(pilot, "group billing")
         await shows(pilot, "Go to group billing")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Group))
-        await pilot.press("ctrl+p")
-        await pilot.pause(0.2)
-        await pilot.press(*"Reset")
+        await palette(pilot, "Reset")
         await shows(pilot, "key r")
         await pilot.press("enter")
         await shows(pilot, "Reset the offsets of group billing")
-        await pilot.press("escape", "ctrl+p")
-        await pilot.pause(0.2)
-        await pilot.press(*"kcli-light")
+        await pilot.press("escape")
+        await palette(pilot, "kcli-light")
         await shows(pilot, "Theme kcli-light")
         await pilot.press("enter")
         await until(pilot, lambda: pilot.app.theme == "kcli-light")
@@ -86,9 +92,7 @@ async def test_names_that_look_like_markup_are_names(other: World) -> None:
         await write_commits(Coordinators(client.cluster), HOSTILE, at)
     async with other.open() as pilot:
         await shows(pilot, "[/red]")
-        await pilot.press("ctrl+p")
-        await pilot.pause(0.2)
-        await pilot.press(*"red")
+        await palette(pilot, "red")
         text = await shows(pilot, "Go to group [/red]")
         assert "\x1b" not in text
         await pilot.press("escape", "escape")
