@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 import threading
 import time
 from base64 import b64encode
@@ -13,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from kcli import redact
 from kcli.cli.main import main
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
 from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.thread import SandboxThread
 from kcli.sandbox.tls import make_certificates
+from tests.cli.conftest import redirected
 from tests.programs import Result, kcli
 
 CANARY = "canary-5f1e9c"
@@ -77,6 +81,19 @@ def _way(way: str, user: str, world: tuple[str, Path], home: Path) -> tuple[list
     return ["-F", str(java)], environment
 
 
+def inside(*words: str, env: dict[str, str]) -> Result:
+    """`kcli` in this process, which is quick; it has forgotten what it hid before."""
+    redact._sent.clear()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        with open(os.devnull, "rb") as nothing, redirected(nothing.fileno(), out.fileno(), err.fileno()):
+            code = main(list(words))
+        out.seek(0)
+        err.seek(0)
+        return Result(code, out.read(), err.read().decode(errors="replace"))
+
+
 def _silent(done: Result, home: Path, *kept: str) -> None:
     assert CANARY not in done.out.decode() + done.err, "said"
     for path in home.rglob("*"):
@@ -100,7 +117,7 @@ def test_a_secret_is_never_said(way: str, world: tuple[str, Path], tmp_path: Pat
         for words in COMMANDS if user == "right" else COMMANDS[:1] + COMMANDS[6:7]:
             given = options if words[:2] != ["config", "check"] else []
             line = [str(tmp_path / "trace") if word == "TRACE" else word for word in words]
-            done = kcli(*line, *given, env=environment)
+            done = (kcli if way == WAYS[0] else inside)(*line, *given, env=environment)
             assert done.code in (0, 2, 5), done
             assert "Traceback" not in done.err
             _silent(done, tmp_path)
@@ -155,7 +172,7 @@ def test_no_property_that_is_a_secret_is_said(key: str, tmp_path: Path) -> None:
         ["topics", "list", "-F", str(java), "--trace", "-v"], ["consume", "t", "-e", "--profile", "x"],
     ]  # fmt: skip
     for words in lines:
-        done = kcli(*words, env=environment)
+        done = (kcli if key == "sasl.password" else inside)(*words, env=environment)
         assert done.code in (0, 1, 2, 5), done
         assert "Traceback" not in done.err
         _silent(done, tmp_path)
@@ -168,7 +185,7 @@ def test_B19_a_wrong_password_is_told_within_two_seconds(
 ) -> None:
     options, environment = _way("environment", "wrong", world, tmp_path)
     begin = time.monotonic()
-    done = kcli("topics", "list", *options, "-X", f"sasl.mechanism={mechanism}", env=environment)
+    done = inside("topics", "list", *options, "-X", f"sasl.mechanism={mechanism}", env=environment)
     assert time.monotonic() - begin < 2
     assert done.code == 5
     assert "refused the authentication of wrong" in done.err
