@@ -73,6 +73,26 @@ async def test_every_command_names_the_cluster(world: World) -> None:
         assert pilot.app.clipboard.endswith(where)
 
 
+async def test_the_order_is_in_the_command_where_the_command_has_it(world: World) -> None:
+    async with world.open() as pilot:
+        where = f"-b {world.sandbox.bootstrap}"
+        await pilot.press("ctrl+t")
+        await shows(pilot, f"$ kcli topics list {where}")
+        for keys, command in [
+            ("S", "stats --sort size"), ("I", "stats --sort rate"), ("C", "stats --sort offsets"),
+            ("W", "stats --sort last_write"), ("i", "stats --internal --sort last_write"),
+            ("W", "list --internal"), ("N", "list --internal"),
+        ]:  # fmt: skip
+            await pilot.press(keys)
+            await shows(pilot, f"$ kcli topics {command} {where}")
+        await pilot.press("ctrl+b")
+        await shows(pilot, "127.0.0.1")
+        await pilot.press("enter")
+        await shows(pilot, f"$ kcli logdirs replicas --broker 1 {where}")
+        await pilot.press("S")
+        await shows(pilot, f"$ kcli logdirs replicas --broker 1 --sort size {where}")
+
+
 async def test_an_unguarded_profile_is_named_in_the_head_and_in_commands(world: World) -> None:
     session = LiveSession(world.settings(), name="staging", aim="--profile staging", interval=0.2)
     async with Dashboard(session).run_test(size=(120, 30)) as pilot:

@@ -77,7 +77,7 @@ class Broker(Page):
                 return f"kcli logdirs list --broker {self.broker}"
             case "configs":
                 return f"kcli configs get broker {self.broker} --all"
-        return f"kcli logdirs replicas --broker {self.broker}"
+        return f"kcli logdirs replicas --broker {self.broker}{self.sorted_by('replicas')}"
 
     def body(self) -> ComposeResult:
         with TabbedContent(id="tabs"):
@@ -148,7 +148,7 @@ def _replica_columns() -> list[Column]:
         Column("partition", "P", lambda h: Cell(str(h.partition.partition)), lambda h: h.partition.partition, True, "P",
                0),
         Column("role", "ROLE", _role, lambda h: (h.behind, h.leads), letter="R", rank=0),
-        Column("size", "SIZE", lambda h: Cell(size(h.size)), lambda h: h.size, True, "S", 1),
+        Column("size", "SIZE", lambda h: Cell(size(h.size)), lambda h: h.size, True, "S", 1, option="size"),
         Column("replicas", "REPLICAS", lambda h: Cell(" ".join(map(str, h.partition.replicas)), "dim"),
                lambda h: len(h.partition.replicas), rank=2),
         Column("directory", "DIRECTORY", lambda h: Cell(printable(h.directory), "dim"), lambda h: h.directory,

@@ -149,6 +149,15 @@ class Page(Screen[None]):
         if self.is_there:
             self.retitle()
 
+    def on_rows_sorted(self) -> None:
+        """The command names the order."""
+        if self.is_there:
+            self.retitle()
+
+    def sorted_by(self, table: str) -> str:
+        """The option --sort for the order of a table."""
+        return next((rows.sort_option for rows in self.query(f"#{table}").results(Rows)), "")
+
     @property
     def topic_here(self) -> str:
         """The topic that a new record is probably for."""

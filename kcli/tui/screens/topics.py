@@ -58,7 +58,8 @@ class Topics(Page):
 
     @property
     def same_as(self) -> str:
-        return "kcli topics list" + (" --internal" if self._internal else "")
+        order = self.sorted_by("topics")
+        return f"kcli topics {'stats' if order else 'list'}{' --internal' if self._internal else ''}{order}"
 
     @property
     def topic_here(self) -> str:
@@ -131,10 +132,12 @@ class Topics(Page):
                    lambda r: len(r.topic.partitions), True, "A", 1),
             Column("replicas", "RF", lambda r: Cell(count(r.topic.replication_factor)),
                    lambda r: r.topic.replication_factor, True, "R", 3),
-            Column("records", "OFFSETS", lambda r: Cell(count(r.records)), lambda r: r.records, True, "C", 2),
-            Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1),
-            Column("rate", "IN/S", lambda r: Cell(rate(r.rate)), lambda r: r.rate, True, "I", 1),
-            Column("written", "LAST WRITE", self._age, lambda r: self._written.get(r.topic.topic), True, "W", 2),
+            Column("records", "OFFSETS", lambda r: Cell(count(r.records)), lambda r: r.records, True, "C", 2,
+                   option="offsets"),
+            Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1, option="size"),
+            Column("rate", "IN/S", lambda r: Cell(rate(r.rate)), lambda r: r.rate, True, "I", 1, option="rate"),
+            Column("written", "LAST WRITE", self._age, lambda r: self._written.get(r.topic.topic), True, "W", 2,
+                   option="last_write"),
             Column("policy", "CLEANUP", lambda r: Cell(self._how(r).policy), lambda r: self._how(r).policy, letter="P",
                    rank=4),
             Column("retention", "KEEPS", lambda r: Cell(self._how(r).retention), lambda r: self._how(r).retention,

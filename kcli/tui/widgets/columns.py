@@ -21,7 +21,8 @@ class Cell(NamedTuple):
 
 class Column(NamedTuple):
     """`letter` (a capital) sorts by it. A column of the lower `rank` stays longer when room is short; rank 0 always.
-    `wide` gives way first when room is short, and takes more than `most` where its text needs it."""
+    `wide` gives way first when room is short, and takes more than `most` where its text needs it. `option` is the value
+    of --sort with which the page's command has the same order, from the largest."""
 
     id: str
     label: str
@@ -32,6 +33,7 @@ class Column(NamedTuple):
     rank: int = 1
     wide: bool = False
     most: int = 40
+    option: str = ""
 
 
 def fitting(

@@ -33,7 +33,8 @@ class Chosen(NamedTuple):
 
 
 class Rows(ScrollView, can_focus=True):
-    """Rows under columns. Posts `Rows.Entered` for enter or a double click, `Rows.Moved` when the cursor moves."""
+    """Rows under columns. Posts `Rows.Entered` for enter or a double click, `Rows.Moved` when the cursor moves,
+    `Rows.Sorted` when another order was chosen."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "rows--header", "rows--sorted", "rows--cursor", "rows--bad", "rows--warn", "rows--good", "rows--dim",
@@ -79,6 +80,9 @@ class Rows(ScrollView, can_focus=True):
         @property
         def control(self) -> Rows:
             return self.rows
+
+    class Sorted(Message):
+        """The rows are in another order now."""
 
     def __init__(
         self,
@@ -249,8 +253,18 @@ class Rows(ScrollView, can_focus=True):
         self._measure()
         self.refresh()
 
+    @property
+    def sort_option(self) -> str:
+        """` --sort X`, as a command has it for this order; "" for the usual order and where no command has it."""
+        chosen = self.ordered
+        if chosen is None or not chosen.down:
+            return ""
+        option = next(column.option for column in self.columns if column.id == chosen.column)
+        return f" --sort {option}" if option else ""
+
     def watch_ordered(self) -> None:
         self._arrange()
+        self.post_message(self.Sorted())
 
     def watch_wanted(self) -> None:
         self._arrange()
