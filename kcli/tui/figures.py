@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from kcli.admin import lag as engine
+from kcli.admin.groups import progress_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from kcli.lag.history import GroupStanding
     from kcli.lag.standing import Standing
+    from kcli.lag.watch import Look
 
 DASH = "–"
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -33,6 +35,11 @@ STATUSES = {
     engine.IDLE: ("·", "dim"),
 }
 """A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""
+
+
+def others(look: Look) -> list[GroupStanding]:
+    """The groups of a look without those in which kcli keeps its own progress."""
+    return [one for one in look.groups if progress_of(one.described.group) is None]
 
 
 def status(word: str) -> tuple[str, str]:

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kcli.admin.commits import write_commits
+from kcli.admin.coordinators import Coordinators
+from kcli.admin.offsets import Committed
 from kcli.cli.connection import Connection
 from kcli.cli.tui.command import aim
+from kcli.client import Client
+from kcli.model import TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
 from tests.tui.conftest import seen, shows, until
@@ -91,6 +96,23 @@ async def test_the_order_is_in_the_command_where_the_command_has_it(world: World
         await shows(pilot, f"$ kcli logdirs replicas --broker 1 {where}")
         await pilot.press("S")
         await shows(pilot, f"$ kcli logdirs replicas --broker 1 --sort size {where}")
+
+
+async def test_kclis_own_groups_are_hidden_counted_and_shown_on_request(world: World) -> None:
+    async with Client(world.settings()) as client:
+        at = {TopicPartition(world.topic, 0): Committed(offset=1)}
+        await write_commits(Coordinators(client.cluster), "kcli-copy.orders.mail.0badcafe", at)
+    async with world.open() as pilot:
+        await shows(pilot, "Groups (1), 1 of kcli's own hidden: i")
+        assert "kcli-copy" not in seen(pilot)
+        assert "  1 group  " in seen(pilot)
+        await pilot.press("i")
+        await shows(pilot, "kcli-copy.orders.mail.0badcafe")
+        await shows(pilot, "Groups (2), 1 of kcli's own")
+        await shows(pilot, f"$ kcli lag --internal --watch -b {world.sandbox.bootstrap}")
+        await pilot.press("i")
+        await shows(pilot, "Groups (1), 1 of kcli's own hidden: i")
+        assert "kcli-copy" not in seen(pilot)
 
 
 async def test_an_unguarded_profile_is_named_in_the_head_and_in_commands(world: World) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from kcli.admin.groups import progress_of
 from kcli.admin.lag import CALM, GROWING, SEVERITY
 from kcli.tui.explained import explained
-from kcli.tui.figures import age, count, duration, rate, spark, squeezed, status_of
+from kcli.tui.figures import age, count, duration, others, rate, spark, squeezed, status_of
 from kcli.tui.screens.page import Page
 from kcli.tui.text import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
@@ -61,26 +62,39 @@ def draw(plot: Plot, one: GroupStanding, look: Look, trails: Trails, *, timely: 
     plot.put([(at, float(value)) for at, value in points if value is not None])
 
 
+def _type(one: GroupStanding) -> str:
+    command = progress_of(one.described.group)
+    return one.described.type or "" if command is None else f"kcli {command}"
+
+
 class Groups(Page):
     """The first screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reset", "Reset", id="groups.reset"),
         Binding("t", "app.timely", "Lag or time lag", show=False, id="groups.time"),
+        Binding("i", "internal", "kcli's own", show=False, id="groups.internal"),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._sparks: dict[str, str] = {}
+        self._internal = False
 
     @property
     def heading(self) -> str:
         look = self.board.look
-        return f"Groups ({len(look.groups)})" if look is not None else "Groups"
+        if look is None:
+            return "Groups"
+        own = len(look.groups) - len(others(look))
+        if self._internal:
+            return f"Groups ({len(look.groups)})" + (f", {own} of kcli's own" if own else "")
+        return f"Groups ({len(look.groups) - own})" + (f", {own} of kcli's own hidden: i" if own else "")
 
     @property
     def same_as(self) -> str:
-        return f"kcli lag{self._named()} --watch"
+        named = self._named()
+        return f"kcli lag{named}{' --internal' if self._internal and not named else ''} --watch"
 
     @property
     def narrowed(self) -> str:
@@ -109,7 +123,7 @@ class Groups(Page):
             Column("time", "TIME LAG", lambda g: Cell(age(g)), lambda g: g.time_lag, True, "T", 3),
             Column("state", "STATE", lambda g: Cell(g.described.state or ""), lambda g: g.described.state, rank=4),
             Column("members", "MEM", lambda g: Cell(count(g.total.members)), lambda g: g.total.members, True, "M", 4),
-            Column("type", "TYPE", lambda g: Cell(g.described.type or ""), lambda g: g.described.type, rank=6),
+            Column("type", "TYPE", lambda g: Cell(_type(g)), _type, rank=6),
         ]  # fmt: skip
 
     def body(self) -> ComposeResult:
@@ -131,7 +145,7 @@ class Groups(Page):
 
     def looked(self, look: Look) -> None:
         self._sparks.clear()
-        self.query_one(Rows).put(look.groups)
+        self.query_one(Rows).put(look.groups if self._internal else others(look))
         self._about()
 
     def on_rows_moved(self, event: Rows.Moved) -> None:
@@ -147,6 +161,13 @@ class Groups(Page):
             plot.put([])
         else:
             draw(plot, row, look, trails, timely=self.board.timely, name=printable(row.described.group))
+
+    def action_internal(self) -> None:
+        """Show the groups in which kcli keeps its own progress, or hide them again."""
+        self._internal = not self._internal
+        if self.board.look is not None:
+            self.looked(self.board.look)
+        self.retitle()
 
     def action_reset(self) -> None:
         """Where the offsets of the group under the cursor shall go: of all its topics."""

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from kcli.admin.lag import IDLE, SEVERITY
 from kcli.lag.watch import Look
-from kcli.tui.figures import count, elapsed, status
+from kcli.tui.figures import count, elapsed, others, status
 from kcli.tui.text import printable
 
 
@@ -69,12 +69,13 @@ class Masthead(Widget):
             return [(self.problem or "connecting …", "bad" if self.problem else "dim")]
         up = f"{self.brokers - self.down}/{self.brokers} brokers"
         age = self.now() - self.look.time
-        lag = sum(group.total.lag or 0 for group in self.look.groups)
-        worst, tone = status(max((group.status for group in self.look.groups), key=SEVERITY.index, default=IDLE))
+        groups = others(self.look)
+        lag = sum(group.total.lag or 0 for group in groups)
+        worst, tone = status(max((group.status for group in groups), key=SEVERITY.index, default=IDLE))
         tone_of_age = "warn" if self.paused or age > 30 else "dim"
         parts = [(up, "bad" if self.down else "")] if self.brokers else []
         parts += [
-            (f"{len(self.look.groups)} group{'s' if len(self.look.groups) != 1 else ''}", ""),
+            (f"{len(groups)} group{'s' if len(groups) != 1 else ''}", ""),
             (f"lag {count(lag)}", ""),
             (worst, tone),
             ("PAUSED" if self.paused else f"{elapsed(age)} old", tone_of_age),
