@@ -64,6 +64,12 @@ class Chunk:
         self.skipped: list[CorruptRecords] = []
         self.tried = -1
 
+    @property
+    def is_old(self) -> bool:
+        """Whether it begins with messages of v0 or v1."""
+        records = self.data.records
+        return records is not None and len(records) >= 17 and records[16] < 2
+
     def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
         """Check the CRCs and read the headers, once. Records are decompressed a piece at a time, see `Unpacking`."""
         if self.batches is None:

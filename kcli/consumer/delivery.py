@@ -71,6 +71,8 @@ class Delivery:
                 continue
             if got and size + cursor.chunks[0].size > most:
                 break
+            if not self._unpacking.opened(cursor.chunks[0], cursor.at):
+                continue
             window = self._window_of(cursor)
             count, plain = self._ready(window, most - size)
             if count == 0 and window.batches:
@@ -122,6 +124,8 @@ class Delivery:
         """What the next poll would have to wait for: the thread may begin with it."""
         for cursor in self._deliverable(owned):
             if cursor.chunks:
+                if not self._unpacking.opened(cursor.chunks[0], cursor.at):
+                    return None
                 window = self._window_of(cursor)
                 large = window.batches and self._unpacking.is_large(window.chunk, window.batches[0])
                 return window if large else None

@@ -2,6 +2,7 @@
 
 The loop that sends a member's heartbeats is never held by a codec (B31), and the thread works on what is next while
 the user works on what he has. Memory is bounded by plain bytes: what was handed out, and one piece ahead of it.
+Messages of v0 and v1 are read a chunk at a time, in the thread as well.
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from kcli.proto.batch import CorruptBatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import ThreadPoolExecutor
+    from typing import Any
 
     from kcli.consumer.chunk import Chunk
     from kcli.consumer.reader import Reader
+    from kcli.model import TopicPartition
     from kcli.proto.batch import Batch
+    from kcli.settings import ConsumerSettings
 
 SMALL = 256 * 1024
 """Plain bytes of a batch that is decompressed by the loop's own thread: less than a millisecond."""
+SMALL_OLD = 4096
+"""Bytes of a chunk of old messages that the loop's own thread reads; decompressed they may be a thousand times that."""
 AHEAD = 4 * 1024 * 1024
 """Plain bytes in the user's hands above which nothing is decompressed ahead."""
 
@@ -49,6 +56,16 @@ class Unpacking:
             size += plain
         return len(batches), size
 
+    def opened(self, chunk: Chunk, at: TopicPartition) -> bool:
+        """Whether the batches of a chunk are known. A chunk of old messages is read by the thread: their wrappers are
+        decompressed and every message is looked at."""
+        if chunk is self._chunk:
+            return False
+        if chunk.batches is None and chunk.is_old and chunk.size > SMALL_OLD:
+            self._start(chunk, _open, chunk, at, self._reader.settings)
+            return False
+        return True
+
     def is_large(self, chunk: Chunk, batch: Batch) -> bool:
         """Whether it is work for the thread, as far as one can tell."""
         if not batch.compressed or batch.last_offset <= chunk.tried:
@@ -70,6 +87,9 @@ class Unpacking:
 
     def begin(self, chunk: Chunk, batches: list[Batch], most: int) -> None:
         """Decompress the first batches in the thread, up to about `most` bytes, unless it has something to do."""
+        self._start(chunk, _unpack, batches, most)
+
+    def _start(self, chunk: Chunk, work: Callable[..., tuple[int, float]], *arguments: Any) -> None:
         if self._chunk is not None:
             return
         if self._thread is None:
@@ -77,7 +97,7 @@ class Unpacking:
 
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="kcli-unpack")
         self._chunk = chunk
-        self._work = asyncio.get_running_loop().run_in_executor(self._thread, _unpack, batches, most)
+        self._work = asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
         self._work.add_done_callback(self._done)
 
     def _done(self, work: asyncio.Future[tuple[int, float]]) -> None:
@@ -98,6 +118,11 @@ class Unpacking:
             self._work.cancel()
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _open(chunk: Chunk, at: TopicPartition, settings: ConsumerSettings) -> tuple[int, float]:
+    chunk.open(at, settings)
+    return chunk.tried, 1.0
 
 
 def _unpack(batches: list[Batch], most: int) -> tuple[int, float]:

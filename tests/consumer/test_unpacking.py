@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 
 import pytest
@@ -11,6 +12,7 @@ from kcli.model import TopicPartition
 from kcli.proto import compression, core
 from kcli.proto.batch import CODECS, CorruptBatch, seal
 from kcli.settings import ConsumerSettings
+from tests.consumer.formats import message, stored, wrapped
 from tests.consumer.log import FakeCluster, Log, until
 
 A = TopicPartition("t", 0)
@@ -108,7 +110,7 @@ async def test_E5_a_large_batch_that_cannot_be_decompressed_is_heard_of_by_who_r
     assert (offsets, broken) == ([0, 3], [1])
 
 
-async def test_what_is_not_to_be_decompressed_is_handed_out_as_it_came(threads: list) -> None:
+async def test_what_is_not_to_be_decompressed_is_handed_out_as_it_came(threads: list[tuple[str, int]]) -> None:
     log = Log().add(packed(0, [b"x" * MB] * 3))
     async with reading(log, decompress=False) as consumer:
         consumer.assign({A: 0})
@@ -135,3 +137,26 @@ async def test_B30_closing_while_the_thread_works_leaves_nothing_behind(monkeypa
         await until(begun.is_set)
         consumer.seek(A, 0)
     over.set()
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+async def test_B31_large_wrappers_of_old_messages_leave_the_thread_of_the_loop(
+    magic: int, threads: list[tuple[str, int]]
+) -> None:
+    log = Log()
+    for base in range(0, 40, 2):
+        values = [random.randbytes(10_000) + b"x" * MB for _ in range(2)]
+        inner = [message(base + n, value, magic=magic) for n, value in enumerate(values)]
+        if magic:
+            inner = [message(n, value, magic=magic) for n, value in enumerate(values)]
+        stored(log, base, base + 1, wrapped(base + 1, inner, magic=magic))
+    seen: list[tuple[int, int]] = []
+    async with reading(log, partition_max_bytes=100_000) as consumer:
+        consumer.assign({A: 0})
+        consumer.stop_at({A: log.end})
+        while not consumer.finished:
+            for fetched in await consumer.poll(10):
+                seen += [(record.offset, len(record.value or b"")) for batch in fetched.batches for record in batch]
+                assert fetched.next_offset == seen[-1][0] + 1
+    assert seen == [(n, MB + 10_000) for n in range(40)]
+    assert {name for name, _ in threads} == {"kcli-unpack_0"}
