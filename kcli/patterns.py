@@ -15,7 +15,7 @@ from kcli.errors import KcliError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
+    from typing import Any, AnyStr
 
 SECONDS = 1.0
 STEPS = 20_000_000
@@ -25,6 +25,14 @@ MANY = 64  # a repeat that may be so much longer is one without end
 
 class _Endless(Exception):
     """The steps are not a power of the length."""
+
+
+def compiled(text: AnyStr) -> re.Pattern[AnyStr]:
+    """The pattern that a person typed. Raises re.error, whatever is wrong with it."""
+    try:
+        return re.compile(text)
+    except (RecursionError, OverflowError):
+        raise re.error("nested too deeply or repeated too often") from None
 
 
 def searcher(made: re.Pattern[Any], shown: str) -> Callable[[Any], object]:

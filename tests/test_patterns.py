@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.errors import KcliError
+from kcli.cli.topic_pattern import TopicPattern
+from kcli.cli.topics.command import _pattern
+from kcli.declared.export import pattern
+from kcli.errors import KcliError, UsageError
 from kcli.patterns import STEPS, longest, matcher, searcher
+from kcli.pipeline.options import _subject
 from kcli.serde.filters import Pattern
 from kcli.serde.where import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.mark.parametrize(
@@ -91,3 +99,22 @@ assert Pattern("a.*b", "").holds(b"axb")
 assert "regex" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+DEEP = "(" * 900 + "a" + ")" * 900
+
+
+@pytest.mark.parametrize(
+    ("what", "read"),
+    [
+        ("consume --grep", lambda: Pattern(DEEP, "--grep")),
+        ("--where matches()", lambda: Where(f'matches(value, "{DEEP}")')),
+        ("topics --match", lambda: _pattern(DEEP)),
+        ("export --match", lambda: pattern(f"^{DEEP}")),
+        ("consume ^RE", lambda: TopicPattern([f"^{DEEP}"], ()).check()),
+        ("option subscribePattern", lambda: _subject({"subscribepattern": DEEP})),
+    ],
+)
+def test_a_pattern_nested_too_deep_is_a_sentence(what: str, read: Callable[[], object]) -> None:
+    with pytest.raises(UsageError, match="nested too deeply or repeated too often"):
+        read()

@@ -9,6 +9,7 @@ import re
 
 from kcli.consumer.interest import Interest
 from kcli.errors import KcliError, UsageError
+from kcli.patterns import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +31,10 @@ class TopicPattern:
         """Raises UsageError for what Python cannot read; a coordinator that reads it itself says so itself (E62)."""
         for pattern in self.patterns:
             try:
-                re.compile(pattern)
+                compiled(pattern)
             except re.error as problem:
                 column = "" if problem.pos is None else f" at column {problem.pos + 1}"
                 raise UsageError(f"{pattern}: this is no pattern of topics: {problem.msg}{column}") from None
-            except (RecursionError, OverflowError):
-                raise UsageError(f"{pattern}: nested too deeply or repeated too often") from None
 
     async def topics(self, cluster: Cluster) -> list[str]:
         """The topics that match now, in alphabetical order."""

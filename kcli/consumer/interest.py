@@ -31,10 +31,10 @@ class Interest:
         if isinstance(wanted, str):
             import re
 
-            from kcli.patterns import matcher
+            from kcli.patterns import compiled, matcher
 
             try:
-                self._fits = matcher(re.compile(wanted), f"topics by pattern, {wanted}", whole=True)
+                self._fits = matcher(compiled(wanted), f"topics by pattern, {wanted}", whole=True)
             except re.error as broken:
                 raise UsageError(f"{wanted!r} is no pattern of topics: {broken}") from broken
         else:

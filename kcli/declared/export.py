@@ -34,11 +34,11 @@ def pattern(text: str) -> Callable[[str], object]:
         return lambda name: fnmatchcase(name, text)
     import re
 
-    from kcli.patterns import matcher
+    from kcli.patterns import compiled, matcher
 
     try:
-        return matcher(re.compile(text), f"--match {text}", whole=False)
-    except (re.error, RecursionError, OverflowError) as wrong:
+        return matcher(compiled(text), f"--match {text}", whole=False)
+    except re.error as wrong:
         raise UsageError(f"--match {text}: {wrong}") from None
 
 

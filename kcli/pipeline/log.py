@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from kcli.consumer.offsets import list_offsets
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
-from kcli.patterns import matcher
+from kcli.patterns import compiled, matcher
 from kcli.pipeline.places import EARLIEST, LATEST
 from kcli.sync import SyncClient
 
@@ -52,7 +50,7 @@ class Log:
             if options.kind == "subscribePattern":
                 await cluster.refresh()
                 every = await cluster.topics()
-                fits = matcher(re.compile(options.what), f"option subscribePattern {options.what}", whole=True)
+                fits = matcher(compiled(options.what), f"option subscribePattern {options.what}", whole=True)
                 names = [name for name in every if fits(name) and not cluster.is_internal(name)]
                 return [TopicPartition(name, one) for name in sorted(names) for one in every[name]]
             if options.kind == "assign":

@@ -9,6 +9,7 @@ import re
 
 from kcli.errors import UsageError
 from kcli.nearest import did_you_mean
+from kcli.patterns import compiled
 from kcli.pipeline.carried import Carried
 from kcli.pipeline.places import Places, places_of, timestamps_of
 
@@ -182,7 +183,7 @@ def _subject(given: Mapping[str, str]) -> tuple[str, str]:
         raise UsageError(f"option {kind} is empty")
     if kind == "subscribePattern":
         try:
-            re.compile(what)
+            compiled(what)
         except re.error as problem:
             raise UsageError(f"option subscribePattern {what} is no regular expression: {problem}") from None
     return kind, what

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from itertools import repeat
 
 from kcli.errors import UsageError
-from kcli.patterns import searcher
+from kcli.patterns import compiled, searcher
 from kcli.proto.core import read_headers
 from kcli.serde.decoded import headers_of, key_of, value_of
 
@@ -39,12 +39,10 @@ class Pattern:
     def __init__(self, text: str, flag: str) -> None:
         """Raises UsageError that names the option and the column."""
         try:
-            made: re.Pattern[Any] = re.compile(text.encode() if text.isascii() else text)
+            made: re.Pattern[Any] = compiled(text.encode()) if text.isascii() else compiled(text)
         except re.error as problem:
             column = "" if problem.pos is None else f"column {problem.pos + 1}: "
             raise UsageError(f"{flag} {text}: {column}{problem.msg}") from None
-        except (RecursionError, OverflowError):
-            raise UsageError(f"{flag} {text}: nested too deeply or repeated too often") from None
         self.literal = text.encode("utf-8", "surrogateescape") if _PLAIN.fullmatch(text) else b""
         search = searcher(made, f"{flag} {text}")
         self.holds: Callable[[bytes], object] = (

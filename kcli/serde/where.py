@@ -11,7 +11,7 @@ import ast
 import re
 
 from kcli.errors import UsageError
-from kcli.patterns import searcher
+from kcli.patterns import compiled, searcher
 from kcli.serde import operators
 
 TYPE_CHECKING = False
@@ -215,7 +215,7 @@ class Where:
         if not isinstance(pattern, ast.Constant) or type(pattern.value) is not str:
             raise self._at(pattern, "the pattern of matches is a text in quotes")
         try:
-            search = searcher(re.compile(pattern.value), f"--where {self.text}: matches({pattern.value!r})")
+            search = searcher(compiled(pattern.value), f"--where {self.text}: matches({pattern.value!r})")
         except re.error as problem:
             raise self._at(pattern, f"no regular expression: {problem}") from None
         name = f"_matches{len(self._known)}"

@@ -214,10 +214,10 @@ def _pattern(text: str | None) -> Callable[[str], object]:
         return lambda name: True
     import re
 
-    from kcli.patterns import matcher
+    from kcli.patterns import compiled, matcher
 
     try:
-        return matcher(re.compile(text), f"--match {text}", whole=True)
+        return matcher(compiled(text), f"--match {text}", whole=True)
     except re.error as wrong:
         raise UsageError(f"--match {text}: {wrong}") from wrong
 
