@@ -8,13 +8,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from kcli import redact
 from kcli.cli.main import main
 from kcli.sandbox.thread import SandboxThread
+from tests.programs import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = itertools.count(1)
@@ -37,6 +39,19 @@ def redirected(*fds: int) -> Iterator[None]:
         for number, fd in enumerate(kept):
             os.dup2(fd, number)
             os.close(fd)
+
+
+def inside(*words: str, env: Mapping[str, str] | None = None) -> Result:
+    """`tests.programs.kcli` in this process, which is quick; it has forgotten what it hid before."""
+    redact._sent.clear()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, pytest.MonkeyPatch.context() as patch:
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        with open(os.devnull, "rb") as nothing, redirected(nothing.fileno(), out.fileno(), err.fileno()):
+            code = main(list(words))
+        out.seek(0)
+        err.seek(0)
+        return Result(code, out.read(), err.read().decode(errors="replace"))
 
 
 class Shell:

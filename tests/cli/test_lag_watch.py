@@ -26,10 +26,9 @@ from kcli.lag.history import History
 from kcli.lag.promise import Promise
 from kcli.lag.recording import line
 from kcli.lag.watch import Look
-from tests.cli.conftest import Shell
+from tests.cli.conftest import Shell, inside
 from tests.lag.test_history import look
 from tests.programs import KCLI, Background
-from tests.programs import kcli as run_kcli
 
 
 def recorded(path: Path, *, seconds: int, rate: int, speed: int, backlog: int = 0) -> str:
@@ -41,10 +40,9 @@ def recorded(path: Path, *, seconds: int, rate: int, speed: int, backlog: int = 
     return str(path)
 
 
-@pytest.mark.process
 def test_a_replay_shows_rates_eta_and_time_lag(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=300, backlog=40_000)
-    ran = run_kcli("lag", "--replay", file, "--by", "partition", "--format", "ndjson")
+    ran = inside("lag", "--replay", file, "--by", "partition", "--format", "ndjson")
     assert ran.code == 0, ran.err
     rows = [json.loads(text) for text in ran.out.splitlines()]
     assert len(rows) == 20
@@ -57,10 +55,9 @@ def test_a_replay_shows_rates_eta_and_time_lag(tmp_path: Path) -> None:
     assert last["time_lag_kind"] == "at least"
 
 
-@pytest.mark.process
 def test_the_table_is_for_people(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=60)
-    ran = run_kcli("lag", "g", "--replay", file)
+    ran = inside("lag", "g", "--replay", file)
     assert ran.code == 0, ran.err
     tables = ran.out.decode().split("\n\n")
     assert len(tables) == 20
@@ -73,7 +70,6 @@ def test_the_table_is_for_people(tmp_path: Path) -> None:
     assert "g: t[0]: OK is now GROWING" in ran.err
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "speed", "code", "sentence"),
     [
@@ -92,11 +88,10 @@ def test_assertions_end_with_their_exit_code(
 ) -> None:
     backlog = 1000 if speed == 150 else 0
     file = recorded(tmp_path / "r.ndjson", seconds=100, rate=100, speed=speed, backlog=backlog)
-    ran = run_kcli("lag", "g", "--replay", file, "-q", *words)
+    ran = inside("lag", "g", "--replay", file, "-q", *words)
     assert (ran.code, sentence in ran.err) == (code, True), ran.err
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -113,25 +108,23 @@ def test_assertions_end_with_their_exit_code(
     ],
 )
 def test_bad_input_gets_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    ran = run_kcli("lag", *words)
+    ran = inside("lag", *words)
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.startswith(f"kcli: {sentence}")
 
 
-@pytest.mark.process
 def test_a_recording_is_narrowed_as_the_cluster_would_be(tmp_path: Path) -> None:
     file = recorded(tmp_path / "r.ndjson", seconds=20, rate=100, speed=100)
     for words, code in (((), 0), (("-t", "other"), 3), (("--state", "Empty"), 3), (("nosuch",), 3)):
-        ran = run_kcli("lag", *words, "--replay", file, "--max-lag", "0", "-q")
+        ran = inside("lag", *words, "--replay", file, "--max-lag", "0", "-q")
         assert (ran.code, words) == (code, words)
-    assert run_kcli("lag", "-t", "other", "--by", "partition", "--format", "ndjson", "--replay", file).out == b""
+    assert inside("lag", "-t", "other", "--by", "partition", "--format", "ndjson", "--replay", file).out == b""
 
 
-@pytest.mark.process
 def test_an_empty_recording_is_no_proof(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
     file.write_text("")
-    ran = run_kcli("lag", "--replay", str(file), "--max-lag", "0")
+    ran = inside("lag", "--replay", str(file), "--max-lag", "0")
     assert (ran.code, ran.err) == (1, f"kcli: --replay {file}: there is no look in it\n")
 
 
@@ -181,7 +174,6 @@ def test_what_was_well_in_between_is_said_again() -> None:
     assert [said.news(one) for one in lines] == [["a", "b"], [], ["b"], [], ["a"]]
 
 
-@pytest.mark.process
 def test_a_share_group_that_is_through_is_idle_however_old_its_start_is(tmp_path: Path) -> None:
     """The first record is held, or was released: the start stands, and the coordinator counts what is left."""
     file = tmp_path / "r.ndjson"
@@ -192,11 +184,11 @@ def test_a_share_group_that_is_through_is_idle_however_old_its_start_is(tmp_path
             shot.groups[0].samples[0].counted = 0
             out.write(line(1_700_000_000.0 + 5 * n, shot))
     for level in ("group", "topic", "partition"):
-        ran = run_kcli("lag", "g", "--by", level, "--replay", str(file), "--format", "ndjson")
+        ran = inside("lag", "g", "--by", level, "--replay", str(file), "--format", "ndjson")
         rows = [json.loads(text) for text in ran.out.splitlines()]
         assert {(row["lag"], row["status"]) for row in rows} <= {(0, "OK"), (0, "IDLE")}
         assert rows[-1]["status"] == "IDLE"
-    assert run_kcli("lag", "g", "--max-lag", "0", "--max-time", "1s", "--replay", str(file)).code == 0
+    assert inside("lag", "g", "--max-lag", "0", "--max-time", "1s", "--replay", str(file)).code == 0
 
 
 @pytest.mark.process
@@ -252,16 +244,14 @@ async def test_an_assertion_without_a_timeout_ends_when_nobody_can_be_reached(mo
         await asyncio.wait_for(anext(looks), 10)
 
 
-@pytest.mark.process
 def test_a_recording_with_a_broken_line_says_where(tmp_path: Path) -> None:
     file = tmp_path / "r.ndjson"
     file.write_text(line(1.0, look({0: 5}, 10)) + "oops\n")
-    ran = run_kcli("lag", "--replay", str(file))
+    ran = inside("lag", "--replay", str(file))
     assert ran.code == 1
     assert f"{file}:2: not a line of a lag recording" in ran.err
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("left", [1, 40, -3])
 def test_a_recording_that_was_cut_off_is_replayed_up_to_its_last_whole_line(tmp_path: Path, left: int) -> None:
     file = tmp_path / "r.ndjson"
@@ -269,11 +259,11 @@ def test_a_recording_that_was_cut_off_is_replayed_up_to_its_last_whole_line(tmp_
     cut = line(3.0, look({0: 10}, 10)).replace('"g"', '"gé"').encode()
     left = cut.index("é".encode()) + 1 if left == 40 else left  # in the middle of a letter
     file.write_bytes(whole.encode() + cut[:left])
-    ran = run_kcli("lag", "--replay", str(file), "--by", "group", "--format", "ndjson")
+    ran = inside("lag", "--replay", str(file), "--by", "group", "--format", "ndjson")
     assert (ran.code, [json.loads(row)["lag"] for row in ran.out.splitlines()]) == (0, [5, 3])
     assert ran.err == f"kcli: {file}:3: the recording ends in the middle of a line, which is left out\n"
     file.write_bytes(cut[:left])
-    assert run_kcli("lag", "--replay", str(file)).code == 1, "nothing of it is whole"
+    assert inside("lag", "--replay", str(file)).code == 1, "nothing of it is whole"
 
 
 def test_watching_recording_and_replaying_the_sandbox(kcli: Shell, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import threading
 import time
 from base64 import b64encode
@@ -15,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from kcli import redact
 from kcli.cli.main import main
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
 from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.thread import SandboxThread
 from kcli.sandbox.tls import make_certificates
-from tests.cli.conftest import redirected
+from tests.cli.conftest import inside
 from tests.programs import Result, kcli
 
 CANARY = "canary-5f1e9c"
@@ -79,19 +76,6 @@ def _way(way: str, user: str, world: tuple[str, Path], home: Path) -> tuple[list
     java.write_text("\n".join([*(f"{key}={value}" for key, value in common.items()), last, ""]))
     java.chmod(0o600)
     return ["-F", str(java)], environment
-
-
-def inside(*words: str, env: dict[str, str]) -> Result:
-    """`kcli` in this process, which is quick; it has forgotten what it hid before."""
-    redact._sent.clear()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, pytest.MonkeyPatch.context() as patch:
-        for name, value in env.items():
-            patch.setenv(name, value)
-        with open(os.devnull, "rb") as nothing, redirected(nothing.fileno(), out.fileno(), err.fileno()):
-            code = main(list(words))
-        out.seek(0)
-        err.seek(0)
-        return Result(code, out.read(), err.read().decode(errors="replace"))
 
 
 def _silent(done: Result, home: Path, *kept: str) -> None:
