@@ -1,6 +1,6 @@
 """No answer of a broker ends a command in a traceback, the name of an exception of Python's, or a hang.
 
-MUTATED_SEEDS (200) seeds for each command, as many of them as fit into its share of MUTATED_SECONDS (60) in all; a seed
+MUTATED_SEEDS (200) seeds for each command, as many of them as fit into its share of MUTATED_SECONDS (24) in all; a seed
 always changes the same fields in the same way. `make chaos` goes on with others.
 """
 
@@ -18,7 +18,7 @@ from tests.cli.mutated_commands import COMMANDS, ELSEWHERE, Bench
 from tests.effort import tries
 
 SEEDS = int(os.environ.get("MUTATED_SEEDS", "200"))
-SECONDS = float(os.environ.get("MUTATED_SECONDS", tries(60)))
+SECONDS = float(os.environ.get("MUTATED_SECONDS", tries(24)))
 LEAST = tries(4)
 """Seeds that each command gets on a machine however slow."""
 NEED_A_FILE = {"acls restore", "configs restore", "quotas restore"}

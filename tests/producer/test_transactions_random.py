@@ -135,7 +135,7 @@ class Run:
                 assert not stored
 
 
-@pytest.mark.parametrize("block", range(tries(20)))
+@pytest.mark.parametrize("block", range(tries(10)))
 def test_D38_a_read_committed_view_holds_exactly_the_committed_transactions(block: int) -> None:
     for seed in range(block * 15, block * 15 + 15):
         try:
