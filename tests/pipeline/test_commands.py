@@ -147,14 +147,15 @@ def test_an_export_adds_to_files_with_the_same_columns_only(
 ) -> None:  # fmt: skip
     topic = topics.make(1)
     topics.values(topic, 3)
-    line = ["export", topic, "out", "--to", form, "--partition-by", "partition", "--select"]
+    line = ["export", topic, "an [out] %20", "--to", form, "--partition-by", "partition", "--select"]
+    out = tmp_path / "an [out] %20"
     assert kcli(*line, f"{select}, partition") == 0
-    before = sorted((tmp_path / "out").rglob("*"))
+    before = sorted(out.rglob("*"))
     assert kcli(*line, f"{other}, partition", "--append") == 2
     assert why in capfd.readouterr().err
-    assert sorted((tmp_path / "out").rglob("*")) == before
+    assert sorted(out.rglob("*")) == before
     assert kcli(*line, f"{select}, partition", "--append") == 0
-    assert len(sorted((tmp_path / "out").rglob("part-*"))) == 2
+    assert len(sorted(out.rglob("part-*.*"))) == 2
 
 
 def test_once_goes_on_where_the_last_run_was(kcli, topics, spark, tmp_path, capfd):

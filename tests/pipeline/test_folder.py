@@ -135,7 +135,7 @@ def test_files_of_another_form_or_in_other_folders_are_not_added(
         else:
             folder.check(form, partition_by)
 
-    if why is None:
+    if why is None or (stream and form == "delta"):  # a pipeline that was killed before its first commit goes on
         check()
     else:
         with pytest.raises(UsageError, match=re.escape(why)):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMS = re.compile(r"\.(parquet|orc|json|csv)(\.[a-z0-9]+)?$")
+GLOB = re.compile(r"([\\{}\[\]*?])")
+"""What Spark takes for a pattern in a path to read."""
 ROWS = 100
 """Rows of a JSON file that are looked at."""
 KINDS = ((bool, "boolean"), (int | float, "number"), (str, "text"), (list, "list"), (dict, "object"))
@@ -71,7 +73,7 @@ def check_columns(frame: DataFrame, target: str, form: str, partition_by: Sequen
     if form == "json":
         ours = {name: kind_of(kind) for name, kind in ours.items()}
     for file in there[:1] if form in ("parquet", "orc") else there[-3:]:
-        theirs = _columns(spark, f"{target.rstrip('/')}/{file}", form)
+        theirs = _columns(spark, GLOB.sub(r"\\\1", f"{target.rstrip('/')}/{file}"), form)
         if form == "csv":
             ours = dict.fromkeys(ours, "text")
         if theirs:

@@ -64,11 +64,12 @@ class Folder:
         if not any(mark in there for mark in MARKS):
             raise UsageError(f"--overwrite: {self._path} has {there[0]} in it and is no export; remove it yourself")
 
-    def _check_adding(self, form: str, partition_by: Sequence[str], *, is_table: bool) -> None:
+    def _check_adding(self, form: str, partition_by: Sequence[str], *, is_table: bool, begun: bool = False) -> None:
+        """`begun`: files without a log may be of this pipeline, which was killed before its first commit."""
         from kcli.pipeline.jobs.adding import check_files, check_table, files_in
 
         files = list(files_in(str(self._path)))
-        check_table(str(self._path), form, is_table=is_table, has_files=bool(files))
+        check_table(str(self._path), form, is_table=is_table, has_files=bool(files) and not begun)
         if form != "delta":
             check_files(str(self._path), files, form, partition_by)
 
@@ -103,7 +104,7 @@ class Folder:
                 "--name or --checkpoint begins anew"
             )
         if known and form:
-            self._check_adding(form, partition_by, is_table=DELTA in there)
+            self._check_adding(form, partition_by, is_table=DELTA in there, begun=True)
         if known and DELTA not in there:
             self._one_pipeline(checkpoint)
 
