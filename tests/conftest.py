@@ -4,6 +4,7 @@ a real component is marked with it (components.py)."""
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +75,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         components.mark(item)
         item.add_marker(pytest.mark.xdist_group(group(item)))
     items.sort(key=lambda item: TOGETHER.index(group(item)) if group(item) in TOGETHER else len(TOGETHER))
+
+
+def pytest_collection_finish() -> None:
+    """What 5,000 tests were collected into stays to the end: a test that collects garbage need not look through it."""
+    gc.collect()
+    gc.freeze()
 
 
 def group(item: pytest.Item) -> str:

@@ -239,6 +239,8 @@ class Bench:
             with contextlib.suppress(Exception):  # the sandbox may have met what it asked for itself
                 one.close()
         gc.unfreeze()
+        gc.collect()
+        gc.freeze()  # the rest of the suite stays
         self._while.close()
 
     def fields(self, name: str) -> list[Field]:
