@@ -83,6 +83,8 @@ async def _fetch(
     for row in answer.responses:
         for part in row.partitions:
             at = TopicPartition(row.topic, part.partition_index)
+            if at not in offsets:
+                continue  # nobody asked for it
             name = f"{at.topic} [{at.partition}]"
             try:
                 time, offsets[at] = _time_of(part, offsets[at])

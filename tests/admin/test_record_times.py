@@ -6,6 +6,7 @@ from kcli.admin.record_times import record_times
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
+from kcli.proto.messages.fetch import FetchResponse
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
@@ -36,3 +37,20 @@ async def test_an_offset_that_is_gone_says_so() -> None:
     ):
         told = await record_times(client.cluster, {TopicPartition("t", 0): 99}, patience=0.1)
         assert isinstance(told[TopicPartition("t", 0)], BrokerError)
+
+
+async def test_a_partition_that_nobody_asked_for_is_passed_over() -> None:
+    async with (
+        Sandbox(topics={"t": 1}) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+    ):
+        async with client.producer(ProducerSettings()) as producer:
+            await producer.send("t", b"v", timestamp=WRITTEN)
+        sandbox.faults.alter("Fetch", _of_another_partition)
+        told = await record_times(client.cluster, {TopicPartition("t", 0): 0}, patience=0.1)
+        assert "no record there yet" in str(told[TopicPartition("t", 0)])
+        assert len(told) == 1
+
+
+def _of_another_partition(answer: FetchResponse) -> None:
+    answer.responses[0].partitions[0].partition_index = 7
