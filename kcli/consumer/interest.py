@@ -74,10 +74,13 @@ class Interest:
                 raise BrokerError(code, topic.name or "")
             if code or topic.name is None or not topic.partitions:
                 continue
-            places: list[tuple[str, ...]] = [()] * (1 + max(one.partition_index for one in topic.partitions))
+            # numbers begin at 0 and have no gaps: a broker that says 2147483647 names no partition, and makes no list
+            count = len({one.partition_index for one in topic.partitions})
+            places: list[tuple[str, ...]] = [()] * count
             for one in topic.partitions:
-                near = {racks[node] for node in one.replica_nodes if node in racks}
-                places[one.partition_index] = tuple(sorted(near))
+                if 0 <= one.partition_index < count:
+                    near = {racks[node] for node in one.replica_nodes if node in racks}
+                    places[one.partition_index] = tuple(sorted(near))
             found[topic.name] = places
         return found
 
