@@ -154,7 +154,8 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _exchange(clock: Callable[[], float], other: Callable[[], float]) -> None:
-    """In the modules of kcli that have one by name."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("kcli.") and vars(module).get("monotonic") == clock:
-            vars(module)["monotonic"] = other
+    """In the modules of kcli and Textual that have one by name."""
+    for module in [one for name, one in sys.modules.items() if name.startswith(("kcli.", "textual."))]:
+        for name in ("monotonic", "get_time"):
+            if vars(module).get(name) == clock:
+                vars(module)[name] = other

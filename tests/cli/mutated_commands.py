@@ -173,7 +173,9 @@ COMMANDS: dict[str, str] = {
 """Lines of words; those in capitals are files, and the address."""
 ELSEWHERE = {"sandbox", "faults", "demo", "pipeline", "tui", "config", "schema", "completion"}
 """No broker's answers; or, not run here, those of the dashboard and of Spark."""
-FOLLOWING = ("consume", "tail", "cat -C", "cat -G", "count", "copy", "redrive", "lag of a group")
+FOLLOWING = (
+    "consume", "tail", "cat -C", "cat -G", "count", "copy", "redrive", "pipeline replay", "lag of a group",
+)  # fmt: skip
 """Wait for records and partitions as long as nobody interrupts: that is no hang when a Ctrl-C ends it."""
 SEEDING = (
     ("topics create made copied timed -p 2", b""),
@@ -316,8 +318,8 @@ def run(
         stdin.write(given)
         stdin.seek(0)
         code, fault = None, ""
-        with _environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
-            with _deadline(leaps, follows=follows) as stuck:
+        with environment(bootstrap, folder, settings), heard, redirected(stdin.fileno(), out.fileno(), err.fileno()):
+            with deadline(leaps, follows=follows) as stuck:
                 try:
                     code = main(words)
                 except Exception:  # noqa: BLE001  # whatever it is, it is found
@@ -340,7 +342,8 @@ def run(
 
 
 @contextlib.contextmanager
-def _environment(bootstrap: str, folder: Path, settings: dict[str, str]) -> Iterator[None]:
+def environment(bootstrap: str, folder: Path, settings: dict[str, str]) -> Iterator[None]:
+    """The settings and no others; whatever kcli keeps is kept in the folder."""
     look_up = socket.getaddrinfo
 
     def numeric(host: Any, port: Any, *kind: Any, **more: Any) -> Any:
@@ -362,7 +365,8 @@ def _environment(bootstrap: str, folder: Path, settings: dict[str, str]) -> Iter
 
 
 @contextlib.contextmanager
-def _deadline(leaps: Leaps, *, follows: bool) -> Iterator[list[str]]:
+def deadline(leaps: Leaps, *, work: float = HANG, follows: bool = False) -> Iterator[list[str]]:
+    """Where it stands when it does not end within so many seconds of work; one that follows is interrupted before."""
     stuck: list[str] = []
     interrupts = [True] if follows else []
 
@@ -373,12 +377,13 @@ def _deadline(leaps: Leaps, *, follows: bool) -> Iterator[list[str]]:
             os.kill(os.getpid(), signal.SIGINT)
             return
         with contextlib.suppress(RuntimeError):  # there is no loop
-            stuck.extend(_awaited(task) for task in asyncio.all_tasks())
+            waiting = [task for task in asyncio.all_tasks() if not task.get_name().startswith("message pump")]
+            stuck.extend(map(_awaited, waiting))
         stuck.append("".join(traceback.format_stack(frame)[-3:]))
         raise Hung
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, HANG, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, work, 1.0)
     leaps.ring(ENOUGH if follows else LONG)
     try:
         yield stuck

@@ -36,14 +36,15 @@ fields = functools.cache(fields_of)
 
 class Mutation:
     """The changes of one seed: `paths` are what a clean run was told. One of them changes in any case, another with the
-    next seed, so that as many seeds as there are paths change each of them. `done` counts the fields that were changed.
+    next seed, so that as many seeds as there are paths change each of them; `more` are how many others may change with
+    it. `done` counts the fields that were changed.
     """
 
-    def __init__(self, seed: int, paths: list[Path]) -> None:
+    def __init__(self, seed: int, paths: list[Path], more: tuple[int, ...] = (0, 0, 0, 1, 3)) -> None:
         self.random = Random(seed)
         apis = sorted({path[0] for path in paths})
         self.chosen = {Random(0).sample(paths, len(paths))[seed % len(paths)]}
-        for _ in range(self.random.choice((0, 0, 0, 1, 3))):
+        for _ in range(self.random.choice(more)):
             api = self.random.choice(apis)
             self.chosen.add(self.random.choice([path for path in paths if path[0] == api]))
         self.above = {path[:at] for path in self.chosen for at in range(1, len(path))}
@@ -124,6 +125,17 @@ class Mutation:
             changed[self.random.randrange(len(was))] = self._other(was[0], element, "", False, version)
         longer = [*was, self._other(None, element, "", False, version)] if element.kind in (*BITS, "str") else [*was]
         return self.random.choice(([], was + was, was[1:], was[:-1], was[::-1], changed, longer, was * 50))
+
+
+def declared(kind: type[Struct], path: Path) -> Iterator[Path]:
+    """Every field that such an answer can have."""
+    for field, wire in fields(kind):
+        place = (*path, field.name)
+        if field.name != "throttle_time_ms":
+            yield place
+        inner = wire.element if wire.element is not None else wire
+        if inner.struct is not None:
+            yield from declared(inner.struct, place)
 
 
 def paths_of(value: Struct, path: Path, version: int, found: set[Path]) -> None:
