@@ -11,6 +11,7 @@ from kcli.acls import Acl, AclFilter, concerns, covers, decide, principal, sente
 from kcli.admin.who_can import verdict, verdicts
 from kcli.errors import UsageError
 from kcli.sandbox.acls import Acls, Authorizer
+from tests.effort import tries
 
 NAMES = ("orders", "ord", "o", "orders-2", "other")
 PEOPLE = ("User:bob", "User:ann", "User:*")
@@ -49,7 +50,7 @@ def kafka(rules: list[Acl], name: str, who: str, host: str, operation: str) -> b
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(
     rules=acls,
     name=some.sampled_from(NAMES),
@@ -71,7 +72,7 @@ def test_a_decision_is_kafkas_and_the_rows_of_who_can_tell_it_of_everybody(
     assert told == wanted, rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(rules=acls, name=some.sampled_from(NAMES), pattern=some.sampled_from(["any", "match", "literal", "prefixed"]))
 def test_a_filter_means_what_kafkas_means(rules: list[Acl], name: str, pattern: str) -> None:
     wanted = AclFilter(kind="topic", name=name, pattern=pattern)

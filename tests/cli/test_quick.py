@@ -13,6 +13,7 @@ from kcli.cli.main import _find, main
 from kcli.cli.options import HOT
 from kcli.cli.quick import parse
 from kcli.errors import UsageError
+from tests.effort import tries
 
 SURE = [
     "consume t",
@@ -100,7 +101,7 @@ FLAGS = sorted({flag for option in HOT["consume"].options for flag in option.fla
 WORD = st.sampled_from([*FLAGS, "-", "--", "-eq", "-c3", "5", "-1", "t", "", "read_committed", "--exit=1", "--count=4"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.lists(WORD, max_size=5))
 def test_any_line_is_read_as_typer_reads_it(words: list[str]) -> None:
     try:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kcli.seeking.search import NARROW, Search, back
+from tests.effort import tries
 
 GAPS, NOTHING = st.integers(1, 5), st.none()
 
@@ -38,7 +39,7 @@ def run(rows: list[tuple[int, int | None]], low: int, high: int, before, step: i
 
 
 @given(logs(), st.integers(0, 120), st.integers(1, 9))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 def test_no_wanted_record_is_before_the_start_or_behind_the_stop(log, time: int, step: int) -> None:
     rows, jitter = log
     low, high = (rows[0][0], rows[-1][0] + 1) if rows else (3, 3)
@@ -54,7 +55,7 @@ def test_no_wanted_record_is_before_the_start_or_behind_the_stop(log, time: int,
 
 
 @given(logs(), st.integers(1, 9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_times_that_keep_to_the_jitter_are_never_seen_going_back_further(log, step: int) -> None:
     rows, jitter = log
     search, _ = run(rows, 0, rows[-1][0] + 1 if rows else 0, lambda seen: seen < 50, step)
@@ -80,7 +81,7 @@ def run_dense(rows, before) -> tuple[Search, int]:
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 4000), st.integers(20, 90))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_a_clock_that_is_wrong_now_and_then_hides_no_other_record(rng, time: int, step: int) -> None:
     wrong = set(rng.sample(range(400), 20))
     wrong = {offset for offset in wrong if not wrong.intersection(range(offset - 4, offset))}
