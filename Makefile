@@ -39,7 +39,7 @@ test: $(VENV)/.made-dev  ## every test but those of Spark, against a real Apache
 	$(PYTEST) tests -m 'not spark' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
-	$(BIN)/python -m tests.suite tests/pipeline -m spark $(ARGS)
+	$(BIN)/python -m tests.suite tests/pipeline tests/test_readme.py -m spark $(ARGS)
 
 test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python record core
 	KCLI_PURE_PYTHON=1 $(PYTEST) $(RECORDS) $(ARGS)

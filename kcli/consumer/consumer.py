@@ -84,7 +84,6 @@ class Consumer:
         starts = {at: Bound("offset", start) if isinstance(start, int) else start for at, start in partitions.items()}
         for cursor in self._reader.add(starts):
             cursor.end = self._ends.get(cursor.at)
-        self._watch_the_loop()
 
     async def subscribe(
         self,
@@ -102,19 +101,16 @@ class Consumer:
         link = self._link
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
-        self._watch_the_loop()
-
-    def _watch_the_loop(self) -> None:
         if self._lateness is None:
             from kcli.consumer.lateness import Lateness
 
             self._lateness = Lateness(self._reader.say, self._consequence)
 
     def _consequence(self) -> str:
-        """What follows from a late event loop."""
+        """What follows from a late event loop. A consumer without a group is not told: it loses nothing, and a pager
+        that nobody turns holds its output for as long."""
         settings = self._group_settings
-        if self._session is None or settings is None:
-            return "nothing was fetched in this time"
+        assert settings is not None
         ours = settings.protocol == "classic"  # else the coordinator decides (E61)
         limit = f"{settings.session_timeout:g} s" if ours else "the group's session timeout"
         return f"without a heartbeat for {limit} this member loses its partitions"

@@ -58,11 +58,18 @@ def test_the_sentence_names_the_last_record(more: list[str], shell: Shell, tmp_p
     assert f"kcli: {tmp_path}/out: {expected}\n" in done.stderr.decode()
 
 
-RESET = ("groups", "reset", "billing", "-t", "orders", "--to-earliest", "--execute", "--format", "json")
+RESET = ("groups", "reset", "billing", "-t", "orders", "--execute", "--format", "json")
+
+
+@pytest.fixture
+def at_the_end(shell: Shell) -> Shell:
+    """The group's offset stands at the end, so that there is something to reset."""
+    shell.ok(*RESET, "--to-latest")
+    return shell
 
 
 def test_an_undo_file_that_cannot_be_written_whole_is_not_left(
-    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at_the_end: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -70,15 +77,15 @@ def test_an_undo_file_that_cannot_be_written_whole_is_not_left(
     path = tmp_path / "undo.json"
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        done = shell(*RESET, "--undo-file", str(path))
+        done = at_the_end(*RESET, "--to-earliest", "--undo-file", str(path))
     assert done.returncode == 1
     assert f"the undo file {path} cannot be written (No space left on device)".encode() in done.stderr
     assert not path.exists()
 
 
-def test_an_undo_file_is_nobody_elses(shell: Shell, tmp_path: Path) -> None:
+def test_an_undo_file_is_nobody_elses(at_the_end: Shell, tmp_path: Path) -> None:
     path = tmp_path / "undo.json"
-    done = shell(*RESET, "--undo-file", str(path))
+    done = at_the_end(*RESET, "--to-earliest", "--undo-file", str(path))
     assert done.returncode == 0, done.stderr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

@@ -21,11 +21,12 @@ OFFSET_COMMIT, CLASSIC_GROUP, MEMBER, OWNED = 1, 2, 5, 8  # the kinds of key
 
 
 class Commit(NamedTuple):
-    """A position the group has; `offset` None when it was taken away."""
+    """A position the group has; `offset` None when it was taken away. `note` is the metadata it came with."""
 
     time: float
     partition: int
     offset: int | None
+    note: str = ""
 
 
 class Owners(NamedTuple):
@@ -112,7 +113,9 @@ def history(bootstrap: str, group: str, topic: str) -> list[Commit | Owners]:
         if kind == OFFSET_COMMIT:
             about = CommitKey.decode(0, key)
             if (about.group, about.topic) == (group, topic):
-                found.append(Commit(when, about.partition, None if value is None else _read(CommitValue, value).offset))
+                kept = None if value is None else _read(CommitValue, value)
+                offset, note = (None, "") if kept is None else (kept.offset, kept.metadata)
+                found.append(Commit(when, about.partition, offset, note))
         elif kind == CLASSIC_GROUP and value is not None and GroupKey.decode(0, key).group == group:
             found.append(_classic(when, _read(ClassicValue, value)))
         elif kind in (MEMBER, OWNED) and (one := MemberKey.decode(0, key)).group == group:

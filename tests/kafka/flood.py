@@ -54,6 +54,12 @@ async def pour(producer: Producer, topic: str, mode: str, rate: int, stopped: as
     return number
 
 
+def closed(stopped: asyncio.Event) -> None:
+    """Standard input has ended: it is readable from now on, and must not wake the loop again and again."""
+    asyncio.get_running_loop().remove_reader(0)
+    stopped.set()
+
+
 def literal(text: str) -> Any:
     """A number, or the text as it is."""
     return ast.literal_eval(text) if text[:1].isdigit() else text
@@ -63,7 +69,7 @@ async def main(bootstrap: str, topic: str, mode: str, rate: int, changes: list[s
     pairs = (change.split("=", 1) for change in changes)
     settings = ProducerSettings().replace(**{name: literal(value) for name, value in pairs})
     stopped = asyncio.Event()
-    asyncio.get_running_loop().add_reader(0, stopped.set)
+    asyncio.get_running_loop().add_reader(0, closed, stopped)
     async with Client(ClientSettings(bootstrap=parse_bootstrap(bootstrap))) as client:
         async with client.producer(settings) as producer:
             producer.on_batch = settled

@@ -7,7 +7,8 @@ go, `each` by hand after every poll. `join` and `leave` come on stdin, a line ea
 client id NAME-1, NAME-2, … What it says, a line each, begins with a word and the time:
 
     read TIME LIFE PARTITION OFFSET VALUE         a record was handed out
-    try|done|refused|unknown TIME LIFE PARTITION=OFFSET,…    a commit by hand, and how it ended
+    try|done|refused|unknown TIME LIFE PARTITION=OFFSET,… NOTE    a commit by hand, and how it ended; NOTE is the
+                                                  metadata of this commit alone
 
 Sentences for people go to stderr.
 """
@@ -24,6 +25,7 @@ from typing import Any
 from confluent_kafka import Consumer as ConfluentConsumer
 
 from kcli.client import Client
+from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.consumer import Consumer, Fetched
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
@@ -86,9 +88,10 @@ def _tell(life: str, fetched: Fetched) -> None:
 
 
 async def _commit(consumer: Consumer, life: str, got: list[Fetched]) -> None:
-    offsets = {TopicPartition(one.topic, one.partition): one.next_offset for one in got}
-    places = ",".join(f"{at.partition}={offset}" for at, offset in offsets.items())
-    say("try", time.time(), life, places)
+    note = f"{life}:{time.time_ns()}"
+    offsets = {TopicPartition(one.topic, one.partition): OffsetAndEpoch(one.next_offset, metadata=note) for one in got}
+    places = ",".join(f"{at.partition}={there.offset}" for at, there in offsets.items())
+    say("try", time.time(), life, places, note)
     how = "done"
     try:
         await consumer.commit(offsets)
@@ -98,7 +101,7 @@ async def _commit(consumer: Consumer, life: str, got: list[Fetched]) -> None:
     except KcliError as problem:
         how = "unknown"
         print(f"{life}: {places}: {problem}", file=sys.stderr, flush=True)
-    say(how, time.time(), life, places)
+    say(how, time.time(), life, places, note)
     sys.stdout.flush()
 
 

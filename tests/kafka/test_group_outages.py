@@ -38,13 +38,13 @@ class Party:
         self.member.close()
         self.command.close()
 
-    def commits(self, *how: str) -> list[tuple[float, int, int]]:
-        """By hand: time, partition, offset."""
+    def commits(self, *how: str) -> list[Commit]:
+        """By hand, as the member was told of them."""
         found = []
-        for _, when, _, places in self.member.rows(*how):
+        for _, when, _, places, note in self.member.rows(*how):
             for place in places.split(","):
                 partition, _, offset = place.partition("=")
-                found.append((float(when), int(partition), int(offset)))
+                found.append(Commit(float(when), int(partition), int(offset), note))
         return found
 
     def progress(self, commits: int = 15, within: float = 60.0) -> None:
@@ -60,9 +60,10 @@ class Party:
         told = history(self.kafka.bootstrap, self.group, self.topic)
         seen = self.member.seen + self.command.seen
         found = broken(told, seen, {p: end for p, (_, end) in ends}, set(range(sent)), returns=True)
-        found += steps_back(self.positions.looks, self.commits("done"))
-        there = {(one.partition, one.offset) for one in told if isinstance(one, Commit)}
-        found += [f"acknowledged and lost: {one}" for one in self.commits("done") if one[1:] not in there]
+        done = self.commits("done")
+        found += steps_back(self.positions.looks, [(one.time, one.partition, one.offset or 0) for one in done])
+        there = {one[1:] for one in told if isinstance(one, Commit)}
+        found += [f"acknowledged and lost: {one}" for one in done if one[1:] not in there]
         found += [f"refused and done: {one}" for one in self.commits("refused") if one[1:] in there]
         found += [f"partition {p}: {end} records, {done} committed" for p, (done, end) in ends if done != end]
         assert not found, f"{self.group}: {len(found)} broken promises: " + "; ".join(found[:10])

@@ -35,9 +35,9 @@ def pages(board: Any) -> list[str]:
     return [type(one).__name__ for one in board.screen_stack if isinstance(one, Page)]
 
 
-async def test_sixty_jumps_leave_as_many_pages_as_there_are_places(dashboard: Open) -> None:
+async def test_twenty_one_jumps_leave_as_many_pages_as_there_are_places(dashboard: Open) -> None:
     async with dashboard() as pilot:
-        for _ in range(20):
+        for _ in range(7):
             for key, name in (("ctrl+t", "Topics"), ("ctrl+g", "Groups"), ("ctrl+b", "Brokers")):
                 await pilot.press(key)
                 await until(pilot, lambda name=name: type(pilot.app.screen).__name__ == name)  # type: ignore[misc]
