@@ -203,9 +203,13 @@ def test_tokens_of_kcli_log_in_and_kafkas_tool_tells_and_ends_them(cluster: Clus
     printed = cluster.kafka.tool(
         TOKENS, *where, "--create", "--max-life-time-period", "-1", "--owner-principal", "User:alice"
     )
-    theirs = next(
-        row for row in cluster.rows("tokens", "list", "--owner", "alice", user="admin") if row["owner"] == "User:alice"
-    )
+
+    def of_alice() -> list[Any]:
+        rows = cluster.rows("tokens", "list", "--owner", "alice", user="admin")
+        return [row for row in rows if row["owner"] == "User:alice"]
+
+    until(of_alice, "the token of alice is listed")
+    theirs = of_alice()[0]
     assert theirs["token_id"] in printed, printed
     assert re.search(r"\S{40,}", printed)
     refused = cluster.run("tokens", "expire", theirs["token_id"], "--execute", user="admin")

@@ -17,7 +17,7 @@ from confluent_kafka import KafkaException, Producer
 
 from tests.kafka.cluster import Kafka, Node
 from tests.kafka.conftest import require
-from tests.programs import kcli
+from tests.programs import kcli, until
 from tests.sandbox.client import batch
 
 TOOLS = "org.apache.kafka.tools."
@@ -169,7 +169,13 @@ def test_transactions_and_producers_are_as_kafkas_tool_tells_them(two: Kafka) ->
     topic = created(two, "told")
     for name in ("told-1", "told-2"):
         assert kcli("produce", topic, "--value", "x", "--transactional-id", name, "-b", two.bootstrap).code == 0
-    told = table(theirs(two, "TransactionsCommand", "list"), "TransactionalId")
+
+    def theirs_now() -> list[list[str]]:
+        return table(theirs(two, "TransactionsCommand", "list"), "TransactionalId")
+
+    # a commit is answered when it is prepared, and complete a moment later
+    until(lambda: "PrepareCommit" not in str(theirs_now()), 15.0)
+    told = theirs_now()
     listed = ours(two, "txn", "list")["transactions"]
     assert [
         [row["transactional_id"], str(row["coordinator"]), str(row["producer_id"]), row["state"]] for row in listed
