@@ -192,6 +192,13 @@ class Kafka:
         self.wait_ready(limit)
         self.wait_in_sync(limit)
 
+    def rest(self) -> None:
+        """End every process and keep the data: `heal` starts them again."""
+        for node in self.nodes:
+            if node.alive:
+                node.resume()
+                node.kill()
+
     def wait_in_sync(self, limit: float = START_LIMIT) -> None:
         """Until every partition has all its replicas in sync and a leader. Asks with librdkafka, a stranger
         to kcli. Raises RuntimeError at the limit (seconds)."""
