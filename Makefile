@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
-WORKERS ?= 3
+WORKERS ?= 4
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
