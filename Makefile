@@ -10,8 +10,9 @@ WORKERS ?= 4
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
-RECORDS := $(addprefix tests/,proto producer consumer share group serde sandbox interop cli kafka/test_main_job.py \
-	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py)
+RECORDS := $(addprefix tests/,proto producer consumer share group serde interop sandbox kafka/test_main_job.py \
+	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py) $(foreach name,cat consume copy corrupt \
+	end_to_end filters hostile_batches memory_of_consume order payload_time produce redrive,$(wildcard tests/cli/test_$(name)*.py))
 LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/test_security.py
 
 .PHONY: demo quick test test-spark test-pure alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
