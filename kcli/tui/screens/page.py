@@ -28,7 +28,9 @@ from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from textual.dom import DOMNode
 
     from kcli.client import Client
     from kcli.lag.watch import Look
@@ -90,6 +92,7 @@ class Page(Screen[None]):
 
     _asking = 0
     _look_drawn: Look | None = None
+    _parts: Sequence[DOMNode] = ()
 
     # -- what each kind says ---
 
@@ -304,8 +307,12 @@ class Page(Screen[None]):
 
     @property
     def stands(self) -> bool:
-        """Whether all its parts are there: a look may come while they are made or taken down."""
-        return all(self.query(part) for part in (Masthead, "#heading", Rows, "#filter", "#same-as"))
+        """Whether all its parts are there: a look may come while they are made or taken down. Asked at every look, so
+        the parts are looked up once and not each time."""
+        if not self._parts or not all(part.is_attached for part in self._parts):
+            found = [self.query(part) for part in (Masthead, "#heading", Rows, "#filter", "#same-as")]
+            self._parts = [parts.first() for parts in found] if all(found) else []
+        return bool(self._parts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is no way back from the first screen, except out of its filter."""
