@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.admin.topics import NewTopic, create_topics
+from kcli.admin.topics import NewTopic, create_topics, delete_topics
 from kcli.cli.main import main
 from kcli.pipeline.jobs import registry
 
@@ -64,6 +64,8 @@ def orders(topics, topic, numbers):
 
 
 def named(topics, name, partitions=2):
+    """A topic of this name, empty: another example may have made one."""
+    topics.run(lambda client: delete_topics(client.cluster, [name]))
     topics.run(lambda client: create_topics(client.cluster, [NewTopic(topic=name, partitions=partitions)]))
     return name
 
@@ -220,7 +222,7 @@ def test_example_big_orders_goes_on_where_it_was(topics, kcli, monkeypatch):
     assert kcli("run", file)[0] == 0
     found = [json.loads(one.value) for _, one in topics.read("big-orders")]
     assert sorted(one["id"] for one in found) == [*range(10, 20), 22, 23]
-    # and the same topic for the other two examples, so that it is filled once
+    # and the same topic for another example, so that it is filled once
     named(topics, "users", 1)
     topics.fill(
         "users",
@@ -232,9 +234,8 @@ def test_example_big_orders_goes_on_where_it_was(topics, kcli, monkeypatch):
 
 
 def test_example_lake_writes_days_and_shows_its_group(topics, kcli, spark, tmp_path, monkeypatch):
-    if "orders" not in topics.run(lambda client: client.cluster.topics()):
-        named(topics, "orders")
-        orders(topics, "orders", range(24))
+    named(topics, "orders")
+    orders(topics, "orders", range(24))
     monkeypatch.setenv("OUT", str(tmp_path / "lake"))
     assert kcli("run", str(EXAMPLES / "lake.yaml"), "--once")[0] == 0
     read = spark.read.parquet(str(tmp_path / "lake"))
