@@ -133,7 +133,7 @@ async def test_a_record_under_way_is_neither_sent_twice_nor_forgotten(world: Wor
     async with world.open() as pilot:
         before = await ends(world)
         screen = await form(pilot)
-        world.sandbox.faults.delay("Produce", 0.3, times=1)
+        world.sandbox.faults.delay("Produce", 2.0, times=1)
         screen.query_one("#partition", Input).value = "1"
         await pilot.press("ctrl+s", "ctrl+s")
         await shows(pilot, "1 sent; the last one is in orders[1]")
