@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.share_consumer import ShareConsumer
     from kcli.consumer.share_settings import ShareSettings
-    from kcli.model import Address, Broker, Cluster
+    from kcli.model import Address, BrokerConnection, Cluster
     from kcli.producer.interceptors import Interceptor
     from kcli.producer.producer import Producer
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
@@ -48,7 +48,7 @@ class Client:
 
             access = Access(settings.security)
 
-        def connect(address: Address, node_id: int) -> Broker:
+        def connect(address: Address, node_id: int) -> BrokerConnection:
             return kind(address, node_id, self.settings, client_id, access)
 
         self.cluster: Cluster = NetworkCluster(connect, settings)

@@ -99,6 +99,57 @@ class Broker(Protocol):
     async def close(self) -> None: ...
 
 
+class BrokerConnection(Broker, Protocol):
+    """A broker with the state of its connections, which decides whom the cluster asks next (B27). Only `kcli/cluster`
+    reads it. Times are seconds, moments those of the event loop."""
+
+    @property
+    def name(self) -> str:
+        """For messages: `broker 1 at host:9092`, of a seed the address alone."""
+
+    @property
+    def connected(self) -> bool: ...
+    @property
+    def connecting(self) -> bool: ...
+    @property
+    def met(self) -> bool:
+        """Whether it ever answered at this address."""
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that are written and not answered yet, on all lanes."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request or a connection attempt is under way."""
+
+    @property
+    def muted(self) -> bool:
+        """Whether the broker throttles this client on some lane."""
+
+    @property
+    def long_silence(self) -> float:
+        """Seconds of silence that the broker asks for, where that is more than a minute; else 0 (KIP-219)."""
+
+    @property
+    def backing_off(self) -> bool:
+        """Whether the next connection attempt has to wait after one that failed."""
+
+    @property
+    def last_attempt(self) -> float:
+        """When the last connection attempt began; 0 for never."""
+
+    @property
+    def failing(self) -> tuple[float, KcliError] | None:
+        """Since when no connection is possible, and why; None where nothing is wrong."""
+
+    async def reach(self) -> None:
+        """Be connected. Raises ConnectError."""
+
+    async def retire(self) -> None:
+        """Close because the broker has another address now: requests under way end with ConnectError, not Closed."""
+
+
 class Cluster(Protocol):
     """Who leads, who coordinates, and how to forget what turned out to be wrong (kpax's LeaderIsDown)."""
 
@@ -147,7 +198,7 @@ class Cluster(Protocol):
 
 
 if TYPE_CHECKING:
-    Connect = Callable[[Address, int], Broker]
+    Connect = Callable[[Address, int], BrokerConnection]
 
 
 async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kcli.cluster.topology import Topology
     from kcli.errors import KcliError
-    from kcli.model import Broker, Connect, Group, Node, TopicPartition, Transaction
+    from kcli.model import Broker, BrokerConnection, Connect, Group, Node, TopicPartition, Transaction
     from kcli.settings import ClientSettings
 
 SECOND_LOOK = 0.4  # seconds in which another broker may know a topic that one does not
@@ -113,12 +113,12 @@ class NetworkCluster:
             await self.refresh([])  # none of those we know: the seeds may know others (C16)
             return await self._reachable()
 
-    async def _reachable(self) -> Broker:
+    async def _reachable(self) -> BrokerConnection:
         """Brokers that do not answer are dialled beside one another: a dead address holds up nobody."""
         candidates = self._pool.candidates(list(self.topology.nodes.values()))
-        if candidates and getattr(candidates[0], "connected", True):
+        if candidates and candidates[0].connected:
             return candidates[0]
-        reasons: dict[Broker, KcliError] = {}
+        reasons: dict[BrokerConnection, KcliError] = {}
         seconds = self._settings.connect_timeout
         try:
             async with asyncio.timeout(seconds):
@@ -140,7 +140,7 @@ class NetworkCluster:
         if node is None:
             return await self.anyone()
         broker = self._pool.broker(node)
-        return await self.anyone() if getattr(broker, "backing_off", False) else broker
+        return await self.anyone() if broker.backing_off else broker
 
     async def node(self, node_id: int) -> Broker:
         await self._metadata.know()
@@ -213,5 +213,5 @@ class NetworkCluster:
         await asyncio.gather(self._metadata.close(), self._coordinators.close(), closing)
 
 
-async def _reach(broker: Broker) -> None:
-    await getattr(broker, "reach", broker.versions)()
+async def _reach(broker: BrokerConnection) -> None:
+    await broker.reach()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from kcli.cluster.pool import Pool
-    from kcli.model import Broker, TopicPartition
+    from kcli.model import BrokerConnection, TopicPartition
     from kcli.proto.messages.metadata import MetadataResponse
     from kcli.settings import ClientSettings
 
@@ -143,31 +143,30 @@ class Metadata:
 
     async def _ask_each(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
-    ) -> tuple[MetadataResponse, Broker] | None:
+    ) -> tuple[MetadataResponse, BrokerConnection] | None:
         """The first answer of the brokers in turn, and whose it is; None, and the reasons, when there is none."""
         loop = asyncio.get_running_loop()
         left = self._who_to_ask()
 
-        async def ask(broker: Broker) -> MetadataResponse:
+        async def ask(broker: BrokerConnection) -> MetadataResponse:
             share_of_time = max(0.1, (deadline - loop.time()) / len(left))
             left.remove(broker)
             return await self._ask_one(broker, request, share_of_time)
 
-        failed: dict[Broker, KcliError] = {}
+        failed: dict[BrokerConnection, KcliError] = {}
         found = await first_of(list(left), ask, failed, deadline - loop.time())
         if found is None:
             self._pool.check()
             reasons.update((repr(broker), problem) for broker, problem in failed.items())
         return found
 
-    async def _ask_one(self, broker: Broker, request: MetadataRequest, seconds: float) -> MetadataResponse:
+    async def _ask_one(self, broker: BrokerConnection, request: MetadataRequest, seconds: float) -> MetadataResponse:
         """The answer. Raises _SentBack when the broker sends us back to the seeds (KIP-1102)."""
         try:
             async with asyncio.timeout(seconds):
                 answer = await broker.ask(request, timeout=min(seconds, self._settings.request_timeout))
         except TimeoutError:
-            name = getattr(broker, "name", None) or f"broker {broker.node_id}"
-            raise DeadlineExceeded(f"{name} did not answer within {seconds:.1f} s") from None
+            raise DeadlineExceeded(f"{broker.name} did not answer within {seconds:.1f} s") from None
         code = codes.of(answer.error_code)
         if code is codes.REBOOTSTRAP_REQUIRED and broker.node_id >= 0:
             raise _SentBack
@@ -182,11 +181,11 @@ class Metadata:
         self.topology.nodes = {}
         await self._pool.forget()
 
-    def _who_to_ask(self) -> list[Broker]:
+    def _who_to_ask(self) -> list[BrokerConnection]:
         known = self._pool.candidates(list(self.topology.nodes.values()))
         return known + self._pool.seed_brokers()
 
-    async def _take(self, answer: MetadataResponse, broker: Broker) -> set[str]:
+    async def _take(self, answer: MetadataResponse, broker: BrokerConnection) -> set[str]:
         self._unanswered_since = None
         _, version = (await broker.versions()).get(METADATA, (0, 0))
         changed = self.topology.update(answer, reliable_epochs=version >= EPOCHS_SINCE)

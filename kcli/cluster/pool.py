@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from kcli.model import Broker, Connect, Node
+    from kcli.model import BrokerConnection, Connect, Node
 
 
 GRACE = 2.0
@@ -24,9 +24,9 @@ class Pool:
     def __init__(self, connect: Connect, seeds: Sequence[Address]) -> None:
         self._connect = connect
         self.seeds = list(seeds)
-        self._brokers: dict[int, tuple[Address, Broker]] = {}
-        self._seed_brokers: dict[Address, Broker] = {}
-        self._retired: list[Broker] = []
+        self._brokers: dict[int, tuple[Address, BrokerConnection]] = {}
+        self._seed_brokers: dict[Address, BrokerConnection] = {}
+        self._retired: list[BrokerConnection] = []
         self._closed = False
         self._met = False  # one that is forgotten by now
 
@@ -35,7 +35,7 @@ class Pool:
         if self._closed:
             raise Closed("the client was closed")
 
-    def broker(self, node: Node) -> Broker:
+    def broker(self, node: Node) -> BrokerConnection:
         """The broker of a node; a node that moved to another address is another connection."""
         self.check()
         address = Address(node.host, node.port)
@@ -43,13 +43,13 @@ class Pool:
         if known is not None and known[0] == address:
             return known[1]
         if known is not None:
-            self._met = self._met or getattr(known[1], "met", True)
+            self._met = self._met or known[1].met
             self._retired.append(known[1])
         made = self._connect(address, node.id)
         self._brokers[node.id] = (address, made)
         return made
 
-    def seed_brokers(self) -> list[Broker]:
+    def seed_brokers(self) -> list[BrokerConnection]:
         """The brokers behind the bootstrap addresses, of whom only metadata is asked, in random order (C1)."""
         self.check()
         for address in self.seeds:
@@ -57,7 +57,7 @@ class Pool:
                 self._seed_brokers[address] = self._connect(address, -1)
         return sorted(self._seed_brokers.values(), key=lambda _: urandom(2))
 
-    def candidates(self, nodes: Sequence[Node]) -> list[Broker]:
+    def candidates(self, nodes: Sequence[Node]) -> list[BrokerConnection]:
         """The brokers of `nodes`, the best to ask first; among equals it is chance."""
         return sorted([self.broker(node) for node in nodes], key=lambda broker: (*load(broker), urandom(2)))
 
@@ -65,14 +65,9 @@ class Pool:
         """Raises NeverMet when all `nodes` have been tried for a while and none was ever met: somebody answers at the
         bootstrap address all the same, so it is what they advertise that is wrong, and no waiting mends that."""
         brokers = [self._brokers[node.id][1] for node in nodes if node.id in self._brokers]
-        failing = [getattr(broker, "failing", None) for broker in brokers]
-        if (
-            self._met
-            or not nodes
-            or len(brokers) < len(nodes)
-            or any(getattr(broker, "met", True) for broker in brokers)
-        ):
+        if self._met or not nodes or len(brokers) < len(nodes) or any(broker.met for broker in brokers):
             return
+        failing = [broker.failing for broker in brokers]
         if all(one is not None and now - one[0] >= GRACE for one in failing):
             raise never_met([str(one[1]) for one in failing if one is not None], self.seeds)
 
@@ -80,32 +75,32 @@ class Pool:
         """See `model.Cluster.failing`; of those among `nodes`."""
         found = {}
         for node_id, (_, broker) in self._brokers.items():
-            trouble = getattr(broker, "failing", None)
+            trouble = broker.failing
             if trouble is not None and node_id in nodes:
-                found[node_id] = (trouble[0], getattr(broker, "last_attempt", 0.0), trouble[1])
+                found[node_id] = (trouble[0], broker.last_attempt, trouble[1])
         return found
 
     def silencing(self) -> dict[int, float]:
         """See `model.Cluster.silencing`."""
-        asked = {node_id: getattr(broker, "long_silence", 0.0) for node_id, (_, broker) in self._brokers.items()}
+        asked = {node_id: broker.long_silence for node_id, (_, broker) in self._brokers.items()}
         return {node_id: seconds for node_id, seconds in asked.items() if seconds}
 
     async def retire(self) -> None:
         """Close brokers that nobody will ask again, seeds included once the cluster is known."""
-        over = [address for address, one in self._seed_brokers.items() if not getattr(one, "busy", False)]
+        over = [address for address, broker in self._seed_brokers.items() if not broker.busy]
         moved, self._retired = self._retired, []
         unneeded = [self._seed_brokers.pop(address) for address in over]  # now, another one may retire while we wait
         for broker in moved:
-            await getattr(broker, "retire", broker.close)()
+            await broker.retire()
         for broker in unneeded:
             await broker.close()
 
     async def forget(self) -> None:
         """End every connection but those to the seeds: whoever comes next is looked up anew (KIP-1102)."""
         brokers, self._brokers = [broker for _, broker in self._brokers.values()], {}
-        self._met = self._met or any(getattr(broker, "met", True) for broker in brokers)
+        self._met = self._met or any(broker.met for broker in brokers)
         for broker in brokers:
-            await getattr(broker, "retire", broker.close)()
+            await broker.retire()
 
     async def close(self) -> None:
         """Close everyone. Idempotent."""
@@ -116,16 +111,16 @@ class Pool:
             await broker.close()
 
 
-def load(broker: Broker) -> tuple[int, float]:
+def load(broker: BrokerConnection) -> tuple[int, float]:
     """How much asking this broker now would cost: connected (fewest in flight first), connecting, to be connected
-    (longest untried first), throttling us, backing off. A fake without these figures counts as idle."""
-    if getattr(broker, "muted", False):
+    (longest untried first), throttling us, backing off."""
+    if broker.muted:
         return 3, 0
-    if getattr(broker, "connected", True):
-        return 0, getattr(broker, "in_flight", 0)
-    if getattr(broker, "connecting", False):
+    if broker.connected:
+        return 0, broker.in_flight
+    if broker.connecting:
         return 1, 0
-    return 4 if getattr(broker, "backing_off", False) else 2, getattr(broker, "last_attempt", 0.0)
+    return 4 if broker.backing_off else 2, broker.last_attempt
 
 
 def unreachable(reasons: dict[str, KcliError], seeds: Sequence[Address]) -> KcliError:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from kcli.errors import KcliError
-    from kcli.model import Broker
+    from kcli.model import BrokerConnection
 
     R = TypeVar("R")
 
@@ -24,24 +24,24 @@ HEAD_START = 1.0  # seconds for a broker to which there is no connection yet, le
 
 
 async def first_of(
-    brokers: Sequence[Broker],
-    ask: Callable[[Broker], Awaitable[R]],
-    reasons: dict[Broker, KcliError],
+    brokers: Sequence[BrokerConnection],
+    ask: Callable[[BrokerConnection], Awaitable[R]],
+    reasons: dict[BrokerConnection, KcliError],
     seconds: float,
-) -> tuple[R, Broker] | None:
+) -> tuple[R, BrokerConnection] | None:
     """The first answer and whose it is; None when nobody gave one, with each one's error in `reasons`. A connected
     broker may take its time: nobody else begins meanwhile. All others have begun within half of `seconds`. Raises
     AuthError, and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
     waiting = list(reversed(brokers))
     head_start = min(HEAD_START, max(0.0, seconds) / 2 / max(1, len(waiting)))
-    running: dict[asyncio.Task[R], Broker] = {}
+    running: dict[asyncio.Task[R], BrokerConnection] = {}
     try:
         while waiting or running:
             patience = None
             if waiting:
                 broker = waiting.pop()
                 running[asyncio.ensure_future(_run(ask, broker))] = broker
-                if waiting and not getattr(broker, "connected", True):
+                if waiting and not broker.connected:
                     patience = head_start
             done, _ = await asyncio.wait(running, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -60,5 +60,5 @@ async def first_of(
     return None
 
 
-async def _run(ask: Callable[[Broker], Awaitable[R]], broker: Broker) -> R:
+async def _run(ask: Callable[[BrokerConnection], Awaitable[R]], broker: BrokerConnection) -> R:
     return await ask(broker)

@@ -12,13 +12,13 @@ from kcli.cluster.cluster import NetworkCluster
 from kcli.errors import BrokerError, ConnectError, KcliError
 from kcli.model import Address, TopicPartition
 from kcli.proto.messages.metadata import (
-    MetadataRequest,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
 from kcli.settings import ClientSettings
+from tests.fakes.idle import IdleBroker
 from tests.producer.world import now, play
 
 AT = TopicPartition("t", 0)
@@ -40,7 +40,7 @@ class Old:
 
     def cluster(self, **changes: Any) -> NetworkCluster:
         settings = ClientSettings(bootstrap=(SEED,), deadline=10.0, **changes)
-        return NetworkCluster(self.connect, settings)  # type: ignore[arg-type]
+        return NetworkCluster(self.connect, settings)
 
     def answer(self) -> MetadataResponse:
         told = MetadataResponse(cluster_id="c")
@@ -50,16 +50,14 @@ class Old:
         return told
 
 
-class One:
-    connected = True
-
+class One(IdleBroker):
     def __init__(self, old: Old, node_id: int) -> None:
         self.old, self.node_id = old, node_id
 
     async def versions(self) -> dict[int, tuple[int, int]]:
         return {3: (0, 13)}
 
-    async def ask(self, request: MetadataRequest, **_: Any) -> MetadataResponse:
+    async def ask(self, request: Any, **_: Any) -> Any:
         self.old.asked.append((now(), self.node_id))
         await asyncio.sleep(0.001)
         if self.node_id not in self.old.nodes and not (self.node_id < 0 and self.old.seed_is_up):

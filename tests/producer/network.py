@@ -20,6 +20,7 @@ from kcli.proto.messages.metadata import (
 )
 from kcli.proto.messages.produce import ProduceRequest
 from kcli.settings import ClientSettings
+from tests.fakes.idle import IdleBroker
 from tests.producer.world import FakeBroker, Log, World, now
 
 SPOKEN = {0: (3, 13), 3: (0, 13), 22: (0, 5)}
@@ -54,7 +55,7 @@ class Network(World):
 
     def cluster(self) -> NetworkCluster:
         settings = ClientSettings(bootstrap=tuple(Address("h", n) for n in self.nodes_by_id), deadline=3.0)
-        return NetworkCluster(self.connect, settings)  # type: ignore[arg-type]
+        return NetworkCluster(self.connect, settings)
 
     def metadata(self, node_id: int, request: MetadataRequest) -> MetadataResponse:
         told = MetadataResponse(cluster_id="c", controller_id=0)
@@ -81,10 +82,8 @@ class Network(World):
         return told
 
 
-class Seat:
+class Seat(IdleBroker):
     """A broker as the client holds it."""
-
-    connected = True
 
     def __init__(self, node: FakeBroker, node_id: int) -> None:
         self.node, self.node_id = node, node_id
@@ -97,7 +96,7 @@ class Seat:
     async def close(self) -> None:
         await asyncio.sleep(0)
 
-    async def ask(self, request: Any, *, timeout: float | None = None, max_version: int | None = None) -> Any:
+    async def ask(self, request: Any, *, timeout: float | None = None, max_version: int | None = None, **_: Any) -> Any:
         await self._quiet()
         timeout = CLIENT_TIMEOUT if timeout is None else timeout
         try:
@@ -108,7 +107,7 @@ class Seat:
                 self._carry_out(request, self.world.late())
             raise DeadlineExceeded(f"node {self.node.node_id} did not answer in time", sent=True) from None
 
-    async def tell(self, request: ProduceRequest, *, max_version: int | None = None) -> None:
+    async def tell(self, request: Any, *, max_version: int | None = None) -> None:
         await self._quiet()
         try:
             async with asyncio.timeout(CLIENT_TIMEOUT):
