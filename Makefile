@@ -58,11 +58,12 @@ nightly: test test-spark test-pure  ## what is too long for every change, at mos
 asan: $(VENV)/.made-dev  ## the record core's tests over a core that checks every access to memory; needs gcc
 	$(BIN)/python -m tests.asan
 
-check: $(VENV)/.made-dev  ## lint, types, import contracts
+check: $(VENV)/.made-dev  ## lint, types, measures of the tree, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m tests.typing_ratchet
+	$(BIN)/python -m tests.house
 	$(BIN)/lint-imports
 
 format: $(VENV)/.made-dev
@@ -76,7 +77,7 @@ schedules: $(VENV)/.made-dev  ## KCLI_SCHEDULES (10000) random schedules against
 late: $(VENV)/.made-dev  ## the client's tests on an event loop that hears of its sockets late, at random; LATE_SEED (0) repeats
 	$(BIN)/python -m pytest -p tests.late $(addprefix tests/,$(LATE)) -n $(WORKERS) --dist loadgroup
 
-chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat; then MUTATIONS (20000) runs against wrong answers, and MUTATED_TOURS (100) of the dashboard
+chaos: $(VENV)/.made-dev  ## kill, freeze and restart the nodes of a real Kafka at random for CHAOS_SECONDS (120), CHAOS_SEED to repeat; then MUTATIONS (110000) runs against wrong answers, and MUTATED_TOURS (100) of the dashboard
 	$(BIN)/python -m tests.kafka.chaos
 	$(BIN)/python -m tests.cli.mutated_commands
 	$(BIN)/python -m tests.tui.mutated_screens

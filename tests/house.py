@@ -1,0 +1,209 @@
+"""`python -m tests.house`: measures of the source tree against `house.txt`; a measure may fall, never rise.
+
+Each row of `house.txt` is a measure, its highest allowed value and its goal. `source_lines` has no row: features add
+lines. Exit code 1 when a measure is above what
+is allowed; `--update` writes down what is measured when none is; `--list MEASURE` prints what is counted.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+ALLOWED = Path(__file__).with_suffix(".txt")
+KCLI = Path("kcli")
+LARGE = ("kcli/proto", "kcli/proto/messages", "kcli/proto/plain", "kcli/sandbox/answers")
+"""Folders with one file an API, or sans-IO code that is declared file by file: they may be as large as they are."""
+MODULES = 12  # in a folder of kcli
+TEST_MODULES = 25  # in a folder of tests
+PARAMETERS = 8  # of a function
+
+
+def circle(package: str) -> list[str]:
+    """The modules of the largest import circle of a package; imports in functions and for types only count too."""
+    return max(_circles(package), key=len, default=[])
+
+
+def other_circles() -> list[str]:
+    """The modules in circles of the packages that have no row of their own, or across packages."""
+    own = tuple(f"kcli.{name}." for name in ("cli", "sandbox", "tui"))
+    return [name for circle in _circles("") for name in circle if not name.startswith(own)]
+
+
+def large_folders() -> list[str]:
+    """Folders of kcli and of tests with too many modules."""
+    folders = Counter(str(path.parent) for path in sources() if path.name != "__init__.py")
+    tests = Counter(str(path.parent) for path in Path("tests").rglob("test_*.py"))
+    return [
+        *(f"{name} {count}" for name, count in folders.items() if count > MODULES and not name.startswith(LARGE)),
+        *(f"{name} {count}" for name, count in tests.items() if count > TEST_MODULES),
+    ]
+
+
+def loose(folder: str) -> list[str]:
+    """The modules that lie directly in a folder."""
+    return [path.name for path in sorted(Path(folder).glob("*.py")) if path.name != "__init__.py"]
+
+
+def string_keys() -> list[str]:
+    """Reads of a parsed command line by a string: `values["no_undo"]`."""
+    return lines(re.compile(r'\b(values|given|options)(\["|\.get\(")'), KCLI / "cli")
+
+
+def skipped_formats() -> list[str]:
+    return lines(re.compile(r"# fmt: skip"), KCLI)
+
+
+def long_signatures() -> list[str]:
+    """Functions with too many parameters, `self` not counted, outside `proto`."""
+    rows = []
+    for path in sources():
+        if str(path).startswith("kcli/proto/"):
+            continue
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                count = len([name for name in names if name not in ("self", "cls")])
+                if count > PARAMETERS:
+                    rows.append(f"{path}:{node.lineno} {node.name} {count}")
+    return rows
+
+
+def random_pauses() -> list[str]:
+    """Hand-written jitter: a pause that is not made by `kcli/backoff.py`."""
+    pattern = re.compile(r"\brandom\.(random|uniform)\(|\b(uniform|jitter)\(")
+    return [row for row in lines(pattern, KCLI) if not row.startswith("kcli/backoff.py")]
+
+
+def file_map() -> list[str]:
+    """Rows of the table of files in docs/design.md."""
+    return [row for row in Path("docs/design.md").read_text().splitlines() if re.match(r"\| `[\w/]+\.py`", row)]
+
+
+def source_lines() -> list[str]:
+    """Lines of source but blank lines and blocks of imports for types only."""
+    rows = []
+    for path in (*sources(), *KCLI.rglob("*.pyx"), *KCLI.rglob("*.pxi")):
+        text = path.read_text().splitlines()
+        typing = type_lines(tree(path)) if path.suffix == ".py" else set()
+        rows += [f"{path}:{number}" for number, line in enumerate(text, 1) if line.strip() and number not in typing]
+    return rows
+
+
+MEASURES: dict[str, Callable[[], list[str]]] = {
+    "circle_cli": lambda: circle("kcli.cli."),
+    "circle_sandbox": lambda: circle("kcli.sandbox."),
+    "circle_tui": lambda: circle("kcli.tui."),
+    "circles_elsewhere": other_circles,
+    "string_keys_in_cli": string_keys,
+    "large_folders": large_folders,
+    "loose_in_cli": lambda: loose("kcli/cli"),
+    "loose_in_kcli": lambda: loose("kcli"),
+    "long_signatures": long_signatures,
+    "fmt_skip": skipped_formats,
+    "hand_written_jitter": random_pauses,
+    "file_map_rows": file_map,
+    "source_lines": source_lines,
+}
+
+
+def sources() -> list[Path]:
+    return sorted(KCLI.rglob("*.py"))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def lines(pattern: re.Pattern[str], folder: Path) -> list[str]:
+    return [
+        f"{path}:{number}"
+        for path in sorted(folder.rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def _circles(prefix: str) -> Iterator[list[str]]:
+    """The circles among the modules whose names begin with the prefix."""
+    return circles({name: targets for name, targets in imports().items() if name.startswith(prefix)})
+
+
+def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Strongly connected nodes, two or more (Tarjan, 1972); a target that is no node does not count."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(name: str) -> Iterator[list[str]]:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for target in graph[name]:
+            if target not in graph:
+                continue
+            if target not in index:
+                yield from visit(target)
+                low[name] = min(low[name], low[target])
+            elif target in stack:
+                low[name] = min(low[name], index[target])
+        if low[name] == index[name]:
+            circle = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(circle) > 1:
+                yield circle
+
+    for name in graph:
+        if name not in index:
+            yield from visit(name)
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """The modules that each module imports, wherever it does; a package's `__init__` is a module."""
+    names = {path: ".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in sources()}
+    known = set(names.values())
+    graph: dict[str, set[str]] = {}
+    for path, name in names.items():
+        graph[name] = set()
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                graph[name] |= {one.name for one in node.names} & known
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                below = {f"{node.module}.{one.name}" for one in node.names} & known
+                graph[name] |= below or {node.module} & known
+        graph[name].discard(name)
+    return graph
+
+
+def type_lines(module: ast.Module) -> set[int]:
+    """The lines of `if TYPE_CHECKING:` blocks."""
+    return {
+        number
+        for node in ast.walk(module)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--list"]:
+        print(*MEASURES[arguments[1]](), sep="\n")
+        return 0
+    rows = [row.split() for row in ALLOWED.read_text().splitlines()]
+    measured = {name: len(MEASURES[name]()) for name, _, _ in rows}
+    higher = [(name, allowed) for name, allowed, _ in rows if measured[name] > int(allowed)]
+    for name, allowed in higher:
+        print(f"{name}: {measured[name]}, {allowed} is allowed; `python -m tests.house --list {name}` lists them")
+    if "--update" in arguments and not higher:
+        ALLOWED.write_text("".join(f"{name} {measured[name]} {goal}\n" for name, _, goal in rows))
+    return 1 if higher else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
