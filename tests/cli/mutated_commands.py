@@ -1,5 +1,6 @@
 """Every command against a broker whose answers are wrong: a run of a seed, and what must not come of it. The loop of
-`make chaos` is `python -m tests.cli.mutated_commands [COMMAND...]`: MUTATIONS runs in all, from seed MUTATION_SEED."""
+`make chaos` is `python -m tests.cli.mutated_commands [COMMAND...]`: MUTATIONS runs in all, from seed MUTATION_SEED, in
+MUTATION_WORKERS processes."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import builtins
 import contextlib
 import gc
 import logging
+import multiprocessing
 import os
 import re
 import signal
@@ -19,6 +21,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +39,7 @@ NEWLINE = "\n"
 HANG = 20.0  # seconds of work
 LONG = 200.0  # seconds of waiting, which are leapt over: see leaps.py
 ENOUGH = 20.0  # seconds of following, likewise
-COLLECTED = 20
+COLLECTED = 100
 """After so many runs, what is left of them in cycles is collected, and its destructors are heard."""
 QUICK = {
     "KCLI_DEFAULT_API_TIMEOUT_MS": "2000", "KCLI_REQUEST_TIMEOUT_MS": "1500",
@@ -435,31 +438,40 @@ class Heard(logging.Handler):
         threading.excepthook, sys.unraisablehook = self._hooks
 
 
-def loop(names: list[str], runs: int, first: int) -> int:
-    """So many runs over the commands in turn; how many had a fault."""
-    faults, count, begin = 0, 0, time.perf_counter()  # no clock that leaps
+def loop(names: list[str], runs: int, first: int, workers: int) -> int:
+    """Play `runs` runs over the commands in turn, in `workers` processes; return the number of faults."""
+    begin = time.perf_counter()
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        shares = [pool.submit(play, names, range(share, runs, workers), first) for share in range(workers)]
+        played = [share.result() for share in shares]
+    faults = sum(count for count, _ in played)
+    took = sum((seconds for _, seconds in played), Counter[str]())
+    print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.most_common(8)))
+    print(f"{runs} runs of {len(names)} commands, {faults} faults, {time.perf_counter() - begin:.0f} s")
+    return faults
+
+
+def play(names: list[str], numbers: range, first: int) -> tuple[int, Counter[str]]:
+    """The runs with these numbers: the number of faults, and the seconds that each command took."""
+    faults = 0
     took: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
-        fields = {name: bench.fields(name) for name in names}
-        for at in range(runs):
-            name = names[at % len(names)]
-            started = time.perf_counter()
-            done = bench.run(name, first + at // len(names), fields[name])
+        fields = {name: bench.fields(name) for name in {names[number % len(names)] for number in numbers}}
+        for number in numbers:
+            name = names[number % len(names)]
+            started = time.perf_counter()  # no clock that leaps
+            run = bench.run(name, first + number // len(names), fields[name])
             took[name] += time.perf_counter() - started  # type: ignore[assignment]
-            count += 1
-            if done.fault:
+            if run.fault:
                 faults += 1
-                print(f"--- {done.fault}", flush=True)
-            if at % 500 == 499:
-                print(f"{count} runs, {faults} faults, {time.perf_counter() - begin:.0f} s", flush=True)
+                print(f"--- {run.fault}", flush=True)
         bench.close()
-    print("slowest: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.most_common(8)))
-    print(f"{count} runs of {len(names)} commands, {faults} faults, {time.perf_counter() - begin:.0f} s")
-    return faults
+    return faults, took
 
 
 if __name__ == "__main__":
     wanted = sys.argv[1:] or list(COMMANDS)
-    total = int(os.environ.get("MUTATIONS", "20000"))
-    sys.exit(1 if loop(wanted, total, int(os.environ.get("MUTATION_SEED", "0"))) else 0)
+    total = int(os.environ.get("MUTATIONS", 1000 * len(wanted)))
+    at_once = int(os.environ.get("MUTATION_WORKERS", 2 * (os.cpu_count() or 1)))
+    sys.exit(1 if loop(wanted, total, int(os.environ.get("MUTATION_SEED", "0")), at_once) else 0)
