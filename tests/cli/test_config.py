@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from kcli.cli.connection import Connection
-from kcli.cli.documents.yaml_reader import load
 from kcli.cli.main import main
 from kcli.config.profiles import chosen
 from kcli.errors import UsageError
@@ -465,53 +464,6 @@ def test_what_cannot_be_imported_is_told(
 ) -> None:
     assert main(["config", "import", *words]) == 2
     assert says in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a: 1\nb:\n  - x\n  - y: 2\n    z: [p, 'q, r']\nc: {}\n",
-         {"a": "1", "b": ["x", {"y": "2", "z": ["p", "q, r"]}], "c": {}}),
-        ("---\n- a\n-\n  b: ~\n", ["a", {"b": None}]),
-        ("k: |\n  one\n   two\n\n  three\nl: >-\n  a\n  b\n", {"k": "one\n two\n\nthree\n", "l": "a b"}),
-        ('"q: x": "a\\tb\\u00e9" # c\n\'it\'\'s\': yes#no\n', {"q: x": "a\tbé", "it's": "yes#no"}),
-        ("", None),
-        ("http://x:1", "http://x:1"),
-        ("a:\n- 1\n- 2\nb: true", {"a": ["1", "2"], "b": True}),
-        ("a: {b: 1, 'c d': [x, {e: }]} # f\ng: []", {"a": {"b": "1", "c d": ["x", {"e": None}]}, "g": []}),
-        ('{\n "a": [\n  1, # one\n  true\n ],\n "b": "x # \\" y",\n "u": http://x:1\n}\n',
-         {"a": ["1", True], "b": 'x # " y', "u": "http://x:1"}),
-        ('{"a": "\\ud83d\\ude00"}', {"a": "\U0001f600"}),
-    ],
-)  # fmt: skip
-def test_as_much_YAML_as_is_needed(text: str, expected: object) -> None:
-    assert load(text, "f") == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("a: &x 1", "f:1: anchors"),
-        ("a: 1\na: 2", "f:2: a stands here twice"),
-        ("a: 1\n   b: 2", "f:2: "),
-        ("a:\n\tb: 1", "f:2: YAML is indented with spaces"),
-        ("a: {b: 1", "f:1: a bracket that opens here is never closed"),
-        ("a: [1, 2\nb: 3", "f:2: expected , or ]"),
-        ("a: {b}", "f:1: expected KEY: VALUE"),
-        ("a:\n  - {b: 1,\n     b: 2}", "f:3: b stands here twice"),
-        ("a: [1] 2", "f:1: '2' stands behind the bracket"),
-        ('a: "\\ud83d"', "f:1: half of a surrogate pair"),
-        ("a: ['x, y]", "f:1: a quotation mark"),
-        ("a: " + "[" * 100, "f:1: this is nested too deeply"),
-        ("a: 1\nnonsense", "f:2: expected KEY: VALUE"),
-        ("a: 1\n---\nb: 2", "f:2: "),
-        ("- " * 100 + "a: 1", "f:1: "),
-    ],
-)
-def test_YAML_beyond_that_is_refused_with_its_line(text: str, says: str) -> None:
-    with pytest.raises(UsageError) as told:
-        load(text, "f")
-    assert str(told.value).startswith(says)
 
 
 # -- no secret anywhere ------------------------------------------------------------------------------------------------

@@ -234,7 +234,7 @@ def test_files_and_folders_are_one_declaration(tmp_path: Path) -> None:
         (None, "No such file"),
         (b"", "nothing is declared there"),
         (b"topics:\n  \xff: {}", ":2: this is not UTF-8 text"),
-        (b"topics: {a: {}", ":1: a bracket that opens here is never closed"),
+        (b"topics: {a: {}", ":1: this bracket is never closed"),
     ],
 )
 def test_a_file_that_is_none_is_told(content: bytes | None, says: str, tmp_path: Path) -> None:

@@ -45,8 +45,6 @@ def _files(word: str) -> Iterator[str]:
 
 
 def _document(path: str) -> Any:
-    from kcli.cli.documents import toml_reader, yaml_reader
-
     try:
         if path == "-":
             data = sys.stdin.buffer.read(LARGEST + 1)
@@ -62,4 +60,8 @@ def _document(path: str) -> Any:
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
         raise UsageError(f"{path}:{line}: this is not UTF-8 text") from None
-    return (toml_reader if path.endswith(".toml") else yaml_reader).load(text, "stdin" if path == "-" else path)
+    if path.endswith(".toml"):
+        from kcli.cli.documents.toml_reader import load
+    else:
+        from kcli.cli.documents.yaml_reader import load
+    return load(text, "stdin" if path == "-" else path)

@@ -1,10 +1,10 @@
-"""TOML as the maps of yaml_reader.py, which know in which line each of their keys stands: tomllib does not tell."""
+"""TOML as maps that know the line of each key, which tomllib does not tell."""
 
 from __future__ import annotations
 
 import re
 
-from kcli.cli.documents.yaml_reader import Map
+from kcli.cli.documents.lined import Map
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False

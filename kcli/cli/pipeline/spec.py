@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import re
 
-from kcli.cli.documents.yaml_reader import Map, load
+from kcli.cli.documents.lined import Map
+from kcli.cli.documents.yaml_reader import load
 from kcli.cli.pipeline.spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
 from kcli.errors import UsageError
 from kcli.nearest import did_you_mean
