@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from kcli.acls import Acl, AclFilter, concerns, covers, decide, principal, sentence
 from kcli.admin.who_can import verdict, verdicts
 from kcli.errors import UsageError
-from kcli.sandbox.acls import Acls, Authorizer
+from kcli.sandbox.access.acls import Acls, Authorizer
 from tests.effort import tries
 
 NAMES = ("orders", "ord", "o", "orders-2", "other")

@@ -23,7 +23,7 @@ from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages import api_name
 from kcli.sandbox import Sandbox
-from kcli.sandbox.orders import FOREVER
+from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
 SECONDS = 1.5

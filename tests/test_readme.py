@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
+from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
-from kcli.sandbox.tls import make_certificates
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]

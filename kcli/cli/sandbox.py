@@ -133,7 +133,7 @@ def _security(
     """What `Sandbox` is told of TLS and SASL. Raises UsageError."""
     found: dict[str, Any] = {}
     if tls is not None:
-        from kcli.sandbox.tls import find_or_make
+        from kcli.sandbox.access.tls import find_or_make
 
         made = find_or_make(tls)
         found["tls"] = made.replace(client_ca=str(client_ca)) if client_ca is not None else made

@@ -3,7 +3,7 @@
 `sandbox.bootstrap` is where clients connect, `sandbox.faults` what may go wrong; topics are made on demand. A test that
 wants more brokers or a directory uses `kcli.sandbox.Sandbox` or `kcli.sandbox.thread.SandboxThread` itself.
 
-A test in which kcli's own client broke the rules of the protocol fails (see checks.py), unless it is marked
+A test in which kcli's own client broke the rules of the protocol fails (see wire/client_rules.py), unless it is marked
 `@pytest.mark.violates`: then the test looks at `sandbox.violations` itself. Other clients are not judged.
 """
 

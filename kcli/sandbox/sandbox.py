@@ -14,17 +14,17 @@ from binascii import b2a_base64, crc32
 
 from kcli import codes
 from kcli.errors import BrokerError, UsageError
-from kcli.sandbox.access import Access
-from kcli.sandbox.broker import SandboxBroker
-from kcli.sandbox.broker_configs import BrokerConfigs
-from kcli.sandbox.checks import Checks
-from kcli.sandbox.door import possible
-from kcli.sandbox.faults import Faults
-from kcli.sandbox.features import Features
-from kcli.sandbox.named_configs import NamedConfigs
-from kcli.sandbox.quorum import Quorum
-from kcli.sandbox.segment import MemoryStore
-from kcli.sandbox.topics import Topics
+from kcli.sandbox.access.access import Access
+from kcli.sandbox.cluster.broker_configs import BrokerConfigs
+from kcli.sandbox.cluster.features import Features
+from kcli.sandbox.cluster.named_configs import NamedConfigs
+from kcli.sandbox.cluster.quorum import Quorum
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.log.segment import MemoryStore
+from kcli.sandbox.wire.broker import SandboxBroker
+from kcli.sandbox.wire.client_rules import Checks
+from kcli.sandbox.wire.listener import possible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from ssl import SSLContext
     from typing import Any, Self
 
-    from kcli.sandbox.control import Control
-    from kcli.sandbox.entrance import Users
-    from kcli.sandbox.groups import Groups
-    from kcli.sandbox.moves import Moves
-    from kcli.sandbox.quotas import Quotas
-    from kcli.sandbox.recovery import DataDirectory, State
-    from kcli.sandbox.segment import Store
-    from kcli.sandbox.tls import ServerTls
-    from kcli.sandbox.topics import Partition, Topic
-    from kcli.sandbox.transactions import Transactions
+    from kcli.sandbox.access.sasl import Users
+    from kcli.sandbox.access.tls import ServerTls
+    from kcli.sandbox.cluster.moves import Moves
+    from kcli.sandbox.cluster.quotas import Quotas
+    from kcli.sandbox.cluster.topics import Partition, Topic
+    from kcli.sandbox.faults.control import Control
+    from kcli.sandbox.groups.groups import Groups
+    from kcli.sandbox.log.recovery import DataDirectory, State
+    from kcli.sandbox.log.segment import Store
+    from kcli.sandbox.transactions.transactions import Transactions
 
 FIRST_NODE = 1
 TOLD_AGAIN = 60.0  # seconds
@@ -58,13 +58,14 @@ class Sandbox:
     unknown ones are made on demand with `auto_create`, with `partitions` partitions. `anywhere` allows a host that is
     not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds. `features` are finalized levels, as in
     {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time. With `tls` it speaks TLS only
-    (`kcli.sandbox.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who authenticated by
-    one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds (KIP-368). With
-    `super_users`, principals such as User:admin, ACLs bind everybody else, who may what no ACL is about only with
-    `everyone` (allow.everyone.if.no.acl.found); without, ACLs are kept and told, and bind nobody. With `control`
-    who may read its configs may order faults from outside (`kcli.sandbox.control`). Every broker has so many `disks`;
-    brokers are in `racks` in turn. All brokers together have at most so many `connections` (None: what the process may
-    have open); `tell` is given sentences about what others do to the sandbox, each kind at most once a minute.
+    (`kcli.sandbox.access.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who
+    authenticated by one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds
+    (KIP-368). With `super_users`, principals such as User:admin, ACLs bind everybody else, who may what no ACL is
+    about only with `everyone` (allow.everyone.if.no.acl.found); without, ACLs are kept and told, and bind nobody. With
+    `control` who may read its configs may order faults from outside (`kcli.sandbox.faults.control`). Every broker has
+    so many `disks`; brokers are in `racks` in turn. All brokers together have at most so many `connections` (None:
+    what the process may have open); `tell` is given sentences about what others do to the sandbox, each kind at most
+    once a minute.
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
@@ -131,7 +132,7 @@ class Sandbox:
         self.cluster_id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
         self.control: Control | None = None
         if control:
-            from kcli.sandbox.control import Control
+            from kcli.sandbox.faults.control import Control
 
             self.control = Control(self)
         self._wanted = dict(topics or {})
@@ -170,11 +171,11 @@ class Sandbox:
         lifetime: float | None,
     ) -> None:
         if tls is not None:
-            from kcli.sandbox.tls import server_context
+            from kcli.sandbox.access.tls import server_context
 
             self.tls = server_context(tls)
         if users is not None:
-            from kcli.sandbox.entrance import ALL, Users
+            from kcli.sandbox.access.sasl import ALL, Users
 
             self.users = Users(users, ALL if mechanisms is None else mechanisms, lifetime, self.access)
 
@@ -182,7 +183,7 @@ class Sandbox:
     def groups(self) -> Groups:
         """The group coordinator, imported when the first group comes."""
         if self._groups is None:
-            from kcli.sandbox.groups import Groups
+            from kcli.sandbox.groups.groups import Groups
 
             self._groups = Groups(self)
         return self._groups
@@ -191,7 +192,7 @@ class Sandbox:
     def transactions(self) -> Transactions:
         """The transaction coordinator, imported when the first transactional id comes."""
         if self._transactions is None:
-            from kcli.sandbox.transactions import Transactions
+            from kcli.sandbox.transactions.transactions import Transactions
 
             self._transactions = Transactions(self)
         return self._transactions
@@ -200,7 +201,7 @@ class Sandbox:
     def moves(self) -> Moves:
         """The moves of replicas, imported when the first is asked for."""
         if self._moves is None:
-            from kcli.sandbox.moves import Moves
+            from kcli.sandbox.cluster.moves import Moves
 
             self._moves = Moves(self)
         return self._moves
@@ -214,7 +215,7 @@ class Sandbox:
     def quotas(self) -> Quotas:
         """The client quotas, imported when the first is asked for."""
         if self._quotas is None:
-            from kcli.sandbox.quotas import Quotas
+            from kcli.sandbox.cluster.quotas import Quotas
 
             self._quotas = Quotas(self.note)
         return self._quotas
@@ -225,7 +226,7 @@ class Sandbox:
         """Recover what was on disk, then listen."""
         try:
             if self._folder is not None:
-                from kcli.sandbox.recovery import DataDirectory
+                from kcli.sandbox.log.recovery import DataDirectory
 
                 self._directory = DataDirectory(self._folder)
                 self._recover(self._directory.recover())
@@ -292,7 +293,7 @@ class Sandbox:
 
     @property
     def violations(self) -> list[str]:
-        """What kcli did here that a good client never does; see checks.py."""
+        """What kcli did here that a good client never does; see wire/client_rules.py."""
         return self.checks.violations
 
     @property

@@ -32,7 +32,7 @@ class SandboxThread:
 
     @property
     def violations(self) -> list[str]:
-        """What kcli did here that a good client never does; see checks.py."""
+        """What kcli did here that a good client never does; see wire/client_rules.py."""
         return list(self._sandbox.violations)
 
     def call(self, function: Callable[[Sandbox], Any]) -> Any:

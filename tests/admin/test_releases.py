@@ -8,7 +8,7 @@ import pytest
 
 from kcli.admin.releases import oldest, release_of
 from kcli.cli.main import main
-from kcli.sandbox.features import SUPPORTED
+from kcli.sandbox.cluster.features import SUPPORTED
 from kcli.sandbox.thread import SandboxThread
 
 NEW = {1: (4, 18), 3: (0, 13)}

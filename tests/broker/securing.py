@@ -11,8 +11,8 @@ from kcli.broker.access import Access
 from kcli.broker.broker import NetworkBroker
 from kcli.model import Address
 from kcli.proto.messages.metadata import MetadataRequest
+from kcli.sandbox.access.tls import ServerTls
 from kcli.sandbox.sandbox import Sandbox
-from kcli.sandbox.tls import ServerTls
 from kcli.secret import Secret
 from kcli.security import Sasl, Security, Tls
 from tests.certificates import Issued

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
-from kcli.sandbox.tls import make_certificates
 from tests.cli.conftest import Shell
 
 

@@ -19,8 +19,8 @@ from kcli.proto.messages.describe_cluster import DescribeClusterResponse
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
 from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
+from kcli.sandbox.access.tls import ServerTls, make_certificates
 from kcli.sandbox.thread import SandboxThread
-from kcli.sandbox.tls import ServerTls, make_certificates
 from tests.certificates import Authority
 from tests.cli.conftest import Shell
 from tests.cli.test_wrong_peers import hang_up, keep_silent, peer, speak_http

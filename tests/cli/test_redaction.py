@@ -16,8 +16,8 @@ import pytest
 from kcli.cli.main import main
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
 from kcli.proto.session import Received, ServerSession
+from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
-from kcli.sandbox.tls import make_certificates
 from tests.cli.conftest import inside
 from tests.programs import Result, kcli
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.cli.main import main
-from kcli.sandbox.delegation_tokens import new_id
+from kcli.sandbox.access.delegation_tokens import new_id
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.test_users import login
 
@@ -149,5 +149,5 @@ def test_a_listener_without_sasl_gives_no_tokens(
 def test_no_token_of_a_sandbox_is_called_like_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor one of Kafka's: Uuid.randomUuid tries again."""
     dice = iter([b"\xfb" * 16, b"\xf8" * 16, b"\0" * 16])
-    monkeypatch.setattr("kcli.sandbox.delegation_tokens.urandom", lambda size: next(dice))
+    monkeypatch.setattr("kcli.sandbox.access.delegation_tokens.urandom", lambda size: next(dice))
     assert new_id() == "AAAAAAAAAAAAAAAAAAAAAA"

@@ -13,8 +13,8 @@ from aiokafka.helpers import create_ssl_context
 from confluent_kafka import Producer
 from kafka import KafkaConsumer
 
+from kcli.sandbox.access.tls import make_certificates
 from kcli.sandbox.thread import SandboxThread
-from kcli.sandbox.tls import make_certificates
 
 USERS = {"alice": "correct horse"}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

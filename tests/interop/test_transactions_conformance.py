@@ -20,7 +20,7 @@ from kcli.sandbox import Sandbox
 from tests.kafka.artifacts import missing
 from tests.kafka.cluster import Kafka
 from tests.sandbox.client import Peer, batch
-from tests.sandbox.test_recovery import _At
+from tests.sandbox.log.test_recovery import _At
 from tests.sandbox.transacting import V1, V2, Producer, end_of, headers, position_of
 
 pytestmark = [pytest.mark.kafka, pytest.mark.skipif(missing() is not None, reason=str(missing()))]

@@ -15,7 +15,7 @@ from kcli.proto.messages.produce import (
 )
 from kcli.proto.session import ClientSession
 from kcli.sandbox import Sandbox
-from kcli.sandbox.batches import LAYOUT, checksum
+from kcli.sandbox.log.batches import LAYOUT, checksum
 
 
 def batch(

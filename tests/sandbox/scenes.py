@@ -24,7 +24,7 @@ from kcli.proto.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from kcli.sandbox.batches import LAYOUT, checksum
+from kcli.sandbox.log.batches import LAYOUT, checksum
 
 from .client import Peer
 

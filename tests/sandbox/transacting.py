@@ -18,7 +18,7 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from kcli.sandbox.batches import CONTROL, TRANSACTIONAL, Header
+from kcli.sandbox.log.batches import CONTROL, TRANSACTIONAL, Header
 
 from .client import Peer, batch
 

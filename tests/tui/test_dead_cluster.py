@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.lag.watch import Look
-from kcli.sandbox.orders import FOREVER
+from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession

@@ -13,7 +13,7 @@ import pytest
 
 from kcli.errors import KcliError
 from kcli.lag.watch import Look, Watch
-from kcli.sandbox.orders import FOREVER
+from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.backstage import Backstage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.cli.admin import answer, say
 from kcli.cli.connection import Connection
 from kcli.errors import UsageError
-from kcli.sandbox.telling import find, tell
+from kcli.sandbox.faults.control_client import find, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

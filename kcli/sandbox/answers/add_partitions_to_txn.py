@@ -20,7 +20,7 @@ from kcli.sandbox.answers.fencing import told
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
     Codes = dict[tuple[str, int], ErrorCode]
 

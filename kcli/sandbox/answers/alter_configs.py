@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from kcli.proto.messages.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
 from kcli.sandbox.answers.altering import alter, named_twice
-from kcli.sandbox.configs import SET
+from kcli.sandbox.cluster.configs import SET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: AlterConfigsRequest) -> AlterConfigsResponse:

@@ -14,7 +14,7 @@ from kcli.proto.messages.alter_partition_reassignments import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 KEY = 45
 

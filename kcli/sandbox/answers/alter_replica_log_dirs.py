@@ -13,7 +13,7 @@ from kcli.proto.messages.alter_replica_log_dirs import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: AlterReplicaLogDirsRequest) -> AlterReplicaLogDirsResponse:

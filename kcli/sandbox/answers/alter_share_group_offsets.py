@@ -14,8 +14,8 @@ from kcli.sandbox.answers.sharing import switched_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.share_group import ShareGroup
+    from kcli.sandbox.groups.share_group import ShareGroup
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:

@@ -13,7 +13,7 @@ from kcli.sandbox.answers.describe_user_scram_credentials import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 NAMES = {number: name for name, number in NUMBERS.items()}
 FEWEST, MOST = 4096, 16384

@@ -5,17 +5,17 @@ from __future__ import annotations
 from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
-from kcli.sandbox.configs import BROKER, DELETE, TOPIC, altered
-from kcli.sandbox.group_configs import GROUP
-from kcli.sandbox.named_configs import CLIENT_METRICS, LOGGER
-from kcli.sandbox.rights import CONFIGURED
+from kcli.sandbox.access.rights import CONFIGURED
+from kcli.sandbox.cluster.configs import BROKER, DELETE, TOPIC, altered
+from kcli.sandbox.cluster.group_configs import GROUP
+from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, LOGGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.topics import Topic
+    from kcli.sandbox.cluster.topics import Topic
+    from kcli.sandbox.wire.broker import Call
 
     Operation = tuple[str, int, str | None]
 

@@ -10,11 +10,11 @@ from kcli.proto.messages.api_versions import (
     SupportedFeatureKey,
 )
 from kcli.sandbox.answers import versions_answered
-from kcli.sandbox.features import SUPPORTED
+from kcli.sandbox.cluster.features import SUPPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:

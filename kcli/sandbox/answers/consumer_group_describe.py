@@ -12,13 +12,13 @@ from kcli.proto.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
-from kcli.sandbox.authorized import operations
+from kcli.sandbox.access.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:

@@ -12,11 +12,11 @@ from kcli.proto.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from kcli.sandbox.consumer_group import HEARTBEAT, JOIN, check
+from kcli.sandbox.groups.consumer_group import HEARTBEAT, JOIN, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:

@@ -8,7 +8,7 @@ from kcli.proto.messages.create_delegation_token import CreateDelegationTokenReq
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse:

@@ -15,13 +15,13 @@ from kcli.proto.messages.create_topics import (
     CreateTopicsResponse,
 )
 from kcli.proto.schema import NO_ID
-from kcli.sandbox.call import in_turns
-from kcli.sandbox.configs import TOPIC_CONFIGS
+from kcli.sandbox.cluster.configs import TOPIC_CONFIGS
+from kcli.sandbox.wire.request_context import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.topics import Topic
+    from kcli.sandbox.cluster.topics import Topic
+    from kcli.sandbox.wire.broker import Call
 
 DYNAMIC_TOPIC, DEFAULT = 1, 5
 MOST_IN_A_REQUEST = 10_000  # partitions, as in Kafka

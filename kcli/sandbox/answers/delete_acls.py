@@ -15,7 +15,7 @@ from kcli.sandbox.answers.describe_acls import wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: DeleteAclsRequest) -> DeleteAclsResponse:

@@ -13,11 +13,11 @@ from kcli.proto.messages.delete_topics import (
     DeleteTopicState,
 )
 from kcli.proto.schema import NO_ID
-from kcli.sandbox.call import in_turns
+from kcli.sandbox.wire.request_context import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse:

@@ -10,12 +10,12 @@ from kcli.proto.messages.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kcli.sandbox.acls import unknown
+from kcli.sandbox.access.acls import unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.proto.messages.delete_acls import DeleteAclsFilter
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: DescribeAclsRequest) -> DescribeAclsResponse:

@@ -8,11 +8,11 @@ from kcli.proto.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from kcli.sandbox.authorized import operations
+from kcli.sandbox.access.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 BROKERS = 1
 

@@ -11,12 +11,12 @@ from kcli.proto.messages.describe_groups import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from kcli.sandbox.authorized import UNTOLD, operations
-from kcli.sandbox.roster import STABLE
+from kcli.sandbox.access.authorized import UNTOLD, operations
+from kcli.sandbox.groups.roster import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: DescribeGroupsRequest) -> DescribeGroupsResponse:

@@ -15,8 +15,8 @@ from kcli.proto.messages.describe_log_dirs import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.topics import Partition
+    from kcli.sandbox.cluster.topics import Partition
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:

@@ -12,11 +12,11 @@ from kcli.proto.messages.describe_producers import (
     TopicResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
-from kcli.sandbox.markers import COORDINATOR_EPOCH
+from kcli.sandbox.transactions.markers import COORDINATOR_EPOCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: DescribeProducersRequest) -> DescribeProducersResponse:

@@ -13,11 +13,11 @@ from kcli.proto.messages.describe_quorum import (
     Node,
     ReplicaState,
 )
-from kcli.sandbox.quorum import EPOCH, LISTENER
+from kcli.sandbox.cluster.quorum import EPOCH, LISTENER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 TOPIC = "__cluster_metadata"
 

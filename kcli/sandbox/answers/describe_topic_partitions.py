@@ -14,7 +14,7 @@ from kcli.sandbox.answers.metadata import partitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 MOST_ROWS = 2000
 

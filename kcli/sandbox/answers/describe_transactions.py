@@ -16,8 +16,8 @@ from kcli.proto.messages.describe_transactions import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.transaction import Transaction
+    from kcli.sandbox.transactions.transaction import Transaction
+    from kcli.sandbox.wire.broker import Call
 
 OFFSETS_TOPIC, OFFSETS_PARTITIONS = "__consumer_offsets", 50
 

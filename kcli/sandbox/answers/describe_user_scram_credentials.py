@@ -12,7 +12,7 @@ from kcli.proto.messages.describe_user_scram_credentials import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 NUMBERS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 

@@ -10,12 +10,12 @@ from kcli.proto.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from kcli.sandbox.moves import elect
+from kcli.sandbox.cluster.moves import elect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.topics import Partition
+    from kcli.sandbox.cluster.topics import Partition
+    from kcli.sandbox.wire.broker import Call
 
 KEY = 43
 UNCLEAN = 1

@@ -20,15 +20,15 @@ from kcli.proto.messages.fetch import (
     PartitionData,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
-from kcli.sandbox.batches import corrupted
-from kcli.sandbox.fetch_sessions import opened
+from kcli.sandbox.log.batches import corrupted
+from kcli.sandbox.wire.fetch_sessions import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.fetch_sessions import Key
-    from kcli.sandbox.log import Log
-    from kcli.sandbox.topics import Partition
+    from kcli.sandbox.cluster.topics import Partition
+    from kcli.sandbox.log.log import Log
+    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.fetch_sessions import Key
 
 COMMITTED = 1  # isolation level
 

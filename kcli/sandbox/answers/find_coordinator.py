@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from kcli.sandbox.rights import REFUSALS
+from kcli.sandbox.access.rights import REFUSALS
 from kcli.sandbox.sandbox import GROUP, TRANSACTION
 
 SHARE = 2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: FindCoordinatorRequest) -> FindCoordinatorResponse:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from kcli.sandbox.roster import PREPARING
+from kcli.sandbox.groups.roster import PREPARING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: HeartbeatRequest) -> HeartbeatResponse:

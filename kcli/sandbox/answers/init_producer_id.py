@@ -11,7 +11,7 @@ from kcli.sandbox.answers.fencing import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: InitProducerIdRequest) -> InitProducerIdResponse:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from kcli.sandbox.groups import LONGEST_SESSION_MS
-from kcli.sandbox.roster import refusal
+from kcli.sandbox.groups.groups import LONGEST_SESSION_MS
+from kcli.sandbox.groups.roster import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: JoinGroupRequest) -> JoinGroupResponse:

@@ -7,8 +7,8 @@ from kcli.proto.messages.leave_group import LeaveGroupRequest, LeaveGroupRespons
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.group import ClassicGroup
+    from kcli.sandbox.groups.classic_group import ClassicGroup
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: LeaveGroupRequest) -> LeaveGroupResponse:

@@ -8,13 +8,13 @@ from kcli.proto.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from kcli.sandbox.configs import BROKER, TOPIC
-from kcli.sandbox.group_configs import GROUP
-from kcli.sandbox.named_configs import CLIENT_METRICS, LOGGER
+from kcli.sandbox.cluster.configs import BROKER, TOPIC
+from kcli.sandbox.cluster.group_configs import GROUP
+from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, LOGGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 KINDS = (TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP)
 

@@ -12,11 +12,11 @@ from kcli.proto.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
-from kcli.sandbox.times import offset_at
+from kcli.sandbox.log.times import offset_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 COMMITTED = 1  # isolation level
 

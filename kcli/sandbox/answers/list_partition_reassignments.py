@@ -11,7 +11,7 @@ from kcli.proto.messages.list_partition_reassignments import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse:

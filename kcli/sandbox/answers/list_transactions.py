@@ -10,12 +10,12 @@ from kcli.proto.messages.list_transactions import (
     ListTransactionsResponse,
     TransactionState,
 )
-from kcli.sandbox.re2 import Invalid, pattern_of
-from kcli.sandbox.transaction import KNOWN_TO_KAFKA
+from kcli.sandbox.groups.re2 import Invalid, pattern_of
+from kcli.sandbox.transactions.transaction import KNOWN_TO_KAFKA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:

@@ -15,13 +15,13 @@ from kcli.proto.messages.metadata import (
     MetadataResponseTopic,
 )
 from kcli.proto.schema import NO_ID
-from kcli.sandbox.authorized import operations
-from kcli.sandbox.call import in_turns
+from kcli.sandbox.access.authorized import operations
+from kcli.sandbox.wire.request_context import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.topics import Topic
+    from kcli.sandbox.cluster.topics import Topic
+    from kcli.sandbox.wire.broker import Call
 
 MOST_MADE = 10_000  # who asks for more topics at once is told of those there are
 

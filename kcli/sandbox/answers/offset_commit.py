@@ -12,11 +12,11 @@ from kcli.proto.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.partitions import name_of
-from kcli.sandbox.groups import Committed
+from kcli.sandbox.groups.groups import Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: OffsetCommitRequest) -> OffsetCommitResponse:

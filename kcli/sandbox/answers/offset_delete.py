@@ -13,8 +13,8 @@ from kcli.proto.messages.offset_delete import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.groups import AnyGroup
+    from kcli.sandbox.groups.groups import AnyGroup
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteResponse:

@@ -19,11 +19,11 @@ from kcli.proto.messages.offset_fetch import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.answers.partitions import name_of
-from kcli.sandbox.groups import NOTHING, Committed
+from kcli.sandbox.groups.groups import NOTHING, Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:

@@ -14,7 +14,7 @@ from kcli.sandbox.answers.partitions import led_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:

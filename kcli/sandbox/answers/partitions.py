@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.sandbox.broker import Call, SandboxBroker
-    from kcli.sandbox.topics import Partition
+    from kcli.sandbox.cluster.topics import Partition
+    from kcli.sandbox.wire.broker import Call, SandboxBroker
 
 FETCH, DESCRIBE_PRODUCERS = 1, 61
 

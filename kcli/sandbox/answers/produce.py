@@ -20,13 +20,13 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
-from kcli.sandbox.batches import TRANSACTIONAL, accept, keyless
-from kcli.sandbox.broker import CloseConnection
+from kcli.sandbox.log.batches import TRANSACTIONAL, accept, keyless
+from kcli.sandbox.wire.broker import CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.topics import Partition
+    from kcli.sandbox.cluster.topics import Partition
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ProduceRequest) -> ProduceResponse | None:
@@ -78,7 +78,7 @@ def _append(
         if rejected:
             return _without_keys(partition, rejected)
     if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
-        from kcli.sandbox.verification import verify
+        from kcli.sandbox.transactions.verification import verify
 
         verify(call, transactional_id, header, partition)
     stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None

@@ -8,7 +8,7 @@ from kcli.sandbox.answers.create_delegation_token import check_token_requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: RenewDelegationTokenRequest) -> RenewDelegationTokenResponse:

@@ -7,7 +7,7 @@ from kcli.proto.messages.sasl_authenticate import SaslAuthenticateRequest, SaslA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:

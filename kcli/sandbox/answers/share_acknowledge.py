@@ -15,7 +15,7 @@ from kcli.sandbox.answers.sharing import acknowledge, switched_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 SHARE_ACKNOWLEDGE = 79
 

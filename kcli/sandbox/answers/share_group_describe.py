@@ -11,14 +11,14 @@ from kcli.proto.messages.share_group_describe import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
+from kcli.sandbox.access.authorized import operations
 from kcli.sandbox.answers.sharing import by_topic, existing
-from kcli.sandbox.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:

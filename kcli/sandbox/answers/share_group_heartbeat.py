@@ -10,12 +10,12 @@ from kcli.proto.messages.share_group_heartbeat import (
     TopicPartitions,
 )
 from kcli.sandbox.answers.sharing import by_topic, switched_on
-from kcli.sandbox.consumer_group import HEARTBEAT
+from kcli.sandbox.groups.consumer_group import HEARTBEAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.share_group import ShareMember
+    from kcli.sandbox.groups.share_group import ShareMember
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
     from kcli.proto.messages.share_fetch import AcknowledgementBatch
-    from kcli.sandbox.broker import Call
-    from kcli.sandbox.share_group import ShareGroup
-    from kcli.sandbox.share_partition import SharePartition
+    from kcli.sandbox.groups.share_group import ShareGroup
+    from kcli.sandbox.groups.share_partition import SharePartition
+    from kcli.sandbox.wire.broker import Call
 
 RENEW = 4
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from kcli.sandbox.roster import STABLE
+from kcli.sandbox.groups.roster import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: SyncGroupRequest) -> SyncGroupResponse:

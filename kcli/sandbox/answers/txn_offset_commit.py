@@ -13,12 +13,12 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.fencing import told
-from kcli.sandbox.groups import Committed
+from kcli.sandbox.groups.groups import Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
 

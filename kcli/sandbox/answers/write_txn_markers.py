@@ -15,11 +15,11 @@ from kcli.proto.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from kcli.sandbox.answers.partitions import led_here
-from kcli.sandbox.markers import COORDINATOR_EPOCH, end_in
+from kcli.sandbox.transactions.markers import COORDINATOR_EPOCH, end_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.broker import Call
+    from kcli.sandbox.wire.broker import Call
 
 
 async def answer(call: Call, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import TabbedContent, TabPane
 
 from kcli.errors import KcliError
-from kcli.sandbox.telling import NotASandbox, find, tell
+from kcli.sandbox.faults.control_client import NotASandbox, find, tell
 from kcli.tui.screens.page import Page
 from kcli.tui.text import named, printable
 from kcli.tui.widgets.columns import Cell, Column

@@ -1,0 +1,1 @@
+"""Who may connect and do what: TLS, SASL, ACLs, users, delegation tokens."""

@@ -1,0 +1,67 @@
+"""Who may come in and do what: ACLs, SCRAM users, delegation tokens; each imported when the first is asked for."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from kcli.sandbox.access.acls import Acls, Authorizer
+    from kcli.sandbox.access.delegation_tokens import DelegationTokens
+    from kcli.sandbox.access.scram_users import ScramUsers
+    from kcli.sandbox.log.recovery import State
+
+    Note = Callable[[str, dict[str, Any]], None]
+
+
+class Access:
+    """`note` writes a change down; `passwords` are those that SCRAM users begin with; `authorizer` is there where ACLs
+    bind."""
+
+    def __init__(
+        self, note: Note, passwords: Mapping[str, str], super_users: Sequence[str] | None, everyone: bool
+    ) -> None:  # fmt: skip
+        self._note = note
+        self._passwords = dict(passwords)
+        self._acls: Acls | None = None
+        self._scram: ScramUsers | None = None
+        self._tokens: DelegationTokens | None = None
+        self.authorizer: Authorizer | None = None
+        if super_users is not None:
+            from kcli.sandbox.access.acls import Authorizer
+
+            self.authorizer = Authorizer(self.acls, super_users, everyone)
+
+    @property
+    def acls(self) -> Acls:
+        if self._acls is None:
+            from kcli.sandbox.access.acls import Acls
+
+            self._acls = Acls(self._note)
+        return self._acls
+
+    @property
+    def scram(self) -> ScramUsers:
+        if self._scram is None:
+            from kcli.sandbox.access.scram_users import ScramUsers
+
+            self._scram = ScramUsers(self._passwords, self._note)
+        return self._scram
+
+    @property
+    def tokens(self) -> DelegationTokens:
+        if self._tokens is None:
+            from kcli.sandbox.access.delegation_tokens import DelegationTokens
+
+            self._tokens = DelegationTokens(self._note)
+        return self._tokens
+
+    def restore(self, state: State) -> None:
+        """What the journal brings back."""
+        if state.acls:
+            self.acls.restore(state.acls.values())
+        if state.scram:
+            self.scram.restore(state.scram.values())
+        if state.tokens:
+            self.tokens.restore(state.tokens.values())

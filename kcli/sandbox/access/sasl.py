@@ -1,0 +1,191 @@
+"""Who may come in: SASL on a listener of the sandbox, as Kafka does it. Before it only ApiVersions is answered, and
+after the end of a session only the handshake that begins the next one (KIP-368)."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import time
+from base64 import urlsafe_b64decode
+
+from kcli import codes
+from kcli.errors import AuthError
+from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
+from kcli.proto.messages.sasl_handshake import SaslHandshakeResponse
+from kcli.proto.scram import HASHES, ScramServer
+from kcli.sandbox.wire.request_context import CloseConnection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kcli.proto.scram import Credential
+    from kcli.sandbox.access.access import Access
+
+HANDSHAKE, API_VERSIONS, AUTHENTICATE = 17, 18, 36
+ALL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+WRONG = "Authentication failed: Invalid username or password"
+INVALID_TOKEN = b'{"status":"invalid_token"}'
+
+
+class Users:
+    """Names and passwords, and the mechanisms offered. SCRAM takes the credentials and the delegation tokens of
+    `access`, which requests may change. OAUTHBEARER takes unsecured tokens (alg none) of these names, as Kafka's own
+    validator for trying things out does. `lifetime` is of a session, in seconds (None: no end)."""
+
+    def __init__(
+        self, passwords: Mapping[str, str], mechanisms: Sequence[str], lifetime: float | None, access: Access
+    ) -> None:
+        unknown = [one for one in mechanisms if one not in ALL]
+        if unknown or not mechanisms:
+            raise ValueError(f"the sandbox offers {', '.join(ALL)}, not {', '.join(unknown) or 'nothing'}")
+        self.passwords = dict(passwords)
+        self.mechanisms = list(mechanisms)
+        self.lifetime = lifetime
+        self.authenticated = 0  # how often somebody was let in, again included
+        self.refused = 0
+        self._access = access
+
+    def scram(self, mechanism: str) -> ScramServer:
+        """A new exchange."""
+        access = self._access
+
+        def token(name: str) -> tuple[str, Credential] | None:
+            found = access.tokens.credential(mechanism, name)
+            return None if found is None else (found[0].removeprefix("User:"), found[1])
+
+        return ScramServer(mechanism, lambda name: access.scram.find(mechanism, name), token=token)
+
+
+class Entrance:
+    """Of one connection. `bare`: tokens come without a header now (after SaslHandshake 0). `over`: the answer just made
+    is the last one."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self._exchange: Plain | Bearer | ScramServer | None = None
+        self._loop = asyncio.get_running_loop()
+        self._until: float | None = None
+        self.user = ""
+        self.by_token = False  # the user came by a delegation token
+        self.bare = False
+        self.over = False
+
+    def admit(self, api_key: int) -> None:
+        """Raises CloseConnection for a request that has no place here."""
+        if api_key == HANDSHAKE or (api_key == AUTHENTICATE and self._exchange is not None):
+            return
+        if self._exchange is not None or (api_key != API_VERSIONS and not self.user):
+            raise CloseConnection
+        if self._until is not None and self._loop.time() >= self._until:
+            raise CloseConnection
+
+    def handshake(self, mechanism: str, version: int) -> SaslHandshakeResponse:
+        """The mechanism is chosen."""
+        offered = self._users.mechanisms
+        if mechanism not in offered:
+            self.over = True
+            return SaslHandshakeResponse(error_code=codes.UNSUPPORTED_SASL_MECHANISM.number, mechanisms=offered)
+        if mechanism in HASHES:
+            self._exchange = self._users.scram(mechanism)
+        else:
+            self._exchange = Plain(self._users) if mechanism == "PLAIN" else Bearer(self._users)
+        self.bare = version == 0
+        return SaslHandshakeResponse(mechanisms=offered)
+
+    def authenticate(self, message: bytes) -> SaslAuthenticateResponse:
+        """The next message of the exchange."""
+        try:
+            answer = self._step(message)
+        except AuthError as refused:
+            self.over = True
+            self._users.refused += 1
+            return SaslAuthenticateResponse(
+                error_code=codes.SASL_AUTHENTICATION_FAILED.number, error_message=str(refused)
+            )
+        left = 0 if self._exchange is not None or self._until is None else self._until - self._loop.time()
+        return SaslAuthenticateResponse(auth_bytes=answer, session_lifetime_ms=int(left * 1000))
+
+    def token(self, message: bytes) -> bytes:
+        """The same without headers. Raises CloseConnection for a refusal: there is no word for it."""
+        try:
+            answer = self._step(message)
+        except AuthError:
+            self._users.refused += 1
+            raise CloseConnection from None
+        self.bare = self._exchange is not None
+        return len(answer).to_bytes(4, "big") + answer
+
+    def _step(self, message: bytes) -> bytes:
+        if self._exchange is None:
+            raise AuthError("SaslAuthenticate request received before SaslHandshake")
+        answer = self._exchange.step(message)
+        if self._exchange.done:
+            self._enter(self._exchange)
+        return answer
+
+    def _enter(self, exchange: Plain | Bearer | ScramServer) -> None:
+        if self.user and self.user != exchange.user:
+            raise AuthError(f"Cannot change principals during re-authentication from {self.user} to {exchange.user}")
+        self.user, self._exchange = exchange.user, None
+        self.by_token = isinstance(exchange, ScramServer) and exchange.by_token
+        self._users.authenticated += 1
+        ends = [self._users.lifetime, exchange.lifetime if isinstance(exchange, Bearer) else None]
+        known = [one for one in ends if one is not None]
+        self._until = self._loop.time() + min(known) if known else None
+
+
+class Plain:
+    """The server's side of PLAIN."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self.user = ""
+        self.done = False
+
+    def step(self, message: bytes) -> bytes:
+        parts = message.decode("utf-8", "replace").split("\0")
+        if len(parts) != 3:
+            raise AuthError("Invalid SASL/PLAIN response: expected 3 tokens")
+        _, self.user, password = parts
+        known = self._users.passwords.get(self.user)
+        if known is None or not hmac.compare_digest(known.encode(), password.encode()):
+            raise AuthError(WRONG)
+        self.done = True
+        return b""
+
+
+class Bearer:
+    """The server's side of OAUTHBEARER: a refusal is told in JSON first (RFC 7628)."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self._refused = False
+        self.user = ""
+        self.done = False
+        self.lifetime: float | None = None
+
+    def step(self, message: bytes) -> bytes:
+        if self._refused:
+            raise AuthError(INVALID_TOKEN.decode())
+        token = message.partition(b"\x01auth=Bearer ")[2].partition(b"\x01")[0].decode("latin-1")
+        claims = _claims(token)
+        name, ends = claims.get("sub"), claims.get("exp")
+        if name not in self._users.passwords or not isinstance(ends, int | float) or ends <= time.time():
+            self._refused = True
+            return INVALID_TOKEN
+        self.user, self.lifetime, self.done = str(name), ends - time.time(), True
+        return b""
+
+
+def _claims(token: str) -> dict[str, object]:
+    """What an unsecured token says; nothing for any other."""
+    parts = token.split(".")
+    if len(parts) != 3 or parts[2]:
+        return {}
+    try:
+        head, body = (json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4))) for part in parts[:2])
+    except (ValueError, RecursionError):
+        return {}
+    return body if isinstance(head, dict) and head.get("alg") == "none" and isinstance(body, dict) else {}

@@ -1,0 +1,57 @@
+"""What clients sent and got lately, and how long they have to be quiet for it: producer_byte_rate and
+consumer_byte_rate, each broker for itself, by Kafka's window of eleven samples of a second."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.sandbox.cluster.quotas import Entity
+
+SAMPLES = 11  # quota.window.num; the last one is not over yet
+PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"
+
+
+class Rates:
+    """One broker's."""
+
+    def __init__(self) -> None:
+        self._samples: dict[tuple[str, str, str], dict[int, float]] = {}  # by key and whose traffic counts together
+
+    def charge(
+        self, quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str, size: float, now: float
+    ) -> float:
+        """Note so many bytes at `now` (s); how many seconds to be quiet, 0 for none."""
+        found = in_force(quotas, key, user, client)
+        if found is None:
+            return 0.0
+        limit, whose = found
+        samples = self._samples.setdefault((key, *whose), {})
+        samples[int(now)] = samples.get(int(now), 0.0) + size
+        for second in [one for one in samples if one <= int(now) - SAMPLES]:
+            del samples[second]
+        window = SAMPLES - 1 + now - int(now)
+        total = sum(samples.values())
+        return max(total / limit - window, 0.0) if limit > 0 else window
+
+
+def in_force(
+    quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str
+) -> tuple[float, tuple[str, str]] | None:
+    """The limit that holds, and who shares it, by Kafka's order of precedence."""
+    places: list[tuple[Entity, tuple[str, str]]] = [
+        ((("client-id", client), ("user", user)), (user, client)),
+        ((("client-id", None), ("user", user)), (user, client)),
+        ((("user", user),), (user, "")),
+        ((("client-id", client), ("user", None)), (user, client)),
+        ((("client-id", None), ("user", None)), (user, client)),
+        ((("user", None),), (user, "")),
+        ((("client-id", client),), ("", client)),
+        ((("client-id", None),), ("", client)),
+    ]
+    for entity, whose in places:
+        limit = quotas.get(entity, {}).get(key)
+        if limit is not None and (client or entity[0][0] == "user"):
+            return limit, whose
+    return None

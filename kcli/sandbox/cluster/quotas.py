@@ -1,0 +1,121 @@
+"""Its client quotas, by Kafka's rules of what may be limited for whom. Those of bytes are obeyed (quota_rates.py), the
+others are kept and told."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.cluster.quota_rates import Rates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from kcli.sandbox.wire.request_context import Call
+
+    Entity = tuple[tuple[str, str | None], ...]
+    Note = Callable[[str, dict[str, Any]], None]
+
+USER, CLIENT, IP = "user", "client-id", "ip"
+WHOLE = {"producer_byte_rate", "consumer_byte_rate", "connection_creation_rate"}
+CLIENT_KEYS = {"producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate"}
+KEYS = {(CLIENT,): CLIENT_KEYS, (USER,): CLIENT_KEYS, (CLIENT, USER): CLIENT_KEYS, (IP,): {"connection_creation_rate"}}
+EXACT, DEFAULT, ANY = 0, 1, 2
+
+
+class Quotas:
+    """What is set, by entity: (kind, name) pairs by kind, None for the default of a kind. `note` writes a change
+    down."""
+
+    def __init__(self, note: Note) -> None:
+        self.by_entity: dict[Entity, dict[str, float]] = {}
+        self._note = note
+        self._rates: dict[int, Rates] = {}  # by broker
+
+    def alter(self, entity: Sequence[tuple[str, str | None]], values: Sequence[tuple[str, float | None]], *,
+              check_only: bool) -> None:  # fmt: skip
+        """Set values, and take away those that are None. Raises BrokerError INVALID_REQUEST; then nothing was done."""
+        at = _checked(entity)
+        if len({key for key, _ in values}) != len(values):
+            raise _refused("Duplicate quota key")
+        kept = dict(self.by_entity.get(at, {}))
+        for key, value in values:
+            if value is None:
+                kept.pop(key, None)
+                continue
+            if key not in KEYS[tuple(kind for kind, _ in at)]:
+                raise _refused(f"Invalid configuration key {key}")
+            if key in WHOLE and abs(int(value + 1e-6) - value) > 1e-6:
+                raise _refused(f"Configuration {key} must be a Long value")
+            kept[key] = value
+        if check_only:
+            return
+        self._note("quota", {"entity": [list(one) for one in at], "values": kept})
+        self._keep(at, kept)
+
+    def pause(self, call: Call, key: str, size: int) -> int:
+        """How long the client of a call has to be quiet after so many bytes, in ms."""
+        if not self.by_entity:
+            return 0
+        rates = self._rates.setdefault(call.broker.node_id, Rates())
+        user = call.principal.partition(":")[2]
+        return int(rates.charge(self.by_entity, key, user, call.client_id, size, monotonic()) * 1000)
+
+    def _keep(self, at: Entity, values: dict[str, float]) -> None:
+        if values:
+            self.by_entity[at] = values
+        else:
+            self.by_entity.pop(at, None)
+
+    def restore(self, facts: Iterable[dict[str, Any]]) -> None:
+        """What the journal brings back."""
+        for one in facts:
+            self._keep(tuple((kind, name) for kind, name in one["entity"]), one["values"])
+
+    def find(self, filters: Sequence[tuple[str, int, str | None]], strict: bool) -> dict[Entity, dict[str, float]]:
+        """The quotas of entities that match each (kind, EXACT…ANY, name). Raises BrokerError INVALID_REQUEST."""
+        kinds = [kind for kind, _, _ in filters]
+        for kind, how, name in filters:
+            if kind not in (USER, CLIENT, IP):
+                raise BrokerError(codes.UNSUPPORTED_VERSION, message=f"Custom entity type '{kind}' not supported")
+            if how not in (EXACT, DEFAULT, ANY) or (how == EXACT) != (name is not None):
+                raise _refused(f"Unexpected match type {how} with {name!r}")
+        if len(set(kinds)) != len(kinds) or (IP in kinds and len(kinds) > 1):
+            raise _refused("Duplicate or invalid entity filter components")
+        return {
+            at: values
+            for at, values in self.by_entity.items()
+            if all(_matches(dict(at), one) for one in filters) and (not strict or len(at) == len(filters))
+        }
+
+
+def _matches(names: dict[str, str | None], one: tuple[str, int, str | None]) -> bool:
+    kind, how, name = one
+    if kind not in names:
+        return False
+    return how == ANY or names[kind] == (None if how == DEFAULT else name)
+
+
+def _checked(entity: Sequence[tuple[str, str | None]]) -> Entity:
+    """The entity in the order of its kinds. Raises BrokerError INVALID_REQUEST for one that Kafka has not."""
+    at = tuple(sorted(entity, key=lambda one: one[0]))
+    if tuple(kind for kind, _ in at) not in KEYS:
+        raise _refused("Invalid empty client quota entity" if not at else f"Unhandled client quota entity {dict(at)}")
+    for kind, name in at:
+        if name == "":
+            raise _refused(f"Empty {kind} not supported")
+    if at[0][0] == IP and at[0][1] is not None:
+        from ipaddress import ip_address
+
+        try:
+            ip_address(at[0][1])
+        except ValueError:
+            raise _refused(f"{at[0][1]} is not a valid IP or resolvable host.") from None
+    return at
+
+
+def _refused(why: str) -> BrokerError:
+    return BrokerError(codes.INVALID_REQUEST, message=why)

@@ -1,0 +1,240 @@
+"""Topics and their partitions: who leads, in which epoch, which log. Every change is written to the journal before
+it is answered."""
+
+from __future__ import annotations
+
+import os
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.cluster.configs import TOPIC_CONFIGS, checked
+from kcli.sandbox.log.batches import CONTROL
+from kcli.sandbox.log.log import Log
+from kcli.sandbox.log.producers import PartitionProducers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.sandbox.log.segment import Store
+
+    NewStore = Callable[[str, bytes, int], Store]
+    Note = Callable[[str, dict[str, Any]], None]
+
+LEGAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+MOST_PARTITIONS = 10_000
+
+
+class Partition:
+    """One partition: its log, its producers, its leader, and the fetches that wait for data."""
+
+    def __init__(self, topic: Topic, index: int, replicas: list[int], log: Log, leader_epoch: int) -> None:
+        self.topic = topic
+        self.index = index
+        self.replicas = replicas
+        self.filling: set[int] = set()  # replicas that do not have all of it yet (moves.py)
+        self.rest: list[int] | None = None  # the replicas before a move under way: where a restart finds it
+        self.disks: dict[int, int] = {}  # the number of the disk at each broker; 0 where nothing is said
+        self.leader = replicas[0]
+        self.leader_epoch = leader_epoch
+        self.led_by = {self.leader}  # whoever leads or has led: a client may still believe it does
+        self.readers: set[int] = set()  # followers that serve fetches (KIP-392, a fault)
+        self.hints = True  # whether a wrong leader answers with the right one (KIP-951)
+        self.log = log
+        self.producers = PartitionProducers()
+        self.waiting: set[Future[None]] = set()
+        for header in log.headers():
+            if header.producer_id >= 0:
+                (self.producers.ended if header.attributes & CONTROL else self.producers.note)(header)
+
+    def serves(self, node: int) -> bool:
+        """Whether this broker answers fetches of it."""
+        return node == self.leader or node in self.readers
+
+    def wake(self) -> None:
+        """Let the waiting fetches look again."""
+        for waiter in self.waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+        self.waiting.clear()
+
+
+class Topic:
+    def __init__(self, name: str, topic_id: bytes, configs: dict[str, str]) -> None:
+        self.name = name
+        self.id = topic_id
+        self.configs = configs
+        self.partitions: list[Partition] = []
+
+    @property
+    def internal(self) -> bool:
+        return self.name in INTERNAL
+
+    def config(self, name: str) -> str:
+        """The value in force."""
+        return self.configs.get(name) or TOPIC_CONFIGS[name][1]
+
+    def number(self, name: str) -> int:
+        return int(self.config(name))
+
+    def facts(self) -> dict[str, Any]:
+        """What the journal keeps of it."""
+        return {
+            "name": self.name,
+            "id": self.id.hex(),
+            "configs": self.configs,
+            "partitions": [[p.rest or p.replicas, p.leader_epoch, p.log.start] for p in self.partitions],
+        }
+
+
+class Topics:
+    """All topics, by name and by id. `store` makes the place of a partition's log."""
+
+    def __init__(self, node_ids: list[int], store: NewStore, note: Note) -> None:
+        self.by_name: dict[str, Topic] = {}
+        self.by_id: dict[bytes, Topic] = {}
+        self._node_ids = node_ids
+        self._store = store
+        self._note = note
+        self._next_leader = 0
+
+    def create(
+        self,
+        name: str,
+        partitions: int = 1,
+        *,
+        replication: int = -1,
+        configs: dict[str, str] | None = None,
+        assignments: list[list[int]] | None = None,
+        check_only: bool = False,
+    ) -> Topic:
+        """Make a topic. Raises BrokerError with Kafka's code for what is wrong; then nothing was made."""
+        self.check_name(name)
+        if name in self.by_name:
+            raise BrokerError(codes.TOPIC_ALREADY_EXISTS, message=f"topic '{name}' already exists")
+        kept = {key: checked(key, value) for key, value in (configs or {}).items()}
+        before = self._next_leader
+        replicas = self._placed(assignments) if assignments else self._spread(partitions, replication)
+        topic = Topic(name, os.urandom(16), kept)
+        if check_only:
+            self._next_leader = before
+            topic.partitions = []
+            return topic
+        for index, nodes in enumerate(replicas):
+            self._add_partition(topic, index, nodes, 0, 0)
+        self._know(topic)
+        self._note("topic", topic.facts())
+        return topic
+
+    def _add_partition(self, topic: Topic, index: int, replicas: list[int], epoch: int, start: int) -> None:
+        log = Log(self._store(topic.name, topic.id, index), start)
+        topic.partitions.append(Partition(topic, index, replicas, log, epoch))
+
+    def _know(self, topic: Topic) -> None:
+        self.by_name[topic.name] = topic
+        self.by_id[topic.id] = topic
+
+    @staticmethod
+    def check_name(name: str) -> None:
+        """Raises BrokerError INVALID_TOPIC_EXCEPTION for a name Kafka refuses. Names become directories."""
+        if not 0 < len(name) <= 249 or name in (".", "..") or not LEGAL.issuperset(name):
+            raise BrokerError(codes.INVALID_TOPIC_EXCEPTION, message=f"{name[:260]!r} is not a legal topic name")
+
+    def _placed(self, assignments: list[list[int]]) -> list[list[int]]:
+        for nodes in assignments:
+            if not nodes or len(set(nodes)) != len(nodes) or not set(nodes) <= set(self._node_ids):
+                raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message=f"no such placement: {nodes}")
+        return assignments
+
+    def copies(self, asked: int) -> int:
+        """How many replicas a partition gets: three, if there are brokers for it, unless it is said (-1)."""
+        return min(3, len(self._node_ids)) if asked == -1 else asked
+
+    def _spread(self, partitions: int, replication: int, first: int = 0) -> list[list[int]]:
+        partitions = 1 if partitions == -1 else partitions
+        if not 0 < partitions <= MOST_PARTITIONS:
+            raise BrokerError(codes.INVALID_PARTITIONS, message=f"1 to {MOST_PARTITIONS} partitions, not {partitions}")
+        count = len(self._node_ids)
+        replication = self.copies(replication)
+        if not 0 < replication <= count:
+            raise BrokerError(
+                codes.INVALID_REPLICATION_FACTOR, message=f"replication factor {replication} with {count} brokers"
+            )
+        begin = self._next_leader
+        self._next_leader = (begin + partitions) % count
+        return [[self._node_ids[(begin + p + r) % count] for r in range(replication)] for p in range(partitions)]
+
+    def delete(self, topic: Topic) -> None:
+        """Remove a topic and its data."""
+        self._note("deleted", {"id": topic.id.hex()})
+        self._forget(topic)
+
+    def _forget(self, topic: Topic) -> None:
+        del self.by_name[topic.name], self.by_id[topic.id]
+        for partition in topic.partitions:
+            partition.wake()
+            partition.log.delete()
+
+    def grow(self, topic: Topic, count: int, assignments: list[list[int]] | None, *, check_only: bool) -> None:
+        """Give a topic `count` partitions. Raises BrokerError INVALID_PARTITIONS."""
+        have = len(topic.partitions)
+        if not have < count <= MOST_PARTITIONS:
+            raise BrokerError(codes.INVALID_PARTITIONS, message=f"topic '{topic.name}' has {have} partitions already")
+        if assignments is not None and len(assignments) != count - have:
+            raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="one assignment per new partition")
+        replicas = (
+            self._placed(assignments)
+            if assignments
+            else self._spread(count - have, len(topic.partitions[0].replicas))
+        )  # fmt: skip
+        if check_only:
+            return
+        for index, nodes in enumerate(replicas, have):
+            self._add_partition(topic, index, nodes, 0, 0)
+        self._note("topic", topic.facts())
+
+    def configure(self, topic: Topic, configs: dict[str, str]) -> None:
+        topic.configs = configs
+        self._note("topic", topic.facts())
+
+    def noted(self, topic: Topic) -> None:
+        """Its partitions changed."""
+        self._note("topic", topic.facts())
+
+    def delete_records(self, partition: Partition, offset: int) -> int:
+        """Move the log start; returns it. Raises BrokerError OFFSET_OUT_OF_RANGE."""
+        to = partition.log.end if offset == -1 else offset
+        if to <= partition.log.end:  # in the journal before a file goes, else a restart would count from 0 again
+            facts = {"id": partition.topic.id.hex(), "partition": partition.index, "start": to}
+            self._note("start", facts)
+        return partition.log.delete_before(offset)
+
+    def partition(self, name: str, index: int) -> Partition:
+        """Raises BrokerError UNKNOWN_TOPIC_OR_PARTITION."""
+        topic = self.by_name.get(name)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic.partitions[index]
+
+    # -- what the journal brings back -------------------------------------------------------------------------------
+
+    def restore(self, facts: dict[str, Any]) -> None:
+        """A topic as the journal knows it. Its leader epochs go up by one: the old leader died."""
+        topic = Topic(facts["name"], bytes.fromhex(facts["id"]), facts["configs"])
+        self.check_name(topic.name)
+        for index, (replicas, epoch, start) in enumerate(facts["partitions"]):
+            here = [node for node in replicas if node in self._node_ids] or self._node_ids[:1]
+            self._add_partition(topic, index, here, epoch + 1, start)
+            partition = topic.partitions[-1]
+            partition.leader_epoch = max(partition.leader_epoch, partition.log.epoch_at(partition.log.end) + 1)
+        self._know(topic)
+        self._next_leader = (self._next_leader + len(topic.partitions)) % len(self._node_ids)
+
+    def close(self) -> None:
+        for topic in self.by_name.values():
+            for partition in topic.partitions:
+                partition.wake()
+                partition.log.close()

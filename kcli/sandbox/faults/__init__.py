@@ -1,0 +1,1 @@
+"""Scripted faults: what can be ordered, and from another process."""

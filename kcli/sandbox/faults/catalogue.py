@@ -1,0 +1,127 @@
+"""The faults that somebody outside may order, read off the methods of `Faults`: their names, parameters and words.
+
+Only what can be said in plain values is here; what takes a function or bytes is for tests in the same process.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import partial
+
+from kcli import codes
+from kcli.errors import UsageError
+from kcli.nearest import did_you_mean
+from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.faults.planned import KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.sandbox.sandbox import Sandbox
+
+NAMES = (
+    "error", "delay", "never_answer", "stop_reading", "close_before", "lose_answer", "cut_answer", "byte_by_byte",
+    "wrong_correlation_id", "throttle", "refuse", "drop_connections", "move_leader", "no_leader", "stale_metadata",
+    "absent", "move_coordinator", "rebalance", "forget_sessions", "corrupt", "forget_producers", "truncate",
+    "recreate", "hang_transaction",
+)  # fmt: skip
+KINDS = {"str": "text", "int": "number", "float": "seconds", "bool": "yes or no", "ErrorCode": "error code"}
+"""A parameter's annotation as people read it."""
+
+
+def _parameters(name: str) -> list[tuple[str, str, bool, Any]]:
+    """(name, kind, whether it must be said, default) of each parameter."""
+    found = []
+    for one in list(inspect.signature(getattr(Faults, name)).parameters.values())[1:]:
+        kind = str(one.annotation).removesuffix(" | None")
+        needed = one.default is inspect.Parameter.empty
+        found.append((one.name, KINDS[kind], needed, None if needed else one.default))
+    return found
+
+
+def rows() -> list[dict[str, Any]]:
+    """Every fault: its name, what it does, and what it has to be told."""
+    return [
+        {
+            "name": name,
+            "text": _text(name),
+            "parameters": [
+                {"name": one, "kind": kind, "needed": needed, "default": default}
+                for one, kind, needed, default in _parameters(name)
+            ],
+        }
+        for name in NAMES
+    ]
+
+
+def _text(name: str) -> str:
+    """What its docstring says, without the numbers of our rules."""
+    words = (inspect.getdoc(getattr(Faults, name)) or "").split("\n\n")[0].replace("\n", " ")
+    return re.sub(r" \([A-Z]\d+(, [A-Z]\d+)*\)", "", words)
+
+
+def call_of(sandbox: Sandbox, name: str, given: dict[str, Any]) -> Callable[[], object]:
+    """The fault, ready to be ordered. Raises UsageError for what it does not know or cannot be."""
+    if name not in NAMES:
+        raise UsageError(f"there is no fault {name}{did_you_mean(name, NAMES) or '; there are ' + ', '.join(NAMES)}")
+    known = _parameters(name)
+    for one in given.keys() - {one for one, *_ in known}:
+        raise UsageError(f"{name} has no {one}{did_you_mean(one, [row[0] for row in known])}")
+    values: dict[str, Any] = {}
+    for one, kind, needed, _ in known:
+        if given.get(one) not in (None, ""):
+            values[one] = _value(one, kind, given[one])
+        elif needed:
+            raise UsageError(f"{name} needs {one}")
+    _check(sandbox, values)
+    return partial(getattr(sandbox.faults, name), **values)
+
+
+def _check(sandbox: Sandbox, values: dict[str, Any]) -> None:
+    """That what is named is there, before anything is ordered. Raises UsageError."""
+    nodes = [one.node_id for one in sandbox.brokers]
+    for one in ("broker", "to", "replica"):
+        if one in values and values[one] not in nodes:
+            raise UsageError(f"there is no broker {values[one]}; there are {', '.join(map(str, nodes))}")
+    if "topic" in values:
+        topic = sandbox.topics.by_name.get(values["topic"])
+        if topic is None:
+            raise UsageError(
+                f"there is no topic {values['topic']}{did_you_mean(values['topic'], sandbox.topics.by_name)}"
+            )
+        if "partition" in values and not 0 <= values["partition"] < len(topic.partitions):
+            raise UsageError(f"{values['topic']} has partitions 0 to {len(topic.partitions) - 1}")
+
+
+def _value(name: str, kind: str, given: object) -> object:
+    text = str(given).strip()
+    try:
+        if kind == "number":
+            return int(text)
+        if kind == "seconds":
+            seconds = float(text.removesuffix("s"))
+            if not 0 <= seconds < 1e6:
+                raise ValueError
+            return seconds
+    except ValueError:
+        raise UsageError(f"{name} {text}: expected a {'number' if kind == 'number' else 'number of seconds'}") from None
+    if kind == "yes or no":
+        if text.lower() not in ("true", "false", "yes", "no"):
+            raise UsageError(f"{name} {text}: expected yes or no")
+        return text.lower() in ("true", "yes")
+    if kind == "error code":
+        return _code(text)
+    if name == "api" and text not in KEYS:
+        raise UsageError(f"no API is called {text}{did_you_mean(text, KEYS) or ', such as Fetch or Produce'}")
+    return text
+
+
+def _code(text: str) -> object:
+    found = getattr(codes, text.upper(), None)
+    if not isinstance(found, codes.ErrorCode):
+        names = [name for name in dir(codes) if isinstance(getattr(codes, name), codes.ErrorCode)]
+        raise UsageError(f"there is no error code {text}{did_you_mean(text, names)}")
+    return found

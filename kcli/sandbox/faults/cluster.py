@@ -1,0 +1,102 @@
+"""What can happen to leaders, coordinators, groups and whole brokers."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.sandbox.faults.planned import Orders
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GROUP_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "OffsetFetch")
+
+
+class ClusterFaults(Orders):
+    """Faults of the cluster as a whole."""
+
+    # -- leaders --------------------------------------------------------------------------------------------------
+
+    def move_leader(self, topic: str, partition: int, to: int, *, hint: bool = True) -> None:
+        """Broker `to` leads from now on, in a new epoch. The old one answers NOT_LEADER_OR_FOLLOWER, and with `hint`
+        says who leads now (KIP-951)."""
+        found = self._sandbox.topics.partition(topic, partition)
+        found.led_by.add(to)
+        found.leader, found.leader_epoch, found.hints = to, found.leader_epoch + 1, hint
+        if to not in found.replicas:
+            found.replicas.append(to)
+        found.wake()
+
+    def no_leader(self, topic: str, partition: int) -> None:
+        """Nobody leads the partition until `move_leader`."""
+        found = self._sandbox.topics.partition(topic, partition)
+        found.leader, found.leader_epoch, found.hints = -1, found.leader_epoch + 1, False
+        found.wake()
+
+    def rewind_epoch(self, topic: str, partition: int, epoch: int) -> None:
+        """Metadata tells an older leader epoch from now on (C5)."""
+        self._sandbox.topics.partition(topic, partition).leader_epoch = epoch
+
+    def absent(self, topic: str, *, times: int = 1, broker: int | None = None) -> None:
+        """Metadata leaves `topic` out of its next answers, as a broker that has not heard of it (C6)."""
+        self._plan("absent", "Metadata", True, times, broker, topic)
+
+    def stale_metadata(self, broker: int) -> None:
+        """This broker goes on telling the leaders and epochs of this moment, whatever happens, until `clear` (C5)."""
+        self.stale[broker] = {
+            (topic.name, one.index): (one.leader, one.leader_epoch)
+            for topic in self._sandbox.topics.by_name.values()
+            for one in topic.partitions
+        }
+
+    def prefer_replica(self, topic: str, partition: int, replica: int, *, times: int = 1) -> None:
+        """Broker `replica` serves fetches of the partition too, and the leader's next fetch answers send readers to it
+        (KIP-392). What it then says wrongly is ordered with `error(..., broker=replica)` (C12, C13)."""
+        self._sandbox.topics.partition(topic, partition).readers.add(replica)
+        self._plan("prefer", "Fetch", replica, times, None, topic, partition)
+
+    # -- coordinators and groups ----------------------------------------------------------------------------------
+
+    def move_coordinator(self, group: str, to: int) -> None:
+        """Broker `to` coordinates the group; the others answer NOT_COORDINATOR. Nothing of the group is lost."""
+        self._sandbox.coordinators[group] = to
+
+    def loading(self, apis: Sequence[str] = GROUP_APIS, *, times: int = 1) -> None:
+        """A coordinator is still loading: the next answers of its APIs are COORDINATOR_LOAD_IN_PROGRESS."""
+        for api in apis:
+            self._plan("error", api, codes.COORDINATOR_LOAD_IN_PROGRESS, times, None)
+
+    def rebalance(self, group: str) -> None:
+        """Start a rebalance of the group now."""
+        self._sandbox.groups.disturb(group)
+
+    def expel(self, group: str, member_id: str) -> None:
+        """The coordinator forgets a member, as after its session timeout."""
+        self._sandbox.groups.expel(group, member_id)
+
+    def forget_sessions(self) -> None:
+        """All fetch sessions are evicted: FETCH_SESSION_ID_NOT_FOUND (KIP-227)."""
+        for one in self._sandbox.brokers:
+            one.sessions.clear()
+
+    def forget_share_sessions(self) -> None:
+        """All share sessions are evicted, and what their members had is free: SHARE_SESSION_NOT_FOUND (KIP-932)."""
+        for one in self._sandbox.brokers:
+            for key in list(one.share_sessions.open):
+                one.share_sessions.end(*key)
+
+    def expire_locks(self, group: str) -> None:
+        """The locks of all records that members of the share group have run out now."""
+        found = self._sandbox.groups.shared(group)
+        for one in list(found.partitions.values()) if found is not None else ():
+            one.expire(everything=True)
+
+    # -- brokers --------------------------------------------------------------------------------------------------
+
+    async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
+        """The broker dies: its port closes, its connections break. With `elect` others lead its partitions."""
+        await self._sandbox.stop_broker(node_id, elect=elect)
+
+    async def start_broker(self, node_id: int) -> None:
+        """It comes back, on the same port."""
+        await self._sandbox.start_broker(node_id)

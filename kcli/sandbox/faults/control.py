@@ -1,0 +1,135 @@
+"""Telling a sandbox in another process what to do wrong: lines of JSON over a connection on loopback.
+
+A sandbox that may be told listens on a port of its own and says where as the broker config `kcli.sandbox.control`:
+`127.0.0.1:PORT/TOKEN`. Who may read its configs may tell it; a real broker has no such config. A line is
+{"token": …, "do": "look" | "fault" | "clear" | "stop" | "start", …}, and so is the answer: {"error": …} or what
+`look` shows. It goes on listening when every broker is stopped, so that one can be started again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+
+from kcli.errors import KcliError, UsageError
+from kcli.sandbox.faults.catalogue import call_of, rows
+from kcli.sandbox.wire.listener import Door
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.sandbox.sandbox import Sandbox
+
+LONGEST = 64 * 1024  # bytes of a line
+DEEPEST = 100  # brackets of a line: deeply nested JSON goes beyond the interpreter's recursion
+HOST = "127.0.0.1"
+MOST = 16  # connections
+PATIENCE = 10.0  # seconds for the first line
+
+
+class Control:
+    """The listening side."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._token = secrets.token_urlsafe(16)
+        self._port = 0
+        self._door: Door | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    @property
+    def address(self) -> str:
+        """What the broker config says; "" before `start`."""
+        return f"{HOST}:{self._port}/{self._token}" if self._door is not None else ""
+
+    async def start(self) -> None:
+        """Listen on a free port of loopback."""
+        door = Door(self._met, self._admits, self._sandbox.no_more_files)
+        self._port = await door.open(HOST, 0)
+        self._door = door
+
+    async def close(self) -> None:
+        """Stop listening and end all connections."""
+        if self._door is not None:
+            door, self._door = self._door, None
+            await door.close()
+        for writer in list(self._writers):
+            writer.transport.abort()
+
+    def _met(self) -> asyncio.StreamReaderProtocol:
+        loop = asyncio.get_running_loop()
+        return asyncio.StreamReaderProtocol(asyncio.StreamReader(LONGEST, loop), self._serve, loop)
+
+    def _admits(self) -> bool:
+        return len(self._writers) < MOST
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                line = await reader.readline()
+            while line:
+                answer = await self._answer(line)
+                if answer is None:
+                    break  # whoever has no token hears nothing
+                writer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+                await writer.drain()
+                line = await reader.readline()
+        except (ConnectionError, ValueError, TimeoutError):
+            pass  # it is gone, its line has no end, or it says nothing
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+
+    async def _answer(self, line: bytes) -> dict[str, Any] | None:
+        if line.count(b"[") + line.count(b"{") > DEEPEST:
+            return None
+        try:
+            told = json.loads(line)
+            token = told["token"]
+        except (ValueError, TypeError, KeyError):
+            return None
+        if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+            return None
+        try:
+            await self._do(told)
+        except LookupError as missing:
+            return {"error": f"there is no group {missing.args[0]}"}
+        except (KcliError, ValueError, OSError) as problem:
+            return {"error": str(problem)}
+        return self._look()
+
+    async def _do(self, told: dict[str, Any]) -> None:
+        what = told.get("do")
+        if what == "fault":
+            given = told.get("with") or {}
+            if not isinstance(given, dict):
+                raise UsageError("what a fault is told is an object: its parameters by name")
+            call_of(self._sandbox, str(told.get("name")), given)()
+        elif what == "clear":
+            self._sandbox.faults.clear()
+        elif what == "stop":
+            await self._sandbox.stop_broker(_node(told), elect=True)
+        elif what == "start":
+            node = _node(told)
+            if not any(one.node_id == node and one.alive for one in self._sandbox.brokers):
+                await self._sandbox.start_broker(node)
+        elif what != "look":
+            raise UsageError(f"a sandbox does not know how to {what!r}")
+
+    def _look(self) -> dict[str, Any]:
+        return {
+            "brokers": [{"id": one.node_id, "port": one.port, "alive": one.alive} for one in self._sandbox.brokers],
+            "pending": self._sandbox.faults.waiting(),
+            "faults": rows(),
+        }
+
+
+def _node(told: dict[str, Any]) -> int:
+    node = told.get("broker")
+    if not isinstance(node, int):
+        raise UsageError("which broker? its number, please")
+    return node

@@ -1,0 +1,95 @@
+"""An answer as a scripted fault wants it on the wire (engine.md I)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.proto.encoding import Writer
+from kcli.sandbox.wire.request_context import CloseConnection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.schema import Buffer, Message, Response
+    from kcli.proto.session import Received
+    from kcli.sandbox.faults.planned import Conduct
+    from kcli.sandbox.wire.connection import Link
+    from kcli.values import Field
+
+TOGETHER = 0.05  # seconds that an answer waits for the next one
+FOREIGN = ((9_000, b"from a later Kafka"), (9_001, b""))  # tags nobody knows, in ascending order
+
+
+async def misbehave(link: Link, asked: Received, response: Response, conduct: Conduct) -> None:
+    """Send `response` to `asked`, or what is to be sent instead. Raises CloseConnection."""
+    if conduct.deaf:
+        link.go_deaf(conduct.deaf)
+    if conduct.silent:
+        await asyncio.get_running_loop().create_future()
+    if conduct.throttle_ms:
+        response.throttle_time_ms = conduct.throttle_ms  # type: ignore[attr-defined]
+    if conduct.alter is not None:
+        conduct.alter(response)
+    asked.correlation_id += conduct.correlation_shift
+    parts = _parts(link, asked, response, conduct)
+    if conduct.cut_after is not None:
+        link.transport.write(b"".join(parts)[: conduct.cut_after])
+        raise CloseConnection
+    if conduct.dribble:
+        for byte in b"".join(parts):
+            link.transport.write(bytes([byte]))
+            await asyncio.sleep(0)
+    elif conduct.hold and not await _more_comes(link):
+        await link.write(parts)
+    elif conduct.hold:
+        link.held += [bytes(part) for part in parts]
+    else:
+        await link.write(parts)
+
+
+def _parts(link: Link, asked: Received, response: Response, conduct: Conduct) -> list[Buffer]:
+    if conduct.raw is not None:
+        return [conduct.raw]
+    if not conduct.tags:
+        return link.session.respond(asked, response)
+    parts = link.session.respond(asked, response)
+    flexible = asked.version in type(response).flexible
+    plain = sum(len(part) for part in response.encode(asked.version))
+    head = b"".join(parts)[4 : sum(len(part) for part in parts) - plain]
+    body = b"".join(Foreign(type(response), asked.version).function()(response))
+    if flexible and len(head) > 4:  # response header v1: a correlation id, then tags
+        head = head[:4] + _foreign()
+    return [(len(head) + len(body)).to_bytes(4, "big"), head, body]
+
+
+async def _more_comes(link: Link) -> bool:
+    """Whether another request waits, or comes soon."""
+    if not link.frames:
+        await link.next_frame(TOGETHER)
+    return bool(link.frames)
+
+
+def _foreign() -> bytes:
+    from kcli.proto.runtime import put_uvarint
+
+    return put_uvarint(len(FOREIGN)) + b"".join(
+        put_uvarint(tag) + put_uvarint(len(data)) + data for tag, data in FOREIGN
+    )  # fmt: skip
+
+
+class Foreign(Writer):
+    """An encoder that gives every struct of a flexible version two tagged fields more than we know."""
+
+    def compiled(self, prefix: str) -> Any:
+        """As in the base, and not kept beside the bytecode: nobody but a fault wants it."""
+        self._struct(self.message)
+        exec(compile("\n".join(self.lines) + "\n", f"<{self.label} with foreign tags>", "exec"), self.names)
+        return self.names[f"{prefix}_{self.message.__name__}"]
+
+    def _write_tags(self, struct: type[Message], tagged: list[tuple[Field, Any]]) -> None:  # type: ignore[override]
+        super()._write_tags(struct, tagged)
+        last = self.lines.pop()  # the line that writes the tags: after it, or instead of it, come ours
+        self.names["foreign"] = list(FOREIGN)
+        self.lines.append(" write_tags(tags + foreign, out)" if tagged else " write_tags(foreign, out)")
+        assert "out(" in last or "write_tags" in last, last

@@ -1,0 +1,257 @@
+"""The groups of the sandbox and what they committed."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.cluster.group_configs import GroupConfigs
+from kcli.sandbox.groups.classic_group import ClassicGroup
+from kcli.sandbox.groups.consumer_group import ConsumerGroup
+from kcli.sandbox.groups.pending_offsets import PendingOffsets
+from kcli.sandbox.groups.roster import COMPLETING, DEAD, EMPTY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from kcli.sandbox.groups.share_group import ShareGroup
+    from kcli.sandbox.log.recovery import State
+    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.wire.broker import Call
+
+    AnyGroup = ClassicGroup | ConsumerGroup | ShareGroup
+
+    class Committed(NamedTuple):
+        offset: int
+        leader_epoch: int
+        metadata: str
+else:
+    Committed = namedtuple("Committed", "offset leader_epoch metadata")
+
+LONGEST_SESSION_MS = 1_800_000
+LARGEST_METADATA = 4096
+NOTHING = Committed(-1, -1, "")
+
+
+class Groups:
+    """By name. A group exists from its first member or commit until it is deleted."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._by_name: dict[str, AnyGroup] = {}
+        self.configs = GroupConfigs()
+        self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
+        self.pending = PendingOffsets(sandbox, self)
+
+    def restore(self, state: State) -> None:
+        self.configs.by_group = {name: dict(kept) for name, kept in state.group_configs.items()}
+        for name, kind in state.groups.items():
+            if kind == "share":
+                self.sharing(name)
+            else:
+                self.made(name).protocol_type = kind
+        for facts in state.shares.values():
+            self.sharing(facts["group"]).restore(facts)
+        for (group, topic, partition), facts in state.offsets.items():
+            self.made(group)
+            kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
+            self.offsets.setdefault(group, {})[(topic, partition)] = kept
+        self.pending.restore(state)
+
+    def coordinated(self, call: Call, api: int, name: str) -> None:
+        """Raises BrokerError: a scripted one, INVALID_GROUP_ID, NOT_COORDINATOR."""
+        call.check(api, "group", name)
+        scripted = self._sandbox.faults.code(api, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        if not name and api not in (8, 9, 15, 28):
+            raise BrokerError(codes.INVALID_GROUP_ID)
+        if self._sandbox.coordinator(name) is not call.broker:
+            raise BrokerError(codes.NOT_COORDINATOR)
+
+    def here(self, call: Call) -> list[AnyGroup]:
+        """The groups this broker coordinates."""
+        return [g for name, g in self._by_name.items() if self._sandbox.coordinator(name) is call.broker]
+
+    def find(self, name: str) -> ClassicGroup | None:
+        """The classic group of that name."""
+        found = self._by_name.get(name)
+        return found if isinstance(found, ClassicGroup) else None
+
+    def any(self, name: str) -> AnyGroup:
+        """The group of any kind. Raises BrokerError GROUP_ID_NOT_FOUND."""
+        if name not in self._by_name:
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND)
+        return self._by_name[name]
+
+    def modern(self, name: str, *, make: bool, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ConsumerGroup:
+        """The KIP-848 group, made if asked for; it takes the place of an empty classic one. Raises BrokerError
+        `otherwise`, GROUP_ID_NOT_FOUND for a classic one with members."""
+        found = self._by_name.get(name)
+        if isinstance(found, ConsumerGroup):
+            return found
+        if not make or (found is not None and (found.members or found.kind == "share")):
+            text = f"Group {name} is not a consumer group."
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
+        if found is not None:
+            found.close()
+        made = self._by_name[name] = ConsumerGroup(name, self._sandbox.topics)
+        self.remember(made)
+        return made
+
+    def shared(self, name: str) -> ShareGroup | None:
+        """The share group of that name."""
+        found = self._by_name.get(name)
+        return found if found is not None and found.kind == "share" else None  # type: ignore[return-value] # by its kind
+
+    def sharing(self, name: str) -> ShareGroup:
+        """The share group, made if there is none. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another kind."""
+        found = self.shared(name)
+        if found is None:
+            if name in self._by_name:
+                raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is not a share group.")
+            from kcli.sandbox.groups.share_group import ShareGroup
+
+            found = self._by_name[name] = ShareGroup(name, self._sandbox)
+            self.remember(found)
+        return found
+
+    def configure(self, name: str, configs: dict[str, str]) -> None:
+        """Raises BrokerError KAFKA_STORAGE_ERROR."""
+        self._sandbox.note("group configs", {"group": name, "configs": configs})
+        self.configs.by_group[name] = configs
+
+    def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
+        """Raises BrokerError `otherwise` for a group that does not exist."""
+        found = self.find(name)
+        if found is None:
+            raise BrokerError(otherwise)
+        return found
+
+    def made(self, name: str) -> ClassicGroup:
+        """The classic group, made if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a KIP-848
+        group of that name has members."""
+        found = self._by_name.get(name)
+        if found is not None and not isinstance(found, ClassicGroup):
+            if found.members or found.kind == "share":
+                raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
+            found.close()
+            found = None
+        if found is None:
+            found = self._by_name[name] = ClassicGroup(name, self._sandbox.rebalance_delay)
+        return found
+
+    def remember(self, group: AnyGroup) -> None:
+        """Write down that the group exists."""
+        self._sandbox.note("group", {"group": group.name, "type": group.protocol_type})
+
+    def delete(self, name: str) -> None:
+        """Raises BrokerError GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        group = self.any(name)
+        if group.state not in (EMPTY, DEAD):
+            raise BrokerError(codes.NON_EMPTY_GROUP)
+        self._sandbox.note("group deleted", {"group": name})
+        group.close()
+        del self._by_name[name]
+        self.offsets.pop(name, None)
+        self.pending.group_deleted(name)
+
+    # -- offsets ----------------------------------------------------------------------------------------------------
+
+    def may_commit(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
+        """Whether this member, or somebody from outside (generation -1, an empty group), may commit.
+        Raises BrokerError ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS."""
+        group = self._by_name.get(name)
+        if group is None:
+            if generation >= 0:
+                raise BrokerError(codes.ILLEGAL_GENERATION)
+            self.remember(self.made(name))
+            return
+        if group.kind == "share":
+            raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is a share group.")
+        if generation < 0 and group.state == EMPTY:
+            return
+        if not isinstance(group, ClassicGroup):
+            group.member_of(member_id, instance_id, generation)  # only heartbeats keep its members alive
+            return
+        group_member = group.member_of(member_id, instance_id, generation)
+        if group.state == COMPLETING:
+            raise BrokerError(codes.REBALANCE_IN_PROGRESS)
+        group.beat(group_member)
+
+    def may_read(self, name: str, member_id: str | None, epoch: int) -> None:
+        """Whether this member of a KIP-848 group is who it says. Raises BrokerError UNKNOWN_MEMBER_ID,
+        STALE_MEMBER_EPOCH."""
+        group = self._by_name.get(name)
+        if isinstance(group, ConsumerGroup) and member_id:
+            group.member_of(member_id, None, epoch)
+
+    def may_commit_in_transaction(self, name: str, member_id: str, instance_id: str | None, generation: int) -> None:
+        """The same for a transaction, which may say nothing of a member (below TxnOffsetCommit 3), and may commit while
+        the leader assigns (KIP-447). Raises BrokerError ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+        group = self._by_name.get(name)
+        if group is None:
+            if generation >= 0:
+                raise BrokerError(codes.ILLEGAL_GENERATION)
+            self.remember(self.made(name))
+        elif generation >= 0 or member_id or instance_id is not None:
+            if generation < 0 and group.state == EMPTY:
+                return
+            group.member_of(member_id, instance_id, generation)
+
+    def check(self, topic: str, partition: int, committed: Committed) -> None:
+        """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION."""
+        if len(committed.metadata) > LARGEST_METADATA:
+            raise BrokerError(codes.OFFSET_METADATA_TOO_LARGE)
+        self._sandbox.topics.partition(topic, partition)
+
+    def commit(self, group: str, topic: str, partition: int, committed: Committed) -> None:
+        """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
+        self.check(topic, partition, committed)
+        self.store(group, topic, partition, committed)
+        self.pending.overtake(group, topic, partition)
+
+    def store(self, group: str, topic: str, partition: int, committed: Committed, producer: int = -1) -> None:
+        """Keep a position; `producer` is who committed it in a transaction. Raises BrokerError KAFKA_STORAGE_ERROR."""
+        self._sandbox.note(
+            "offset",
+            {
+                "group": group, "topic": topic, "partition": partition, "offset": committed.offset,
+                "epoch": committed.leader_epoch, "metadata": committed.metadata, "producer": producer,
+            },
+        )  # fmt: skip
+        self.offsets.setdefault(group, {})[(topic, partition)] = committed
+
+    def uncommit(self, group: str, topic: str, partition: int) -> None:
+        """Forget one position."""
+        self._sandbox.note(
+            "offset", {"group": group, "topic": topic, "partition": partition, "offset": None}
+        )  # fmt: skip
+        self.offsets.get(group, {}).pop((topic, partition), None)
+
+    def topic_deleted(self, topic: str) -> None:
+        """Positions in a topic end with it."""
+        for kept in self.offsets.values():
+            for key in [key for key in kept if key[0] == topic]:
+                del kept[key]
+        self.pending.topic_deleted(topic)
+        for group in self._by_name.values():
+            if group.kind == "share":
+                group.topic_deleted(topic)  # type: ignore[union-attr] # by its kind
+
+    # -- faults -----------------------------------------------------------------------------------------------------
+
+    def disturb(self, name: str) -> None:
+        group = self._by_name[name]
+        if group.members:
+            group.prepare()
+
+    def expel(self, name: str, member_id: str) -> None:
+        group = self._by_name[name]
+        group.remove(group.members[member_id])  # type: ignore[arg-type] # a member of that very group
+
+    def close(self) -> None:
+        for group in self._by_name.values():
+            group.close()

@@ -1,0 +1,77 @@
+"""Positions that a transaction commits for a group: nobody sees them before it commits (KIP-98), and who asks for
+stable ones waits until it ends (KIP-447)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.groups.groups import Committed, Groups
+    from kcli.sandbox.log.recovery import State
+    from kcli.sandbox.sandbox import Sandbox
+
+    # None: committed over by somebody outside the transaction meanwhile, so not to be stored
+    Positions = dict[tuple[str, int], Committed | None]
+
+
+class PendingOffsets:
+    """By group and producer id."""
+
+    def __init__(self, sandbox: Sandbox, groups: Groups) -> None:
+        self._sandbox = sandbox
+        self._groups = groups
+        self._by_group: dict[str, dict[int, Positions]] = {}
+
+    def restore(self, state: State) -> None:
+        from kcli.sandbox.groups.groups import Committed
+
+        for (producer, group, topic, partition), facts in state.pending.items():
+            kept = None
+            if facts["offset"] is not None:
+                kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
+            self._of(group, producer)[(topic, partition)] = kept
+
+    def _of(self, group: str, producer: int) -> Positions:
+        return self._by_group.setdefault(group, {}).setdefault(producer, {})
+
+    def add(self, producer: int, group: str, topic: str, partition: int, committed: Committed) -> None:
+        """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
+        self._groups.check(topic, partition, committed)
+        self._sandbox.note(
+            "pending",
+            {
+                "producer": producer, "group": group, "topic": topic, "partition": partition,
+                "offset": committed.offset, "epoch": committed.leader_epoch, "metadata": committed.metadata,
+            },
+        )  # fmt: skip
+        self._of(group, producer)[(topic, partition)] = committed
+
+    def unstable(self, group: str, topic: str, partition: int) -> bool:
+        """Whether an open transaction has a position of this partition."""
+        return any((topic, partition) in positions for positions in self._by_group.get(group, {}).values())
+
+    def overtake(self, group: str, topic: str, partition: int) -> None:
+        """A later commit from outside is what counts."""
+        for positions in self._by_group.get(group, {}).values():
+            if (topic, partition) in positions:
+                positions[(topic, partition)] = None
+
+    def settle(self, producer: int, group: str, *, commit: bool) -> None:
+        """The transaction has ended: its positions are stored or forgotten. Raises BrokerError KAFKA_STORAGE_ERROR,
+        and may then be called again."""
+        positions = self._by_group.get(group, {}).get(producer)
+        if positions is None:
+            return
+        for (topic, partition), committed in positions.items():
+            if commit and committed is not None:
+                self._groups.store(group, topic, partition, committed, producer)
+        self._sandbox.note("settled", {"producer": producer, "group": group})
+        del self._by_group[group][producer]
+
+    def topic_deleted(self, topic: str) -> None:
+        for producers in self._by_group.values():
+            for positions in producers.values():
+                for key in [key for key in positions if key[0] == topic]:
+                    del positions[key]
+
+    def group_deleted(self, group: str) -> None:
+        self._by_group.pop(group, None)

@@ -1,0 +1,212 @@
+"""A share group (KIP-932): members who may all have the same partitions, and what the group did with each of those.
+
+The coordinator's part is short: who is here, and who reads what, by Kafka's simple assignor. Nobody gives up first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.groups.consumer_group import HEARTBEAT, SESSION
+from kcli.sandbox.groups.roster import DEAD, EMPTY, STABLE
+from kcli.sandbox.groups.share_partition import SharePartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+    from kcli.sandbox.cluster.topics import Partition
+    from kcli.sandbox.sandbox import Sandbox
+
+    Place = tuple[bytes, int]
+
+__all__ = ["HEARTBEAT", "ShareGroup", "ShareMember"]
+ASSIGNOR = "simple"
+JOIN, LEAVE = 0, -1
+
+
+class ShareMember:
+    """`told` is the assignment as it was last told, None for never."""
+
+    def __init__(self, member_id: str, client_id: str, host: str) -> None:
+        self.id, self.client_id, self.host = member_id, client_id, host
+        self.rack: str | None = None
+        self.topics: list[str] = []
+        self.epoch = self.previous = 0
+        self.told: set[Place] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    def stop_timers(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+class ShareGroup:
+    """Members by id, their targets, and the partitions by topic id and number."""
+
+    kind = protocol_type = "share"
+    assignor = ASSIGNOR
+
+    def __init__(self, name: str, sandbox: Sandbox) -> None:
+        self.name = name
+        self.members: dict[str, ShareMember] = {}
+        self.epoch = 0
+        self.target: dict[str, set[Place]] = {}
+        self.partitions: dict[Place, SharePartition] = {}
+        self._sandbox = sandbox
+        self._made_from: object = None
+        self._closed = False
+
+    @property
+    def state(self) -> str:
+        return DEAD if self._closed else STABLE if self.members else EMPTY
+
+    # -- heartbeats -------------------------------------------------------------------------------------------------
+
+    def heartbeat(self, request: ShareGroupHeartbeatRequest, client_id: str, host: str) -> ShareMember | None:
+        """The member as it is now, None when it left. Raises BrokerError."""
+        if not request.member_id:
+            raise BrokerError(codes.INVALID_REQUEST, message="MemberId can't be empty.")
+        if request.member_epoch == LEAVE:
+            self.remove(self._known(request.member_id))
+            return None
+        if request.member_epoch < LEAVE:
+            raise BrokerError(codes.INVALID_REQUEST, message=f"MemberEpoch {request.member_epoch} is no epoch.")
+        if request.member_epoch == JOIN:
+            if not request.subscribed_topic_names:
+                raise BrokerError(codes.INVALID_REQUEST, message="SubscribedTopicNames must be set to join.")
+            member = self.members.setdefault(request.member_id, ShareMember(request.member_id, client_id, host))
+            member.told = None
+        else:
+            member = self._known(request.member_id)
+            if request.member_epoch not in (member.epoch, member.previous):
+                raise BrokerError(codes.FENCED_MEMBER_EPOCH)
+        if request.subscribed_topic_names is not None:
+            member.topics = request.subscribed_topic_names
+        member.rack = request.rack_id or member.rack
+        self._look()
+        if member.epoch != self.epoch:
+            member.previous, member.epoch = member.epoch, self.epoch
+        self.beat(member)
+        return member
+
+    def _known(self, member_id: str) -> ShareMember:
+        if member_id not in self.members:
+            raise BrokerError(codes.UNKNOWN_MEMBER_ID)
+        return self.members[member_id]
+
+    def _look(self) -> None:
+        """Another epoch and other targets when who is here, or what they read, has changed."""
+        there = {one.name: one for one in self._sandbox.topics.by_name.values() if not one.internal}
+        wanted = {one.id: sorted(name for name in one.topics if name in there) for one in self.members.values()}
+        counts = {name: (there[name].id, len(there[name].partitions)) for some in wanted.values() for name in some}
+        if (wanted, counts) == self._made_from:
+            return
+        self._made_from = (wanted, counts)
+        self.epoch += 1
+        self.target = {member: set() for member in wanted}
+        for name, (topic_id, count) in counts.items():
+            readers = sorted(member for member, topics in wanted.items() if name in topics)
+            for turn in range(max(len(readers), count)):  # everybody gets something, everything gets somebody
+                self.target[readers[turn % len(readers)]].add((topic_id, turn % count))
+
+    def beat(self, member: ShareMember) -> None:
+        """The member lives: its session starts anew."""
+        member.stop_timers()
+        member.timer = asyncio.get_running_loop().call_later(SESSION, self.remove, member)
+
+    def remove(self, member: ShareMember) -> None:
+        """Gone. What it acquired is free when its locks run out, or when its connection ends."""
+        if self.members.get(member.id) is member:
+            del self.members[member.id]
+            self.target.pop(member.id, None)
+            member.stop_timers()
+            self._look()
+
+    def prepare(self) -> None:
+        """A fault: everybody's epoch is old."""
+        for member in self.members.values():
+            member.epoch += 10
+            member.previous = member.epoch
+
+    def member_of(self, member_id: str, instance_id: str | None, generation: int) -> ShareMember:
+        """Nobody commits offsets here. Raises BrokerError."""
+        raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {self.name} is a share group.")
+
+    def subscribes(self, topic: str) -> bool:
+        return any(topic in one.topics for one in self.members.values())
+
+    # -- records ----------------------------------------------------------------------------------------------------
+
+    def partition(self, partition: Partition) -> SharePartition:
+        """The group's state of a partition, made when it is first read, at the start or the end of the log."""
+        place = (partition.topic.id, partition.index)
+        found = self.partitions.get(place)
+        if found is None:
+            earliest = self.config("share.auto.offset.reset") == "earliest"
+            found = self._made(partition, partition.log.start if earliest else partition.log.end)
+            self._note(found)
+        return found
+
+    def _made(self, partition: Partition, start: int) -> SharePartition:
+        made = self.partitions[partition.topic.id, partition.index] = SharePartition(
+            partition, start, lambda: int(self.config("share.record.lock.duration.ms")) / 1000,
+            lambda: int(self.config("share.delivery.count.limit")), self._note,
+        )  # fmt: skip
+        return made
+
+    def config(self, name: str) -> str:
+        return self._sandbox.groups.configs.value(self.name, name)
+
+    def move(self, partition: Partition, start: int) -> None:
+        """Begin here, whatever was before (AlterShareGroupOffsets)."""
+        old = self.partitions.pop((partition.topic.id, partition.index), None)
+        if old is not None:
+            old.close()
+        self._note(self._made(partition, start))
+
+    def forget(self, topic_id: bytes) -> bool:
+        """Nothing was ever read of this topic; whether there was anything to forget."""
+        places = [place for place in self.partitions if place[0] == topic_id]
+        for place in places:
+            self.partitions.pop(place).close()
+            gone = {"group": self.name, "id": place[0].hex(), "partition": place[1], "start": None}
+            self._sandbox.note("share", gone)
+        return bool(places)
+
+    def topic_deleted(self, topic: str) -> None:
+        """What was done with its records ends with it."""
+        topics = {one.partition.topic for one in self.partitions.values()}
+        for one in topics:
+            if one.name == topic:
+                self.forget(one.id)
+
+    def release(self, member_id: str, node: int) -> None:
+        """Whatever the member has of partitions that this broker leads is free."""
+        for one in list(self.partitions.values()):
+            if one.partition.leader == node:
+                one.release(member_id)
+
+    def _note(self, one: SharePartition) -> None:
+        topic, index = one.partition.topic, one.partition.index
+        self._sandbox.note(
+            "share",
+            {"group": self.name, "id": topic.id.hex(), "partition": index, "start": one.start, "done": one.done()},
+        )
+
+    def restore(self, facts: dict[str, Any]) -> None:
+        """One partition as the journal knows it."""
+        topic = self._sandbox.topics.by_id.get(bytes.fromhex(facts["id"]))
+        if topic is not None and facts["partition"] < len(topic.partitions):
+            self._made(topic.partitions[facts["partition"]], 0).restore(facts["start"], facts["done"])
+
+    def close(self) -> None:
+        self._closed = True
+        for member in self.members.values():
+            member.stop_timers()
+        for one in self.partitions.values():
+            one.close()

@@ -1,0 +1,252 @@
+"""One partition as one share group stands to it (KIP-932): which records are free, which are with a member, which done.
+
+    never seen → ACQUIRED → DONE (accepted, rejected, a gap)        start: before it all is done; end: nobody had it yet
+                 ACQUIRED → AVAILABLE (released, lock ran out) → ACQUIRED …, DONE after the last allowed delivery
+Kept as ranges, as the records come: the log is not looked at record by record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.log.batches import Header
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from kcli.sandbox.cluster.topics import Partition
+
+    Acquired = tuple[int, int, int]  # first and last offset, delivery count
+
+AVAILABLE, ACQUIRED, DONE = "available", "acquired", "done"
+GAP, ACCEPT, RELEASE, REJECT, RENEW = 0, 1, 2, 3, 4
+MOST_IN_FLIGHT = 2000  # group.share.partition.max.record.locks
+
+
+class Flight:
+    """A range of offsets that share a fate."""
+
+    __slots__ = ("count", "first", "last", "member", "state", "until")
+
+    def __init__(self, first: int, last: int, state: str, count: int = 0, member: str = "", until: float = 0.0) -> None:
+        self.first, self.last, self.state = first, last, state
+        self.count, self.member, self.until = count, member, until
+
+    @property
+    def size(self) -> int:
+        return self.last - self.first + 1
+
+    def part(self, first: int, last: int) -> Flight:
+        return Flight(first, last, self.state, self.count, self.member, self.until)
+
+
+class SharePartition:
+    """`lock` is for how many seconds records are acquired, `limit` how often one is delivered at most; both are asked
+    for each time, since a group's configuration may change. `note` writes down what was done."""
+
+    def __init__(
+        self, partition: Partition, start: int, lock: Callable[[], float], limit: Callable[[], int],
+        note: Callable[[SharePartition], None],
+    ) -> None:  # fmt: skip
+        self.partition = partition
+        self.start = self.end = start
+        self.flights: list[Flight] = []
+        self._lock, self._limit, self._note = lock, limit, note
+        self._timer: asyncio.TimerHandle | None = None
+        self._epoch = partition.leader_epoch
+
+    def led(self) -> SharePartition:
+        """As the present leader has it: a new one knows of no member's records."""
+        if self._epoch != self.partition.leader_epoch:
+            self._epoch = self.partition.leader_epoch
+            self.expire(everything=True)
+        return self
+
+    # -- what a fetch takes -----------------------------------------------------------------------------------------
+
+    def acquire(self, member: str, max_bytes: int, max_records: int, *, exact: bool) -> tuple[Any, list[Acquired]]:
+        """Whole batches and what of them is this member's now; at most `max_records`, or with the batch in which that
+        is reached. Nothing when there is nothing."""
+        log = self.partition.log
+        self._follow_log()
+        offset = next((one.first for one in self.flights if one.state == AVAILABLE), self.end)
+        if max_records <= 0 or offset >= log.end or self._full(offset):
+            return None, []
+        records = log.read(offset, max_bytes, oversize=True)
+        if records is None:
+            return None, []
+        taken: list[Acquired] = []
+        at = count = 0
+        while at < len(records) and count < max_records:
+            header = Header(records, at)
+            first = max(header.base_offset, offset)
+            last = header.base_offset + header.last_offset_delta
+            at += header.size
+            for low, high, times in self._take(member, first, last, max_records - count if exact else None):
+                taken.append((low, high, times))
+                count += high - low + 1
+        return records[:at], taken
+
+    def _full(self, offset: int) -> bool:
+        return offset >= self.end and self.end - self.start >= MOST_IN_FLIGHT
+
+    def _take(self, member: str, first: int, last: int, most: int | None) -> list[Acquired]:
+        """What is free of [first, last]."""
+        until = asyncio.get_running_loop().time() + self._lock()
+        if last >= self.end:
+            if self.end < first:  # a gap that compaction left: nothing will ever come of it
+                self.flights.append(Flight(self.end, first - 1, DONE))
+            self.flights.append(Flight(max(first, self.end), last, AVAILABLE))
+            self.end = last + 1
+        taken: list[Acquired] = []
+        for one in self._pieces(first, last):
+            if one.state != AVAILABLE or (most is not None and most <= 0):
+                continue
+            if most is not None and one.size > most:
+                one = self._pieces(one.first, one.first + most - 1)[0]
+            one.state, one.member, one.until, one.count = ACQUIRED, member, until, one.count + 1
+            taken.append((one.first, one.last, one.count))
+            most = None if most is None else most - one.size
+        self._watch()
+        return taken
+
+    def _pieces(self, first: int, last: int) -> list[Flight]:
+        """The flights of [first, last], cut so that none reaches over either end."""
+        made: list[Flight] = []
+        inside: list[Flight] = []
+        for one in self.flights:
+            if one.last < first or one.first > last:
+                made.append(one)
+                continue
+            low, high = max(one.first, first), min(one.last, last)
+            if one.first < low:
+                made.append(one.part(one.first, low - 1))
+            middle = one if (low, high) == (one.first, one.last) else one.part(low, high)
+            made.append(middle)
+            inside.append(middle)
+            if high < one.last:
+                made.append(one.part(high + 1, one.last))
+        self.flights = made
+        return inside
+
+    # -- what is said of it -----------------------------------------------------------------------------------------
+
+    def acknowledge(self, member: str, said: Iterable[tuple[int, int, int]]) -> None:
+        """(first, last, kind) in order. All of it or nothing. Raises BrokerError INVALID_RECORD_STATE for what this
+        member has not, INVALID_REQUEST for what makes no sense."""
+        told = list(said)
+        following = -1
+        for first, last, kind in told:
+            if first > last or first <= following or not GAP <= kind <= RENEW:
+                raise BrokerError(codes.INVALID_REQUEST, message="acknowledgement batches must ascend and be valid")
+            following = last
+            if not self._holds(member, first, last):
+                text = "The record state is invalid. The acknowledgement of delivery could not be completed."
+                raise BrokerError(codes.INVALID_RECORD_STATE, message=text)
+        for first, last, kind in told:
+            for one in self._pieces(first, last):
+                if one.last >= self.start:
+                    self._apply(one, kind)
+        self._settled()
+
+    def _holds(self, member: str, first: int, last: int) -> bool:
+        following = max(first, self.start)
+        for one in self.flights:
+            if one.last < following or one.first > last:
+                continue
+            if one.first > following or one.state != ACQUIRED or one.member != member:
+                return False
+            following = one.last + 1
+        return following > last
+
+    def _apply(self, one: Flight, kind: int) -> None:
+        if kind == RENEW:
+            one.until = asyncio.get_running_loop().time() + self._lock()
+        elif kind == RELEASE:
+            self._free(one)
+        else:
+            one.state, one.member = DONE, ""
+
+    def _free(self, one: Flight) -> None:
+        one.state, one.member = (AVAILABLE if one.count < self._limit() else DONE), ""
+
+    def release(self, member: str) -> None:
+        """All that the member has is free: its session ended."""
+        held = [one for one in self.flights if one.state == ACQUIRED and one.member == member]
+        for one in held:
+            self._free(one)
+        if held:
+            self._settled()
+
+    # -- the time, and the log --------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """One timer, for the lock that runs out first."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        locks = [one.until for one in self.flights if one.state == ACQUIRED]
+        if locks:
+            self._timer = asyncio.get_running_loop().call_at(min(locks), self.expire)
+
+    def expire(self, *, everything: bool = False) -> None:
+        """Locks that ran out are no more; a fault has them all run out."""
+        now = asyncio.get_running_loop().time()
+        for one in self.flights:
+            if one.state == ACQUIRED and (everything or one.until <= now):
+                self._free(one)
+        self._settled()
+
+    def _follow_log(self) -> None:
+        """What retention or a deletion took is done."""
+        start = self.partition.log.start
+        if start > self.start:
+            for one in self._pieces(self.start, start - 1):
+                one.state = DONE
+            self.start, self.end = start, max(start, self.end)
+            self._settled()
+
+    def _settled(self) -> None:
+        """The start moves past what is done; whoever waits for records looks again."""
+        kept: list[Flight] = []
+        for one in self.flights:
+            if one.last < self.start or (one.state == DONE and not kept):
+                self.start = max(self.start, one.last + 1)
+            elif kept and one.state == DONE and kept[-1].state == DONE and kept[-1].last + 1 == one.first:
+                kept[-1].last = one.last
+            else:
+                kept.append(one)
+        self.flights = kept
+        self._note(self)
+        self._watch()
+        self.partition.wake()
+
+    # -- what is told of it -----------------------------------------------------------------------------------------
+
+    @property
+    def lag(self) -> int:
+        """Offsets that are not done."""
+        done = sum(one.size for one in self.flights if one.state == DONE)
+        return max(self.partition.log.end - max(self.start, self.partition.log.start) - done, 0)
+
+    def done(self) -> list[list[int]]:
+        """What is done beyond the start."""
+        return [[one.first, one.last] for one in self.flights if one.state == DONE]
+
+    def restore(self, start: int, done: Iterable[Iterable[int]]) -> None:
+        """As it was before the process died: what was with a member is free."""
+        self.start = self.end = start
+        for first, last in done:
+            if first > self.end:
+                self.flights.append(Flight(self.end, first - 1, AVAILABLE, 1))
+            self.flights.append(Flight(first, last, DONE))
+            self.end = last + 1
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,201 @@
+"""What outlives the process: a locked directory with one journal and the partitions' segment files.
+
+The journal is JSON, one fact a line, appended with write() before the answer goes out: topics, committed offsets,
+producer ids, log starts, every step of a transaction and the offsets it will commit. Like the segments it survives
+kill -9, not a power cut; it is rewritten, with fsync, at start. A torn last line is dropped. Producers' sequences, last
+stable offsets and aborted ranges need no journal: the batches and markers themselves carry them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from kcli.errors import UsageError
+from kcli.sandbox.log.segment import FileStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from kcli.sandbox.log.segment import Store
+
+
+class State:
+    """All facts of a journal, the later ones in place of the earlier."""
+
+    def __init__(self) -> None:
+        self.cluster_id = ""
+        self.producer_id = 0
+        self.topics: dict[str, dict[str, Any]] = {}  # by id in hex
+        self.groups: dict[str, str] = {}  # protocol type by name
+        self.group_configs: dict[str, dict[str, str]] = {}
+        self.shares: dict[tuple[str, str, int], dict[str, Any]] = {}  # by share group, topic id in hex, partition
+        self.acls: dict[tuple[str, ...], list[str]] = {}
+        self.scram: dict[tuple[str, str], dict[str, Any]] = {}  # by user and mechanism
+        self.tokens: dict[str, dict[str, Any]] = {}  # by id
+        self.quotas: dict[str, dict[str, Any]] = {}  # by entity, as text
+        self.broker_configs: dict[str, dict[str, str]] = {}
+        self.client_metrics: dict[str, dict[str, str]] = {}
+        self.features: dict[str, int] = {}  # levels that somebody set
+        self.offsets: dict[tuple[str, str, int], dict[str, Any]] = {}
+        self.transactions: dict[str, dict[str, Any]] = {}
+        self.pending: dict[tuple[int, str, str, int], dict[str, Any]] = {}
+
+    def note(self, kind: str, facts: dict[str, Any]) -> None:
+        if kind == "cluster":
+            self.cluster_id = facts["id"]
+        elif kind == "producer":
+            self.producer_id = facts["next"]
+        elif kind == "topic":
+            self.topics[facts["id"]] = facts
+        elif kind == "deleted":
+            gone = self.topics.pop(facts["id"], None)
+            if gone is not None:
+                self.offsets = {key: kept for key, kept in self.offsets.items() if key[1] != gone["name"]}
+                self.pending = {key: kept for key, kept in self.pending.items() if key[2] != gone["name"]}
+        elif kind == "start" and facts["id"] in self.topics:
+            self.topics[facts["id"]]["partitions"][facts["partition"]][2] = facts["start"]
+        elif kind == "group":
+            self.groups[facts["group"]] = facts["type"]
+        elif kind == "group configs":
+            self.group_configs[facts["group"]] = facts["configs"]
+        elif kind == "broker configs":
+            self.broker_configs[facts["broker"]] = facts["configs"]
+        elif kind == "client metrics":
+            self.client_metrics[facts["name"]] = facts["configs"]
+        elif kind == "feature":
+            self.features[facts["feature"]] = facts["level"]
+        elif kind == "quota":
+            self.quotas[str(facts["entity"])] = facts
+        elif kind == "acl":
+            self.acls.pop(tuple(facts["acl"]), None)
+            if facts["there"]:
+                self.acls[tuple(facts["acl"])] = facts["acl"]
+        elif kind == "scram":
+            self.scram[(facts["user"], facts["mechanism"])] = facts
+        elif kind == "token":
+            self.tokens[facts["id"]] = facts
+        elif kind == "share":
+            self._note_share((facts["group"], facts["id"], facts["partition"]), facts)
+        elif kind == "offset":
+            self._note_offset((facts["group"], facts["topic"], facts["partition"]), facts)
+        elif kind == "group deleted":
+            self.groups.pop(facts["group"], None)
+            self.shares = {key: kept for key, kept in self.shares.items() if key[0] != facts["group"]}
+            self.offsets = {key: kept for key, kept in self.offsets.items() if key[0] != facts["group"]}
+            self.pending = {key: kept for key, kept in self.pending.items() if key[1] != facts["group"]}
+        elif kind == "transaction":
+            self.transactions[facts["id"]] = facts
+        elif kind == "pending":
+            self.pending[(facts["producer"], facts["group"], facts["topic"], facts["partition"])] = facts
+        elif kind == "settled":
+            ended = (facts["producer"], facts["group"])
+            self.pending = {key: kept for key, kept in self.pending.items() if key[:2] != ended}
+
+    def _note_share(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
+        if facts["start"] is None:
+            self.shares.pop(key, None)
+        else:
+            self.shares[key] = facts
+
+    def _note_offset(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
+        if facts["offset"] is None:
+            self.offsets.pop(key, None)
+            return
+        self.offsets[key] = facts
+        by = facts.get("producer", -1)
+        for pending, kept in self.pending.items():
+            if pending[1:] == key and by in (-1, pending[0]):  # committed over from outside, or settled: it is done
+                self.pending[pending] = {**kept, "offset": None}
+
+    def lines(self) -> list[tuple[str, dict[str, Any]]]:
+        """The shortest journal that says the same."""
+        said: list[tuple[str, dict[str, Any]]] = [("cluster", {"id": self.cluster_id})]
+        said.append(("producer", {"next": self.producer_id}))
+        said += [("topic", facts) for facts in self.topics.values()]
+        said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
+        said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
+        said += [("broker configs", {"broker": name, "configs": kept}) for name, kept in self.broker_configs.items()]
+        said += [("client metrics", {"name": name, "configs": kept}) for name, kept in self.client_metrics.items()]
+        said += [("feature", {"feature": name, "level": level}) for name, level in self.features.items()]
+        said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
+        said += [("acl", {"acl": one, "there": True}) for one in self.acls.values()]
+        said += [("scram", facts) for facts in self.scram.values()]
+        said += [("token", facts) for facts in self.tokens.values()]
+        said += [("share", facts) for facts in self.shares.values()]
+        said += [("offset", facts) for facts in self.offsets.values()]
+        said += [("transaction", facts) for facts in self.transactions.values()]
+        said += [("pending", facts) for facts in self.pending.values()]
+        return said
+
+
+class DataDirectory:
+    """The directory, held with a lock until `close`. Raises UsageError when another sandbox holds it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = folder.resolve()
+        self._lock = self._locked()
+        self._journal = -1
+
+    def _locked(self) -> int:
+        import fcntl
+
+        held = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as taken:
+            os.close(held)
+            raise UsageError(f"{self.folder} is in use by another sandbox") from taken
+        os.chmod(self.folder, 0o700)
+        return held
+
+    def recover(self) -> State:
+        """The state as of the last acknowledged change; the journal is then rewritten to say only that."""
+        state, path = State(), self.folder / "journal"
+        if path.exists():
+            lines = path.read_bytes().split(b"\n")
+            for number, line in enumerate(lines[:-1], 1):  # what follows the last newline was never acknowledged
+                try:
+                    kind, facts = json.loads(line)
+                except ValueError as broken:
+                    raise UsageError(f"{path}, line {number} is not a journal line") from broken
+                state.note(kind, facts)
+        fresh = self.folder / "journal.new"
+        fresh.unlink(missing_ok=True)
+        out = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._write(out, b"".join(_line(kind, facts) for kind, facts in state.lines()))
+        os.fsync(out)
+        os.replace(fresh, path)
+        self._journal = out
+        return state
+
+    def note(self, kind: str, facts: dict[str, Any]) -> None:
+        """Write a fact down before it is acknowledged. Raises OSError."""
+        self._write(self._journal, _line(kind, facts))
+
+    @staticmethod
+    def _write(out: int, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(out, left) :]
+
+    def store(self, topic: str, topic_id: bytes, partition: int) -> Store:
+        """Where a partition's segments are. The topic's name was judged before (a legal name is no path)."""
+        return FileStore(self.folder / "topics" / f"{topic}-{topic_id.hex()}" / str(partition))
+
+    def close(self) -> None:
+        """Flush to the disk and let go of the lock."""
+        if self._journal >= 0:
+            os.fsync(self._journal)
+            os.close(self._journal)
+            self._journal = -1
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _line(kind: str, facts: dict[str, Any]) -> bytes:
+    return json.dumps([kind, facts], separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,77 @@
+"""What follows a decision: the markers into the partitions, then the positions of groups, then the word that all is
+done. It is begun again after a crash, and goes on trying where a partition has no leader or the disk refuses."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.errors import BrokerError
+from kcli.sandbox.transactions.markers import end_in
+from kcli.sandbox.transactions.transaction import PREPARE_COMMIT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.transactions.transaction import Transaction
+
+    Step = Callable[[Transaction, Callable[[], None]], None]
+
+RETRY = 0.05  # seconds until what could not be written is tried again
+
+
+class Completion:
+    """`step` makes a change and writes it to the journal."""
+
+    def __init__(self, sandbox: Sandbox, step: Step) -> None:
+        self._sandbox = sandbox
+        self._step = step
+        self._held: list[Transaction] | None = None
+
+    def hold(self) -> None:
+        """Decided transactions stay in PrepareCommit and PrepareAbort until `release`: CONCURRENT_TRANSACTIONS for
+        whoever goes on too early."""
+        self._held = self._held or []
+
+    def release(self) -> None:
+        """Complete what was held."""
+        held, self._held = self._held or [], None
+        for one in held:
+            self.finish(one)
+
+    def finish(self, one: Transaction) -> None:
+        """Write the markers that are still missing; what cannot be written now is tried again."""
+        one.stop_timer()
+        if self._held is not None:
+            self._held.append(one)
+            return
+        commit = one.state == PREPARE_COMMIT
+        living = {broker.node_id for broker in self._sandbox.living()} or {b.node_id for b in self._sandbox.brokers}
+        one.partitions = dict.fromkeys(
+            (name, index) for name, index in one.partitions if not self._marked(one, name, index, living, commit)
+        )
+        if one.partitions or not self._settled(one, commit):
+            one.timer = asyncio.get_running_loop().call_later(RETRY, self.finish, one)
+
+    def _marked(self, one: Transaction, name: str, index: int, living: set[int], commit: bool) -> bool:
+        topic = self._sandbox.topics.by_name.get(name)
+        if topic is None or index >= len(topic.partitions):
+            return True  # deleted meanwhile
+        partition = topic.partitions[index]
+        if partition.leader not in living:
+            return False
+        try:
+            end_in(partition, one.producer_id, one.epoch, commit=commit)
+        except BrokerError:  # the disk refused; it is tried again
+            return False
+        return True
+
+    def _settled(self, one: Transaction, commit: bool) -> bool:
+        try:
+            for group in one.groups:
+                self._sandbox.groups.pending.settle(one.producer_id, group, commit=commit)
+            self._step(one, one.complete)
+        except BrokerError:  # the disk refused; it is tried again
+            return False
+        return True

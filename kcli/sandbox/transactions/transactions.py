@@ -1,0 +1,162 @@
+"""The transaction coordinator: every step of a transaction is written to the journal before it is acted on, so that
+after a crash a decided transaction is completed and an open one runs into its timeout (KIP-98, 360, 447, 890)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.sandbox.sandbox import TRANSACTION
+from kcli.sandbox.transactions.completion import Completion
+from kcli.sandbox.transactions.transaction import DECIDED, ONGOING, Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kcli.sandbox.log.recovery import State
+    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.wire.broker import Call
+
+LONGEST_TIMEOUT_MS = 900_000  # transaction.max.timeout.ms
+RETRY = 0.05  # seconds until what the disk refused is tried again
+
+
+class Transactions:
+    """By transactional id; ids do not expire here. Timed-out transactions are aborted to the millisecond, where Kafka
+    looks every ten seconds."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.by_id: dict[str, Transaction] = {}
+        self.completion = Completion(sandbox, self._step)
+
+    def restore(self, state: State) -> None:
+        """Take up what the journal says. Needs a running loop."""
+        for facts in state.transactions.values():
+            one = self.by_id[facts["id"]] = Transaction.restored(facts)
+            if one.state in DECIDED:
+                self.completion.finish(one)
+            elif one.state == ONGOING:
+                self._watch(one)
+
+    def close(self) -> None:
+        for one in self.by_id.values():
+            one.stop_timer()
+
+    def coordinated(self, call: Call, api: int, name: str) -> None:
+        """Raises BrokerError: a scripted one, INVALID_REQUEST, NOT_COORDINATOR."""
+        call.check(api, "transactional-id", name)
+        scripted = self._sandbox.faults.code(api, call.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        if not name:
+            raise BrokerError(codes.INVALID_REQUEST)
+        if self._sandbox.coordinator(name, TRANSACTION) is not call.broker:
+            raise BrokerError(codes.NOT_COORDINATOR)
+
+    def here(self, call: Call) -> list[Transaction]:
+        """The transactions this broker coordinates."""
+        coordinator = self._sandbox.coordinator
+        return [one for one in self.by_id.values() if coordinator(one.id, TRANSACTION) is call.broker]
+
+    # -- the producer's requests --------------------------------------------------------------------------------------
+
+    def init(self, name: str, timeout_ms: int, expected: tuple[int, int] | None) -> Transaction:
+        """A new instance of the producer, or with `expected` (producer id, epoch) the same one that starts over.
+        Raises BrokerError INVALID_TRANSACTION_TIMEOUT, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS: the last also after
+        the open transaction of its predecessor was aborted, as in Kafka; it asks again."""
+        if not 0 < timeout_ms <= LONGEST_TIMEOUT_MS:
+            raise BrokerError(codes.INVALID_TRANSACTION_TIMEOUT)
+        one = self.by_id.get(name)
+        if one is None:
+            one = Transaction(name, self._sandbox.next_producer_id(), timeout_ms)
+        if expected is not None:
+            one.check_instance(*expected)
+        if one.state == ONGOING:
+            self._abort(one)
+            raise BrokerError(codes.CONCURRENT_TRANSACTIONS)
+        if one.state in DECIDED:
+            raise BrokerError(codes.CONCURRENT_TRANSACTIONS)
+        epoch = None if expected is None else expected[1]
+        rotates = one.exhausted and epoch in (None, one.epoch)
+        fresh_id = self._sandbox.next_producer_id() if rotates else None
+        self._step(one, lambda: one.renew(epoch, timeout_ms, fresh_id))
+        self.by_id[name] = one
+        return one
+
+    def writer(self, name: str, producer_id: int, epoch: int) -> Transaction:
+        """Raises BrokerError INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS."""
+        one = self._existing(name)
+        one.check_writer(producer_id, epoch)
+        return one
+
+    def add(self, one: Transaction, partitions: Iterable[tuple[str, int]] = (), groups: Iterable[str] = ()) -> None:
+        """Make partitions and groups part of the transaction, which begins with the first of them."""
+        new = [key for key in partitions if key not in one.partitions]
+        new_groups = [group for group in groups if group not in one.groups]
+        begins = one.state != ONGOING
+        if begins or new or new_groups:
+            self._step(one, lambda: one.add(new, new_groups, _now()))
+        if begins:
+            self._watch(one)
+
+    def end(self, name: str, producer_id: int, epoch: int, *, commit: bool, bump: bool) -> tuple[int, int]:
+        """Commit or abort; returns the (producer id, epoch) to go on with, new ones with `bump` (EndTxn 5).
+        Raises BrokerError as `Transaction.may_end` does."""
+        one = self._existing(name)
+        if one.may_end(producer_id, epoch, commit=commit, bump=bump):
+            self._decide(one, commit=commit, bump=bump, rotate=bump and one.exhausted)
+            given = one.identity
+            self.completion.finish(one)
+            return given
+        return one.identity
+
+    def _existing(self, name: str) -> Transaction:
+        found = self.by_id.get(name)
+        if found is None:
+            raise BrokerError(codes.INVALID_PRODUCER_ID_MAPPING)
+        return found
+
+    # -- ending -----------------------------------------------------------------------------------------------------
+
+    def _decide(self, one: Transaction, *, commit: bool, bump: bool, rotate: bool = False, fence: bool = False) -> None:
+        next_id = self._sandbox.next_producer_id() if rotate else -1
+        self._step(one, lambda: one.decide(commit=commit, bump=bump, next_id=next_id, now=_now(), fence=fence))
+        one.stop_timer()
+
+    def _abort(self, one: Transaction) -> None:
+        """End a transaction its producer did not end: whoever wrote under it is fenced, but may come back and say who
+        it was (KIP-360)."""
+        bump = self._sandbox.features.level("transaction.version") >= 2
+        self._decide(one, commit=False, bump=bump, fence=True)
+        self.completion.finish(one)
+
+    def _step(self, one: Transaction, change: Callable[[], None]) -> None:
+        """Change it and write that down, or leave it as it was. Raises BrokerError what `change` raises, and
+        KAFKA_STORAGE_ERROR."""
+        before = one.facts()
+        change()
+        try:
+            self._sandbox.note("transaction", one.facts())
+        except BrokerError:
+            one.take(before)
+            raise
+
+    # -- time -------------------------------------------------------------------------------------------------------
+
+    def _watch(self, one: Transaction) -> None:
+        left = max(one.started + one.timeout_ms - _now(), 0) / 1000
+        one.timer = asyncio.get_running_loop().call_later(left, self._time_is_up, one)
+
+    def _time_is_up(self, one: Transaction) -> None:
+        try:
+            self._abort(one)
+        except BrokerError:  # the disk refused; it is tried again
+            one.timer = asyncio.get_running_loop().call_later(RETRY, self._time_is_up, one)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,136 @@
+"""What a good client never does, checked on the broker's side (engine.md I). It is told, not enforced: Kafka takes it.
+
+Only connections that said in ApiVersions that they are kcli are looked at. Others may have their reasons: more in
+flight by configuration, another way to number. `Sandbox.violations` is what was found, in words.
+"""
+
+from __future__ import annotations
+
+from kcli.sandbox.log.batches import SIZE, Header
+from kcli.sandbox.log.producers import SEQUENCE_MASK, last_sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.proto.session import Received
+    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.wire.connection import Link
+
+OURS = "kcli"
+MOST_IN_FLIGHT = 5
+MAX_ID = 0x7FFFFFFF
+REMEMBERED = 5
+PRODUCE, OFFSET_COMMIT, JOIN_GROUP, TXN_OFFSET_COMMIT = 0, 8, 11, 28
+
+
+class _Sequence:
+    """What a producer wrote to a partition last."""
+
+    __slots__ = ("batches", "epoch", "following")
+
+    def __init__(self, epoch: int, following: int = 0) -> None:
+        self.epoch = epoch
+        self.following = following
+        self.batches: dict[int, int] = {}  # first sequence to CRC, of the last few
+
+
+class Checks:
+    """What was found, and what has to be remembered to find it."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.violations: list[str] = []
+        self.generations: dict[tuple[str, str], int] = {}  # (group, member) to the last generation it was told
+        self._sequences: dict[tuple[str, int], dict[int, _Sequence]] = {}  # by partition, by producer id
+        self._forgotten: set[tuple[str, int]] = set()
+
+    def meet(self, link: Link, asked: Received) -> Witness | None:
+        """Who is it that asks for ApiVersions? A witness of its doings if it is kcli."""
+        ours = getattr(asked.request, "client_software_name", "") == OURS
+        return Witness(self, link, asked.correlation_id) if ours else None
+
+    def forget(self, topic: str, partition: int) -> None:
+        """The broker lost the state of its producers here: where they go on says nothing about them."""
+        self._forgotten.add((topic, partition))
+        self._sequences.pop((topic, partition), None)
+
+    def appended(self, topic: str, partition: int, header: Header) -> str | None:
+        """What is wrong with a batch that was stored now, or taken for one stored before. None: nothing."""
+        producers = self._sequences.setdefault((topic, partition), {})
+        known = producers.get(header.producer_id)
+        first = header.base_sequence
+        if known is None:  # a producer may be older than what is remembered of it
+            older = (topic, partition) in self._forgotten or self.sandbox.durable
+            known = producers[header.producer_id] = _Sequence(header.producer_epoch, first if older else 0)
+        elif header.producer_epoch != known.epoch:
+            known = producers[header.producer_id] = _Sequence(header.producer_epoch)
+        crc = known.batches.get(first)
+        if crc is not None:
+            return None if crc == header.crc else f"sequence {first} came again with other bytes (D19)"
+        expected, known.following = known.following, (last_sequence(header) + 1) & SEQUENCE_MASK
+        known.batches[first] = header.crc
+        if len(known.batches) > REMEMBERED:
+            del known.batches[next(iter(known.batches))]
+        return None if first == expected else f"sequence {first} instead of {expected} (D24)"
+
+
+class Witness:
+    """Looks at one connection of kcli."""
+
+    def __init__(self, checks: Checks, link: Link, correlation_id: int) -> None:
+        self._checks = checks
+        self._link = link
+        self._last = correlation_id
+
+    def _say(self, what: str) -> None:
+        self._checks.violations.append(f"broker {self._link.broker.node_id}: {what}")
+
+    def numbered(self, correlation_id: int) -> None:
+        """A request came."""
+        expected = 0 if self._last == MAX_ID else self._last + 1
+        if correlation_id != expected:
+            self._say(f"request {correlation_id} after request {self._last} (B3)")
+        self._last = correlation_id
+
+    def saw(self, request: Any, response: Any) -> None:
+        """A request was answered; the answer is not written yet."""
+        key = request.api_key
+        if key == PRODUCE:
+            self._produced(request, response)
+        elif key == JOIN_GROUP and not response.error_code:
+            self._checks.generations[request.group_id, response.member_id] = response.generation_id
+        elif key == OFFSET_COMMIT:
+            self._committed(request, request.generation_id_or_member_epoch)
+        elif key == TXN_OFFSET_COMMIT:
+            self._committed(request, request.generation_id)
+
+    def _committed(self, request: Any, generation: int) -> None:
+        told = self._checks.generations.get((request.group_id, request.member_id))
+        if told is not None and generation != told:
+            self._say(f"{request.member_id} commits for generation {generation} of {request.group_id}, it is in {told}")
+
+    def _produced(self, request: Any, response: Any) -> None:
+        if response is None:
+            return  # acks=0: nothing is in flight, nothing is known of it
+        in_flight = 1 + sum(bytes(frame[:2]) == b"\0\0" for frame in self._link.frames)
+        if in_flight > MOST_IN_FLIGHT:
+            self._say(f"{in_flight} Produce requests in flight (B7)")
+        topics = self._checks.sandbox.topics
+        for sent, told in zip(request.topic_data, response.responses, strict=True):
+            found = topics.by_name.get(sent.name) or topics.by_id.get(sent.topic_id)
+            for part, row in zip(sent.partition_data, told.partition_responses, strict=True):
+                if found is None or part.index >= len(found.partitions):
+                    continue
+                partition = found.partitions[part.index]
+                if self._link.broker.node_id not in partition.led_by:
+                    self._say(f"records for {found.name}[{part.index}], which this broker has never led (C4)")
+                if row.error_code or part.records is None or len(part.records) < SIZE:
+                    continue
+                header = Header(part.records)
+                wrong = self._checks.appended(found.name, part.index, header) if header.producer_id >= 0 else None
+                if wrong is not None:
+                    self._say(
+                        f"producer {header.producer_id} epoch {header.producer_epoch}, "
+                        f"{found.name}[{part.index}]: {wrong}"
+                    )

@@ -1,0 +1,343 @@
+"""One connection to a broker of the sandbox. It answers its requests one after the other, in the order they came, as
+Kafka does; what a scripted fault wants instead is in `faults/responses.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import socket
+import time
+from collections import deque
+from contextlib import suppress
+
+from kcli import codes
+from kcli.errors import DecodeError
+from kcli.proto.session import FrameReader, ServerSession
+from kcli.sandbox.answers import ANSWERS, versions_answered
+from kcli.sandbox.wire.request_context import ANONYMOUS, Call, CloseConnection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from kcli.proto.schema import Buffer, Response
+    from kcli.proto.session import Received
+    from kcli.sandbox.access.sasl import Entrance
+    from kcli.sandbox.wire.broker import SandboxBroker
+    from kcli.sandbox.wire.client_rules import Witness
+
+    Answer = Callable[[Call, Any], Awaitable[Response | None]]
+
+MAX_REQUEST = 100 * 1024 * 1024
+MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
+MAX_WAITING_BYTES = 16 * 1024 * 1024
+MOST_HELD = 256 * 1024 * 1024
+"""Bytes of requests, whole and half, that all connections to all brokers may hold together."""
+FREE = 1024 * 1024  # bytes that a connection may hold however much the others do
+KEPT = 2 * 1024 * 1024  # the largest buffer of a connection that is used again
+IN_A_ROW = 8  # requests of one connection that are answered before others have their turn
+CHUNK = 512 * 1024
+SMALL = 16 * 1024
+PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
+
+
+class Link(asyncio.BufferedProtocol):
+    """One connection."""
+
+    def __init__(self, broker: SandboxBroker) -> None:
+        self.broker = broker
+        self.session = ServerSession()
+        self.transport: asyncio.Transport
+        self.witness: Witness | None = None  # what this peer must not do, once it said that it is kcli
+        self.frames: deque[memoryview] = deque()  # that wait for their turn
+        self.entrance: Entrance | None = None  # on a listener with SASL
+        self.since = time.monotonic()
+        self.asked = False  # whether it ever sent a whole request
+        self.held: list[Buffer] = []  # an answer that goes out with the next one (a fault)
+        self._reader = FrameReader(MAX_REQUEST, KEPT)
+        self._unanswered = 0  # bytes of the frames that came whole
+        self._taken = 0  # bytes that this connection takes of those of all
+        self._more: asyncio.Future[None] | None = None  # serve() waits for a frame
+        self._drained: asyncio.Future[None] | None = None  # serve() waits for the socket
+        self._full = False
+        self._deaf = False
+        self._lost = False
+        self._ended = False  # whether its end came in order
+        self._waits_its_turn = False
+        self._idle: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None]
+
+    # -- what asyncio says ------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.set_write_buffer_limits(high=CHUNK)
+        with suppress(OSError):  # it went already; connection_lost comes
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * CHUNK)
+        if self.broker.sandbox.users is not None:
+            from kcli.sandbox.access.sasl import Entrance
+
+            self.entrance = Entrance(self.broker.sandbox.users)
+        self.broker.linked(self)
+        self.used()
+        self._task = asyncio.get_running_loop().create_task(self._serve())
+        if self.broker.sandbox.faults.take("refuse", None, self.broker.node_id):
+            transport.close()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._reader.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        try:
+            frames = self._reader.received(nbytes)
+        except DecodeError:  # HTTP, TLS, a size out of this world: not a Kafka client, nothing to say to it (3.7)
+            self.transport.abort()
+            return
+        self.frames.extend(frames)
+        self._unanswered += sum(map(len, frames))
+        self._weigh()
+        if len(self.frames) > MAX_WAITING or self._unanswered > MAX_WAITING_BYTES:
+            self._full = True
+            self._listen()
+        if self.frames and self._more is not None and not self._more.done():
+            self._more.set_result(None)
+
+    def _weigh(self) -> None:
+        """Count what this connection takes. Whoever comes to more than there is for all is cut off."""
+        taken = self._unanswered + self._reader.filling
+        if taken == self._taken:
+            return
+        sandbox = self.broker.sandbox
+        sandbox.requests_held += taken - self._taken
+        self._taken = taken
+        if taken > FREE and sandbox.requests_held > MOST_HELD:
+            self.transport.abort()
+
+    def eof_received(self) -> None:
+        self._ended = True
+
+    @property
+    def principal(self) -> str:
+        """Who is at the other end: of SASL, else of its certificate, else User:ANONYMOUS."""
+        if self.entrance is not None:
+            return f"User:{self.entrance.user}"
+        secured = self.transport.get_extra_info("ssl_object")
+        if secured is None:
+            return ANONYMOUS
+        from kcli.sandbox.access.tls import subject
+
+        name = subject(secured)
+        return f"User:{name}" if name else ANONYMOUS
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self.broker.unlinked(self)
+        if self._idle is not None:
+            self._idle.cancel()
+        if not (self._ended and self._waits_its_turn):
+            self._let_go()
+            self._task.cancel()  # else what it sent before its end is still done, as in Kafka
+
+    def _let_go(self) -> None:
+        """Hold nothing any more of what came."""
+        self.frames.clear()
+        self._reader = FrameReader(MAX_REQUEST)
+        self._unanswered = 0
+        self._weigh()
+
+    def pause_writing(self) -> None:
+        self._drained = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+        self._drained = None
+
+    def abort(self) -> None:
+        self.transport.abort()
+        self._task.cancel()
+
+    async def ended(self) -> None:
+        """Wait until nothing of this connection runs any more."""
+        await asyncio.wait([self._task])
+
+    # -- listening and not ------------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        """Read from the socket, or leave it there, as things are now."""
+        if self._lost or self.transport.is_closing():
+            return
+        if self._full or self._deaf:
+            self.transport.pause_reading()
+        else:
+            self.transport.resume_reading()
+
+    def go_deaf(self, seconds: float) -> None:
+        """Read nothing for so long (a fault)."""
+        self._deaf = True
+        self._listen()
+        asyncio.get_running_loop().call_later(seconds, self._hear_again)
+
+    def _hear_again(self) -> None:
+        self._deaf = False
+        self._listen()
+
+    def used(self) -> None:
+        """The connection is in use: the time after which an idle one is closed begins anew."""
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if self.broker.idle is not None:
+            self._idle = asyncio.get_running_loop().call_later(self.broker.idle, self.transport.close)
+
+    # -- serving ----------------------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        unbroken = 0  # answered since others had their turn
+        try:
+            while True:
+                while not self.frames:
+                    if self._lost:
+                        self._let_go()
+                        return
+                    unbroken = 0
+                    await self.next_frame(None)
+                if unbroken == IN_A_ROW:
+                    unbroken = 0
+                    self._waits_its_turn = True
+                    await asyncio.sleep(0)
+                    self._waits_its_turn = False
+                unbroken += 1
+                self.asked = True
+                frame = self.frames.popleft()
+                if self._full and not self.frames:
+                    self._full = False
+                    self._listen()
+                await self._handle(frame)
+                self._unanswered = max(self._unanswered - len(frame), 0)
+                del frame
+                self._weigh()
+                if self.broker.idle is not None or self._idle is not None:
+                    self.used()
+        except (CloseConnection, DecodeError):
+            self.transport.close()
+        except asyncio.CancelledError:
+            self.transport.abort()
+            raise
+        except Exception as bug:  # noqa: BLE001 a bug of ours must fail the test that met it, not one connection
+            self.broker.sandbox.failed(bug)
+            self.transport.abort()
+
+    async def next_frame(self, seconds: float | None) -> None:
+        """Wait until a frame is there, or for so long."""
+        self._more = asyncio.get_running_loop().create_future()
+        if seconds is None:
+            await self._more
+        else:
+            await asyncio.wait([self._more], timeout=seconds)
+
+    async def _handle(self, frame: memoryview) -> None:
+        entrance = self.entrance
+        if entrance is not None and entrance.bare:
+            self.transport.write(entrance.token(bytes(frame)))
+            return
+        asked = self.session.receive(frame)
+        sandbox = self.broker.sandbox
+        faults = sandbox.faults
+        if self.witness is not None:
+            self.witness.numbered(asked.correlation_id)
+        speaks = faults.speaks(asked.api_key, self.broker.node_id) if faults.limited else None
+        if asked.request is None or asked.api_key not in ANSWERS or (speaks and asked.version not in speaks):
+            self._refuse(asked)
+            return
+        if entrance is not None:
+            entrance.admit(asked.api_key)
+        conduct = faults.conduct(asked.api_key, self.broker.node_id)
+        if conduct is not None:
+            if conduct.delay:
+                await asyncio.sleep(conduct.delay)
+            if conduct.close_before:
+                raise CloseConnection
+        sandbox.seen[asked.api_key] = sandbox.seen.get(asked.api_key, 0) + 1
+        peer = self.transport.get_extra_info("peername")
+        host = f"/{peer[0]}" if peer else "/"
+        call = Call(self.broker, asked.version, asked.client_id or "", host, entrance, self)
+        response = await _answer(asked.api_key)(call, asked.request)
+        if asked.api_key == API_VERSIONS and self.witness is None:
+            self.witness = sandbox.checks.meet(self, asked)
+        if self.witness is not None:
+            self.witness.saw(asked.request, response)
+        if response is None:
+            return
+        quiet = self._quota(call, asked.api_key, len(frame), response) if sandbox.limited else 0.0
+        if conduct is not None:
+            from kcli.sandbox.faults.responses import misbehave
+
+            await misbehave(self, asked, response, conduct)
+        else:
+            await self.write(self.session.respond(asked, response))
+        if entrance is not None and entrance.over:
+            raise CloseConnection
+        if quiet:
+            await asyncio.sleep(quiet)  # nothing more is read from it meanwhile, as Kafka does (KIP-219)
+
+    def _quota(self, call: Call, api_key: int, size: int, response: Any) -> float:
+        """Say in the answer how long to be quiet, if a quota says so; in seconds."""
+        if api_key not in (PRODUCE, FETCH):
+            return 0.0
+        key = "producer_byte_rate"
+        if api_key == FETCH:
+            key = "consumer_byte_rate"
+            size = sum(len(one.records or b"") for topic in response.responses for one in topic.partitions)
+        pause = call.sandbox.quotas.pause(call, key, size)
+        response.throttle_time_ms = max(response.throttle_time_ms, pause)
+        return pause / 1000
+
+    def _refuse(self, asked: Received) -> None:
+        """An API or a version that is not served: ApiVersions is told so at version 0 (KIP-511), others are cut off."""
+        if asked.api_key != API_VERSIONS:
+            raise CloseConnection
+        from kcli.proto.messages.api_versions import ApiVersionsResponse
+
+        offered = self.broker.sandbox.faults.offered(versions_answered(), self.broker.node_id)
+        refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
+        for part in self.session.respond(asked, refused, 0):
+            self.transport.write(part)
+
+    async def write(self, parts: list[Buffer]) -> None:
+        """Small parts go out together; a large one is a slice of a log and goes out in chunks, not copied."""
+        if self.transport.is_closing():
+            return  # nobody is there to read it
+        small: list[Buffer] = []
+        if self.held:
+            small, self.held = self.held, []
+        for part in parts:
+            if len(part) < SMALL:
+                small.append(part)
+                continue
+            if small:
+                self.transport.write(b"".join(small))
+                small = []
+            view = memoryview(part)
+            for at in range(0, len(view), CHUNK):
+                self.transport.write(view[at : at + CHUNK])
+                if self._drained is not None:
+                    await self._drained
+        if small:
+            self.transport.write(b"".join(small))
+        if self._drained is not None:
+            await self._drained
+
+
+_answers: dict[int, Answer] = {}
+
+
+def _answer(api_key: int) -> Answer:
+    """The function that answers an API, from its own file, imported when it is first asked."""
+    found = _answers.get(api_key)
+    if found is None:
+        module = importlib.import_module(f"kcli.sandbox.answers.{ANSWERS[api_key][0]}")
+        found = _answers[api_key] = module.answer
+    return found

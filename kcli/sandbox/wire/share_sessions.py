@@ -1,0 +1,94 @@
+"""Share sessions (KIP-932) of one broker: which partitions each member reads here. Epoch 0 opens, -1 ends, every other
+one counts up, over fetches and acknowledgements. With the session, or its connection, all the member has here is free.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.proto.messages.share_fetch import ShareFetchRequest
+    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.connection import Link
+
+    Place = tuple[bytes, int]
+
+NEW, FINAL, LAST_EPOCH = 0, -1, 0x7FFFFFFF
+
+
+class ShareSession:
+    """The partitions of one member, in the order in which they are served. `forgotten` is what it ever let go."""
+
+    def __init__(self, link: Link | None) -> None:
+        self.link = link
+        self.epoch = 1  # the one expected next
+        self.partitions: dict[Place, None] = {}
+        self.forgotten: list[Place] = []
+
+    def update(self, request: ShareFetchRequest) -> None:
+        for gone in request.forgotten_topics_data:
+            for index in gone.partitions:
+                self.partitions.pop((gone.topic_id, index), None)
+                self.forgotten.append((gone.topic_id, index))
+        for topic in request.topics:
+            for one in topic.partitions:
+                self.partitions.setdefault((topic.topic_id, one.partition_index))
+
+    def served(self, place: Place) -> None:
+        """It gave something: the others come first next time."""
+        self.partitions.pop(place)
+        self.partitions[place] = None
+
+
+class ShareSessions:
+    """By group and member, of the broker `node`."""
+
+    def __init__(self, sandbox: Sandbox, node: int) -> None:
+        self._sandbox = sandbox
+        self._node = node
+        self.open: dict[tuple[str, str], ShareSession] = {}
+
+    def fetching(self, call: Call, request: ShareFetchRequest) -> ShareSession | None:
+        """The session of a fetch; None when the fetch ends it. Raises BrokerError SHARE_SESSION_NOT_FOUND,
+        INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST."""
+        key = (request.group_id or "", request.member_id or "")
+        said = any(one.acknowledgement_batches for topic in request.topics for one in topic.partitions)
+        if request.share_session_epoch == NEW:
+            if said:
+                raise BrokerError(codes.INVALID_REQUEST, message="the first request of a session acknowledges nothing")
+            if key in self.open:
+                self.end(*key)
+            made = self.open[key] = ShareSession(call.link)
+            made.update(request)
+            return made
+        found = self.continued(key, request.share_session_epoch)
+        if found is not None:
+            found.update(request)
+        return found
+
+    def continued(self, key: tuple[str, str], epoch: int) -> ShareSession | None:
+        """The session that goes on with this epoch; None when it is the final one. Raises BrokerError."""
+        found = self.open.get(key)
+        if found is None:
+            raise BrokerError(codes.SHARE_SESSION_NOT_FOUND)
+        if epoch == FINAL:
+            return None
+        if epoch == NEW or epoch != found.epoch:
+            raise BrokerError(codes.INVALID_SHARE_SESSION_EPOCH)
+        found.epoch = 1 if found.epoch == LAST_EPOCH else found.epoch + 1
+        return found
+
+    def end(self, group: str, member: str) -> None:
+        """The session is over, and its records are free."""
+        self.open.pop((group, member), None)
+        found = self._sandbox.groups.shared(group)
+        if found is not None:
+            found.release(member, self._node)
+
+    def unlinked(self, link: Link) -> None:
+        """A connection ended, and with it the sessions that were opened on it."""
+        for key in [key for key, session in self.open.items() if session.link is link]:
+            self.end(*key)

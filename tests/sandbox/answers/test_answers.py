@@ -1,0 +1,62 @@
+"""What the sandbox answers to odd requests is what Apache Kafka answers, and it keeps nobody waiting for long."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kcli import codes
+from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kcli.proto.messages.share_acknowledge import ShareAcknowledgeRequest
+from kcli.proto.messages.share_fetch import ShareFetchRequest
+from kcli.sandbox import Sandbox
+from tests.sandbox.client import Peer
+from tests.sandbox.scenes import SCENES, Scene
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+async def test_odd_requests_are_answered_as_kafka_does(scene: Scene) -> None:
+    async with Sandbox(auto_create=False) as sandbox, Peer(sandbox) as peer:
+        rows = await scene(peer, "x")
+    assert [(what, came.name) for what, _, came in rows] == [(what, expected.name) for what, expected, _ in rows]
+
+
+@pytest.mark.parametrize("asked", [ShareFetchRequest, ShareAcknowledgeRequest], ids=["fetch", "acknowledge"])
+async def test_a_group_of_another_kind_shares_nothing(asked: type[ShareFetchRequest | ShareAcknowledgeRequest]) -> None:
+    async with Sandbox() as sandbox, Peer(sandbox) as peer:
+        sandbox.groups.modern("g", make=True)
+        told = await peer.ask(asked(group_id="g", member_id="m", share_session_epoch=0))
+        assert codes.of(told.error_code) is not codes.NONE
+        await peer.ask(MetadataRequest(topics=[]))
+
+
+@pytest.mark.parametrize("api", ["CreateTopics", "Metadata"])
+async def test_others_are_answered_while_many_topics_are_made(api: str) -> None:
+    """Somebody asks for thousands; somebody else is answered again and again before that is done."""
+    names = [f"n{n}" for n in range(2000)]
+    topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
+    many = (
+        CreateTopicsRequest(topics=topics)
+        if api == "CreateTopics"
+        else MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
+    )
+    async with Sandbox() as sandbox, Peer(sandbox) as greedy, Peer(sandbox) as other:
+        asking = asyncio.ensure_future(greedy.ask(many))
+        seen = set()
+        while not asking.done():
+            seen.add(len((await other.ask(MetadataRequest(topics=None))).topics))
+        assert len((await asking).topics) == len(names)
+    assert len(seen - {0, len(names)}) >= 3, seen
+
+
+async def test_30000_names_at_once_are_refused_and_nothing_is_made() -> None:
+    topics = [CreatableTopic(name=f"n{n}", num_partitions=1, replication_factor=1) for n in range(30_000)]
+    async with Sandbox() as sandbox, Peer(sandbox) as peer:
+        told = await peer.ask(CreateTopicsRequest(topics=topics))
+        assert {row.error_code for row in told.topics} == {44}
+        asked = [MetadataRequestTopic(name=f"n{n}") for n in range(30_000)]
+        told = await peer.ask(MetadataRequest(topics=asked))
+        assert {row.error_code for row in told.topics} == {3}
+        assert not sandbox.topics.by_name
