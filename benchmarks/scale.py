@@ -18,9 +18,9 @@ from pathlib import Path
 from benchmarks.cases import KCLI
 from benchmarks.process import Run, measure
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.admin.topics import NewTopic, create_topics
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, parse_bootstrap

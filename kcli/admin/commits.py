@@ -7,7 +7,7 @@ help; when no answer came to the last word, the outcome is unknown, and that is 
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import PATIENCE, gather
+from kcli.asking.fan_out import PATIENCE, gather
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UnknownOutcome
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_commit import (
@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from kcli.admin.coordinators import Coordinators
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
+    from kcli.asking.coordinators import Coordinators
     from kcli.model import Broker
     from kcli.proto.messages.offset_commit import OffsetCommitResponse
     from kcli.proto.messages.offset_delete import OffsetDeleteResponse

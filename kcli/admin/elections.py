@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import pieces
 from kcli.admin.reassignments import MOST, about
 from kcli.admin.topics import ask_controller
+from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.elect_leaders import ElectLeadersRequest, TopicPartitions

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.coordinators import Coordinators
+    from kcli.asking.coordinators import Coordinators
     from kcli.model import Broker, Cluster
     from kcli.proto.messages import share_group_describe as share
     from kcli.proto.messages import streams_group_describe as streams

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.assignment import assigned_partitions, subscribed_topics
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import PATIENCE, ask_every, bad, good
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import PATIENCE, ask_every, bad, good
 from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages import consumer_group_describe as kip848

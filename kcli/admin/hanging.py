@@ -11,10 +11,10 @@ from __future__ import annotations
 import time
 
 from kcli import codes
-from kcli.admin.gather import PATIENCE, gather
-from kcli.admin.offsets import Leaders
 from kcli.admin.producers import ProducerState, describe_producers
 from kcli.admin.transactions import Described, Filter, describe_transactions, list_transactions
+from kcli.asking.fan_out import PATIENCE, gather
+from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.write_txn_markers import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import ask_every
+from kcli.asking.fan_out import ask_every
 from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from kcli.values import Value, field

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.offsets import TopicMissing
+from kcli.asking.leaders import TopicMissing
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Node, TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import PATIENCE, gather
-from kcli.admin.offsets import Leaders
+from kcli.asking.fan_out import PATIENCE, gather
+from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.describe_producers import DescribeProducersRequest, TopicRequest

@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import isfinite
 
 from kcli import codes
-from kcli.admin.gather import ask_anyone
 from kcli.admin.quantities import bytes_of, bytes_text, number_of, plain
 from kcli.admin.topics import ask_controller
+from kcli.asking.fan_out import ask_anyone
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.proto.messages import alter_client_quotas as altering
 from kcli.proto.messages import describe_client_quotas as describing

@@ -4,8 +4,8 @@ controller."""
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import pieces
 from kcli.admin.topics import ask_controller
+from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages import alter_partition_reassignments as altering

@@ -7,8 +7,8 @@ so a request brings as many as fit and the rest is asked for again; each round b
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.gather import PATIENCE, gather
-from kcli.admin.offsets import Leaders
+from kcli.asking.fan_out import PATIENCE, gather
+from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, DecodeError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.batch import read_batches

@@ -6,7 +6,7 @@ to the log, because a position outside of it leaves the choice to the consumer's
 
 from __future__ import annotations
 
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.errors import KcliError
 from kcli.values import Value, field
 

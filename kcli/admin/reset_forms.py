@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.admin.offsets import Committed, LogOffset, list_offsets
+from kcli.admin.committed import Committed
 from kcli.admin.reset import Wanted
+from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False

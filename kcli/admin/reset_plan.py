@@ -10,11 +10,12 @@ import asyncio
 
 from kcli import codes
 from kcli.admin.commits import delete_commits, write_commits
-from kcli.admin.gather import PATIENCE, good
+from kcli.admin.committed import Committed, committed_offsets
 from kcli.admin.groups import Described, GroupMissing, find_groups, some_members
-from kcli.admin.offsets import Committed, LogOffset, TopicMissing, committed_offsets
 from kcli.admin.reset import Change, Standing, decide
-from kcli.admin.snapshot import bounds
+from kcli.asking.fan_out import PATIENCE, good
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import LogOffset, bounds
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -23,8 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.coordinators import Coordinators
     from kcli.admin.reset import Form
+    from kcli.asking.coordinators import Coordinators
     from kcli.model import Cluster
 
 WITHOUT_MEMBERS = ("Empty", "Dead", "")

@@ -6,7 +6,7 @@ Both are read back (`groups reset --from-file`), Kafka's tool reads the CSV. An 
 
 from __future__ import annotations
 
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.values import Value, field

@@ -6,13 +6,12 @@ coordinators and leaders: groups are batched per coordinator, partitions of all 
 
 from __future__ import annotations
 
-import asyncio
-
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import PATIENCE, bad, good
+from kcli.admin.committed import Committed, committed_offsets
 from kcli.admin.groups import Described, Member, find_groups, progress_of
 from kcli.admin.lag import Sample
-from kcli.admin.offsets import EARLIEST, LATEST, Committed, LogOffset, committed_offsets, list_offsets
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import PATIENCE, bad, good
+from kcli.asking.offsets import LogOffset, bounds
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -119,28 +118,6 @@ async def _share_commits(
             else:
                 rows[at] = where
     return made
-
-
-async def bounds(
-    cluster: Cluster, partitions: Iterable[TopicPartition], isolation: str, patience: float = PATIENCE,
-    *, stable: bool = False,
-) -> tuple[Ends, Ends, Ends]:  # fmt: skip
-    """The ends, the starts and, if wanted, the last stable offsets of these partitions, all read at the same time."""
-    wanted = sorted(partitions)
-    if not wanted:
-        return {}, {}, {}
-    if any(cluster.leader_id(at) < 0 for at in wanted):
-        try:
-            await cluster.refresh(sorted({at.topic for at in wanted}))
-        except KcliError as error:
-            return dict.fromkeys(wanted, error), {}, {}
-    also = wanted if stable and isolation != "read_committed" else []
-    ends, starts, stables = await asyncio.gather(
-        list_offsets(cluster, LATEST, wanted, isolation=isolation, patience=patience),
-        list_offsets(cluster, EARLIEST, wanted, patience=patience),
-        list_offsets(cluster, LATEST, also, isolation="read_committed", patience=patience),
-    )
-    return ends, starts, stables if also else ends if isolation == "read_committed" else {}
 
 
 def owners(group: Described) -> dict[TopicPartition, Member]:

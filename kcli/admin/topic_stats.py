@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.gather import good
 from kcli.admin.log_dirs import log_dirs
-from kcli.admin.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, list_offsets
 from kcli.admin.topics import Topic, describe_topics
+from kcli.asking.fan_out import good
+from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, list_offsets
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.offsets import LogOffset
+    from kcli.asking.offsets import LogOffset
     from kcli.model import Cluster
 
 

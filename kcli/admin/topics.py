@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, ask_once, may_try_again
-from kcli.admin.offsets import TopicMissing
+from kcli.asking.fan_out import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, ask_once, may_try_again
+from kcli.asking.leaders import TopicMissing
 from kcli.backoff import Backoff
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic

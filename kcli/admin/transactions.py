@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.coordinators import TRANSACTION, Coordinators
-from kcli.admin.gather import PATIENCE, ask_every
+from kcli.asking.coordinators import TRANSACTION, Coordinators
+from kcli.asking.fan_out import PATIENCE, ask_every
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest

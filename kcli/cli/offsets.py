@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import bad, good
-from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, committed_offsets, list_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.admin.topics import Topic, describe_topics
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.admin import answer, fail_all, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -17,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row

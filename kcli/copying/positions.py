@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import bad, good
-from kcli.admin.offsets import Committed, committed_offsets
+from kcli.admin.committed import Committed, committed_offsets
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
 

@@ -8,10 +8,10 @@ from kcli import codes
 from kcli.admin.acls import describe_acls
 from kcli.admin.brokers import fenced_brokers
 from kcli.admin.config_resources import Resource, about
-from kcli.admin.gather import bad, good
 from kcli.admin.quotas import describe_quotas
 from kcli.admin.topics import describe_topics
 from kcli.admin.users import describe_users
+from kcli.asking.fan_out import bad, good
 from kcli.declared import acls, configs, quotas
 from kcli.declared.schema import ID, SECTIONS
 from kcli.declared.users import variable

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from itertools import groupby
 
-from kcli.admin.gather import FIRST_PAUSE, LAST_PAUSE
+from kcli.asking.fan_out import FIRST_PAUSE, LAST_PAUSE
 from kcli.backoff import Backoff
 from kcli.declared import acls, configs, quotas, topics, users
 from kcli.declared.secrets import Secrets

@@ -6,11 +6,12 @@ Fewer partitions, and another number of replicas, are no matter of a declaration
 from __future__ import annotations
 
 from kcli.admin.config_resources import Resource, own
-from kcli.admin.gather import good
-from kcli.admin.offsets import EARLIEST, LATEST, TopicMissing, list_offsets
 from kcli.admin.partitions import grow_topics
 from kcli.admin.topics import NewTopic, create_topics, delete_topics, describe_topics, wait_for_topics
 from kcli.admin.topics import Topic as Standing
+from kcli.asking.fan_out import good
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.declared import settings
 from kcli.declared.model import ADD, REMOVE, Item, Settings, Step
 from kcli.declared.secrets import HIDDEN, Secrets

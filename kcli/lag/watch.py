@@ -6,11 +6,11 @@ import asyncio
 import random
 import time
 
-from kcli.admin.gather import good
 from kcli.admin.lag import TXN_BLOCKED
 from kcli.admin.producers import describe_producers
 from kcli.admin.record_times import RecordTime, record_times
 from kcli.admin.snapshot import Snapshot, take
+from kcli.asking.fan_out import good
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
 from kcli.model import TopicPartition

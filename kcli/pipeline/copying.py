@@ -6,8 +6,8 @@ import asyncio
 
 import numpy as np
 
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
+from kcli.asking.coordinators import Coordinators
 from kcli.errors import KcliError
 from kcli.model import GroupMetadata
 from kcli.pipeline.positions import group_of, positions, transactional_id, written_by

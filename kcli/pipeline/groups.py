@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
+from kcli.asking.coordinators import Coordinators
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False

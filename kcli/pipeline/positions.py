@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed, committed_offsets
+from kcli.admin.committed import Committed, committed_offsets
+from kcli.asking.coordinators import Coordinators
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value

@@ -6,11 +6,11 @@ import time
 
 from kcli.admin import reset_forms
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.reset_plan import execute, numbers_of, plan, targets
 from kcli.admin.saved import SCHEMA, row
 from kcli.admin.undo import taken, write
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.leaders import TopicMissing
 from kcli.consumer.offset_grammar import duration, read_time
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition

@@ -11,8 +11,8 @@ import asyncio
 import time
 from collections import deque
 
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.topics import describe_topics
+from kcli.asking.leaders import TopicMissing
 from kcli.consumer.bounds import Bound
 from kcli.errors import KcliError, TopicRecreated
 from kcli.model import TopicPartition

@@ -8,8 +8,8 @@ import pytest
 
 from kcli import codes
 from kcli.admin.commits import delete_commits, write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed, committed_offsets
+from kcli.admin.committed import Committed, committed_offsets
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UnknownOutcome
 from kcli.model import TopicPartition

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.admin.assignment import assigned_partitions, subscribed_topics
-from kcli.admin.coordinators import Coordinators
 from kcli.admin.groups import Described, GroupInUse, GroupMissing, delete_groups, find_groups, list_groups
+from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from tests.admin.tiny import Tiny, assignment, member
 

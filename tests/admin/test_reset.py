@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kcli.admin import reset_forms as forms
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.admin.reset import Change, Standing, Wanted, decide
 from kcli.errors import KcliError
 from kcli.model import TopicPartition

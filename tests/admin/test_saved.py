@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.admin.saved import SCHEMA, csv_text, read, row
 from kcli.errors import UsageError
 from kcli.model import TopicPartition

@@ -101,7 +101,7 @@ async def test_C14_a_leader_that_moved_is_looked_up_again(tiny: Tiny) -> None:
 async def test_a_partition_that_nobody_leads_is_not_waited_for_as_long_as_a_fail_over(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kcli.admin.offsets.LEADERLESS_PATIENCE", 0.0)
+    monkeypatch.setattr("kcli.asking.leaders.LEADERLESS_PATIENCE", 0.0)
     tiny.leader_of = lambda at: -1 if at.partition == 2 else at.partition % 3 + 1  # type: ignore[method-assign]
     shot = await take(tiny, ["billing"])
     errors = {s.partition: s.error for s in shot.groups[0].samples if s.topic == "orders"}

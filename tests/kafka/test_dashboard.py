@@ -12,8 +12,8 @@ import pytest
 from textual.widgets import Input, Select
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, parse_bootstrap

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.recording import line, read

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.history import History
 from kcli.lag.watch import Watch

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import committed_offsets
+from kcli.admin.committed import committed_offsets
+from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import sealed_of
@@ -81,7 +81,7 @@ def test_the_columns_that_say_where_a_row_is_from_are_a_must(spark, topics):
 
 def test_a_zombie_is_fenced_and_the_attempt_after_it_goes_on_where_it_committed(spark, topics):
     """A task of long ago, which holds an open transaction, is fenced by the next run and its records are not seen."""
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
     from kcli.model import GroupMetadata
     from kcli.pipeline.background import Background
     from kcli.producer.transaction_state import Fenced

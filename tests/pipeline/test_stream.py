@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import committed_offsets
+from kcli.admin.committed import committed_offsets
+from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from kcli.pipeline.trouble import told
 

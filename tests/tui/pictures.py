@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread

@@ -13,8 +13,8 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
+from kcli.asking.coordinators import Coordinators
 from kcli.cli.tui.command import _theme
 from kcli.client import Client
 from kcli.errors import UsageError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.widgets import Checkbox, Input, TextArea
 
-from kcli.admin.offsets import LATEST, LogOffset, list_offsets
+from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
 from kcli.consumer.bounds import Bound
 from kcli.errors import UsageError

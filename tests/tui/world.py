@@ -7,8 +7,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from kcli.admin.commits import write_commits
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.offsets import Committed, committed_offsets
+from kcli.admin.committed import Committed, committed_offsets
+from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread

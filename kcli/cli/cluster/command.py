@@ -6,11 +6,11 @@ import asyncio
 
 from kcli.admin.brokers import look_at_brokers
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.coordinators import Coordinators
 from kcli.admin.groups import group_names
 from kcli.admin.quorum import describe_quorum
 from kcli.admin.quorum import features as all_features
 from kcli.admin.topics import describe_topics
+from kcli.asking.coordinators import Coordinators
 from kcli.cli.admin import answer
 from kcli.cli.moments import known
 from kcli.errors import KcliError, UsageError

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli.admin.log_dirs import log_dirs
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.topics import Topic, describe_topics
+from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, missing
 from kcli.errors import UsageError
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import PATIENCE
 from kcli.admin.group_kinds import ShareStart, share_offsets
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import PATIENCE
 from kcli.errors import BrokerError
 from kcli.proto.messages.incremental_alter_configs import (
     AlterableConfig,

@@ -167,7 +167,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
 
 async def cluster_id(cluster: Cluster) -> str | None:
     """What the cluster calls itself, None for one that says nothing."""
-    from kcli.admin.gather import ask_anyone
+    from kcli.asking.fan_out import ask_anyone
     from kcli.proto.messages.metadata import MetadataRequest
 
     return (await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))).cluster_id
@@ -233,8 +233,8 @@ async def _begin(plan: Plan, source: Client, target: Client, producer: Producer)
 
 async def _find(plan: Plan, source: Client, target: Client) -> None:
     """DST is there, made if that is wanted, and the copy has its name."""
-    from kcli.admin.offsets import TopicMissing
     from kcli.admin.topics import describe_topics
+    from kcli.asking.leaders import TopicMissing
 
     found = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)
     if isinstance(found, TopicMissing):

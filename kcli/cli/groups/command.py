@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import bad, good
 from kcli.admin.groups import (
     STATES,
     TYPES,
@@ -16,12 +14,14 @@ from kcli.admin.groups import (
     who,
 )
 from kcli.admin.snapshot import take
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
 from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted, words_of
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import bad, good
+from kcli.admin.committed import committed_offsets
 from kcli.admin.groups import GroupInUse, GroupMissing, delete_groups, find_groups, group_names, who
-from kcli.admin.offsets import committed_offsets
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
 from kcli.cli.admin import answer, confirm, excluding, missing, words_of
 from kcli.cli.groups import undo as groups_undo
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row

@@ -6,11 +6,11 @@ import sys
 import time
 
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.coordinators import Coordinators
-from kcli.admin.gather import bad, good
+from kcli.admin.committed import committed_offsets
 from kcli.admin.groups import GroupMissing, find_groups, group_names
-from kcli.admin.offsets import committed_offsets
 from kcli.admin.saved import csv_text, row
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
 from kcli.cli import render
 from kcli.cli.admin import answer, fail_all, say, unlisted
 from kcli.cli.groups.scope import Scope

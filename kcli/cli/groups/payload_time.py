@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from asyncio import gather
 
-from kcli.admin.offsets import EARLIEST, LATEST, Committed, list_offsets
+from kcli.admin.committed import Committed
 from kcli.admin.reset import Wanted
+from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.cli.consume.payload_search import firsts
 from kcli.cli.consume.payload_time import field_of, jitter_of, moment
 from kcli.cli.moments import utc

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kcli.admin import reset_forms
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.gather import bad
 from kcli.admin.groups import GroupMissing, group_names
 from kcli.admin.reset_plan import GroupLive, Target, plan, targets
+from kcli.asking.fan_out import bad
 from kcli.cli.admin import missing, say
 from kcli.errors import KcliError, UsageError
 
@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.coordinators import Coordinators
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
     from kcli.admin.reset import Change
     from kcli.admin.saved import Saved
+    from kcli.asking.coordinators import Coordinators
     from kcli.cli.groups.forms import Prepare
     from kcli.cli.groups.scope import Scope
     from kcli.cli.option import Values

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kcli.admin.coordinators import Coordinators
 from kcli.admin.groups import GroupMissing, group_names
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.reset import Change
 from kcli.admin.reset_deletion import plan_deletion
 from kcli.admin.reset_plan import execute, targets
 from kcli.admin.topics import describe_topics
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, confirm, excluding, missing, say, words_of
 from kcli.cli.groups import plans as groups_plans
 from kcli.cli.groups import undo as groups_undo

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.reset_plan import NoPartition, numbers_of
+from kcli.asking.leaders import TopicMissing
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 

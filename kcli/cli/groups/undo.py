@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.admin.offsets import Committed
+    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
     from kcli.model import Cluster, TopicPartition
 

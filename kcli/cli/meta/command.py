@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.admin.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
 from kcli.admin.metadata import ask_metadata
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.topics import Topic, describe_topics, id_text
+from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
+from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, fail_all
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import TopicPartition

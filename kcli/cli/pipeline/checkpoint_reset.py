@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.offsets import Committed
+from kcli.admin.committed import Committed
 from kcli.admin.reset import Change, Standing, Wanted, decide
 from kcli.admin.reset_plan import standings
 from kcli.cli.admin import answer, confirm, excluding, say

@@ -87,8 +87,8 @@ class Copying(Job):
                 await self._find(source, target)
 
     async def _find(self, source: Client, target: Client) -> None:
-        from kcli.admin.offsets import TopicMissing
         from kcli.admin.topics import describe_topics
+        from kcli.asking.leaders import TopicMissing
         from kcli.cli.copy.command import make_like
 
         values, topic = self.frame.values, self.destination

@@ -137,8 +137,8 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
 
 async def _target(plan: Plan, source: Client, target: Client, span: Span) -> None:
     """DST is there, made if that is wanted, and has the partitions. Raises KcliError."""
-    from kcli.admin.offsets import TopicMissing
     from kcli.admin.topics import describe_topics
+    from kcli.asking.leaders import TopicMissing
 
     found = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)
     if plan.values["create"] and isinstance(found, TopicMissing):

@@ -4,9 +4,9 @@ whichever end that is."""
 from __future__ import annotations
 
 from kcli.admin import throttles
-from kcli.admin.gather import pieces
 from kcli.admin.quantities import bytes_text
 from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
+from kcli.asking.fan_out import pieces
 from kcli.cli.admin import plural, say
 from kcli.cli.reassign.disks_moving import follow, remember
 from kcli.cli.reassign.throttle import clean, settle_throttle

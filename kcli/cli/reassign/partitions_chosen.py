@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.admin.offsets import TopicMissing
 from kcli.admin.reset_plan import NoPartition
 from kcli.admin.topics import Topic, describe_topics
+from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import missing
 from kcli.cli.groups.scope import Scope
 from kcli.errors import UsageError

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kcli.admin.config_resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
-from kcli.admin.gather import bad
 from kcli.admin.partitions import grow_topics
 from kcli.admin.topics import Topic, describe_topics
+from kcli.asking.fan_out import bad
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.configs import undo as configs_undo
 from kcli.cli.configs.typed import mistyped, pair

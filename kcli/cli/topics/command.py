@@ -6,9 +6,10 @@ import asyncio
 
 from kcli import codes
 from kcli.admin.configs import topic_configs
-from kcli.admin.gather import bad, good
-from kcli.admin.offsets import EARLIEST, LATEST, LogOffset, TopicMissing, list_offsets
 from kcli.admin.topics import NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
+from kcli.asking.fan_out import bad, good
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
 from kcli.cli.admin import answer, confirm, excluding, fail_all, missing, words_of
 from kcli.cli.configs.typed import pair
 from kcli.errors import BrokerError, KcliError, UsageError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.offsets import LogOffset, list_offsets
 from kcli.admin.reset_plan import standings
 from kcli.admin.trimming import delete_records
+from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
 from kcli.cli.groups.scope import Scope
 from kcli.consumer.offset_grammar import Range, parse_range

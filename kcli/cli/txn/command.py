@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.gather import good
 from kcli.admin.producers import describe_producers
 from kcli.admin.transactions import OPEN, STATES, Described, Filter, describe_transactions, list_transactions
+from kcli.asking.fan_out import good
 from kcli.cli.admin import answer, words_of
 from kcli.cli.cluster.command import broker_ids
 from kcli.cli.groups.scope import Scope

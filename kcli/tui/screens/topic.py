@@ -14,8 +14,9 @@ from textual.widgets import TabbedContent, TabPane
 
 from kcli.admin.lag import SEVERITY
 from kcli.admin.log_dirs import log_dirs
-from kcli.admin.offsets import EARLIEST, LATEST, TopicMissing, list_offsets
 from kcli.admin.topics import describe_topics
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.errors import KcliError
 from kcli.lag.history import topics_of
 from kcli.model import TopicPartition

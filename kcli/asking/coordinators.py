@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.gather import PATIENCE, gather
+from kcli.asking.fan_out import PATIENCE, gather
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node, Transaction
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest

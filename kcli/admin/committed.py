@@ -1,0 +1,99 @@
+"""What groups committed (OffsetFetch), read from their coordinators."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.asking.fan_out import PATIENCE, ask_anyone
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from kcli.proto.schema import NO_ID
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.asking.coordinators import Coordinators
+    from kcli.model import Broker, Cluster
+    from kcli.proto.messages.offset_fetch import OffsetFetchResponsePartition, OffsetFetchResponsePartitions
+
+OFFSET_FETCH, MANY_GROUPS_SINCE = 9, 8
+
+
+class Committed(Value):
+    """A group's position. `offset` is -1 where nothing is committed."""
+
+    offset: int = -1
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+async def committed_offsets(
+    coordinators: Coordinators, groups: Iterable[str], *, stable: bool = False, patience: float = PATIENCE
+) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
+    """All that each group committed: one request per coordinator (KIP-709), one per group before Kafka 3.0.
+    A group that does not exist has committed nothing, which is not an error here. `stable` waits for transactions
+    that are about to commit offsets (KIP-447)."""
+    cluster = coordinators.cluster
+
+    async def ask(
+        broker: Broker, some: list[str]
+    ) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
+        if (await broker.versions()).get(OFFSET_FETCH, (0, 0))[1] < MANY_GROUPS_SINCE:
+            return await _one_by_one(broker, some, stable)
+        asked = [OffsetFetchRequestGroup(group_id=group, topics=None) for group in some]
+        answer = await broker.ask(OffsetFetchRequest(groups=asked, require_stable=stable))
+        ids = {t.topic_id for row in answer.groups for t in row.topics if not t.name and t.topic_id != NO_ID}
+        names = await topic_names(cluster, ids)
+        found: dict[str, dict[TopicPartition, Committed | KcliError] | KcliError] = {}
+        for row in answer.groups:
+            if row.error_code:
+                found[row.group_id] = BrokerError(codes.of(row.error_code), row.group_id)
+                continue
+            here = found[row.group_id] = {}
+            for topic in row.topics:
+                name = topic.name or names.get(topic.topic_id) or f"(topic id {topic.topic_id.hex()})"
+                for part in topic.partitions:
+                    here[TopicPartition(name, part.partition_index)] = _committed(part, name)
+        return found
+
+    return await coordinators.ask(groups, ask, patience=patience)
+
+
+async def _one_by_one(
+    broker: Broker, groups: list[str], stable: bool
+) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
+    async def one(group: str) -> dict[TopicPartition, Committed | KcliError] | KcliError:
+        answer = await broker.ask(OffsetFetchRequest(group_id=group, topics=None, require_stable=stable))
+        if answer.error_code:
+            return BrokerError(codes.of(answer.error_code), group)
+        return {
+            TopicPartition(topic.name, part.partition_index): _committed(part, topic.name)
+            for topic in answer.topics
+            for part in topic.partitions
+        }
+
+    return dict(zip(groups, await asyncio.gather(*(one(group) for group in groups)), strict=True))
+
+
+def _committed(part: OffsetFetchResponsePartition | OffsetFetchResponsePartitions, topic: str) -> Committed | KcliError:
+    if part.error_code:
+        return BrokerError(codes.of(part.error_code), f"{topic} [{part.partition_index}]")
+    epoch = part.committed_leader_epoch
+    return Committed(offset=part.committed_offset, leader_epoch=epoch, metadata=part.metadata or "")
+
+
+async def topic_names(cluster: Cluster, ids: set[bytes]) -> dict[bytes, str]:
+    """Names of topic ids (KIP-516): from the cache, the rest in one Metadata request. Unknown ids are left out."""
+    names = {topic_id: name for topic_id in ids if (name := cluster.topic_name(topic_id))}
+    missing = sorted(ids - names.keys())
+    if missing:
+        from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+        asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in missing]
+        answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
+        names |= {row.topic_id: row.name for row in answer.topics if row.name and not row.error_code}
+    return names

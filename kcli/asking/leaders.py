@@ -1,0 +1,88 @@
+"""Partitions by leader, as the metadata has it now."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Broker, Cluster, TopicPartition
+
+LEADERLESS_PATIENCE = 2.0
+"""Seconds for which a leader is waited for where the metadata names none."""
+
+
+class Leaders:
+    """Partitions by leader as the metadata has it, which is asked once for all topics that are not known."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.waits_until = asyncio.get_running_loop().time() + LEADERLESS_PATIENCE
+
+    def forget(self, at: TopicPartition) -> None:
+        self.cluster.leader_moved(at)
+
+    async def locate(
+        self, partitions: list[TopicPartition]
+    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        unknown = sorted({at.topic for at in partitions if self.cluster.leader_id(at) < 0})
+        lost: dict[TopicPartition, KcliError] = {}
+        if unknown:
+            try:
+                await self.cluster.refresh(unknown)
+            except KcliError as error:
+                lost = {at: error for at in partitions if self.cluster.leader_id(at) < 0}
+        by_node: dict[int, list[TopicPartition]] = {}
+        for at in partitions:
+            if at not in lost:
+                by_node.setdefault(self.cluster.leader_id(at), []).append(at)
+        lost.update(await self._why_leaderless(by_node.pop(-1, [])))
+        found: list[tuple[Broker, list[TopicPartition]]] = []
+        for node_id, some in by_node.items():
+            try:
+                found.append((await self.cluster.node(node_id), some))
+            except KcliError as error:
+                lost.update(dict.fromkeys(some, error))
+        return found, lost
+
+    async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
+        """A topic that does not exist is final; a partition that nobody leads now may have a leader soon, but its
+        last replica may also be gone for good."""
+        why: dict[TopicPartition, KcliError] = {}
+        late = asyncio.get_running_loop().time() > self.waits_until
+        topics: dict[str, KcliError | None] = {}
+        for at in partitions:
+            if at.topic not in topics:
+                topics[at.topic] = await self._missing(at.topic)
+            soon = BrokerError(codes.LEADER_NOT_AVAILABLE, f"{at.topic} [{at.partition}]")
+            why[at] = topics[at.topic] or (Leaderless(at) if late else soon)
+        return why
+
+    async def _missing(self, topic: str) -> KcliError | None:
+        try:
+            await self.cluster.partitions(topic)
+        except BrokerError as error:
+            if error.code is codes.UNKNOWN_TOPIC_OR_PARTITION:
+                return TopicMissing(topic)
+            return error
+        except KcliError as error:
+            return error
+        return None
+
+
+class TopicMissing(KcliError):
+    """The cluster has no topic of this name, which asking again does not change."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"{topic}: this topic does not exist")
+        self.topic = topic
+
+
+class Leaderless(KcliError):
+    """Nobody has led this partition for a while: all its in-sync replicas are down."""
+
+    def __init__(self, at: TopicPartition) -> None:
+        super().__init__(f"{at.topic} [{at.partition}]: no broker leads this partition now")
