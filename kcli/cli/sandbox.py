@@ -7,13 +7,16 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from kcli.cli.loop import Stop, run
 from kcli.cli.typed import SETTINGS
 from kcli.errors import KcliError, UsageError
+
+if TYPE_CHECKING:
+    from kcli.sandbox.settings import SandboxSettings
 
 app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
 
@@ -84,14 +87,32 @@ def sandbox(
     _check_host(host, allow_remote)
     if port and port + brokers - 1 > 65535:
         raise UsageError(f"--port {port} --brokers {brokers}: there is no port {port + brokers - 1}")
+    from kcli.sandbox.settings import SandboxSettings
+
     topics = dict(_topic(text, partitions) for text in topic or [])
     try:
-        more = _security(tls, client_ca, users, session_lifetime) | {
-            "disks": disks, "racks": rack or (), "partitions": partitions
-        }  # fmt: skip
-        more |= _rights(super_user, open_without_acl)
-        more |= {"anywhere": True} | _advertised(host, more) if allow_remote else {}
-        return run(partial(_serve, host, port, brokers, data, topics, auto_create, format, more, control))
+        settings = SandboxSettings(
+            host=host,
+            port=port,
+            brokers=brokers,
+            anywhere=allow_remote,
+            racks=rack or (),
+            disks=disks,
+            data=data,
+            topics=topics,
+            partitions=partitions,
+            auto_create=auto_create,
+            control=control,
+            tell=_tell,
+        )
+        settings = _encrypted(settings, tls, client_ca)
+        settings = _authenticated(settings, users, session_lifetime)
+        settings = _authorized(settings, super_user, open_without_acl)
+        if allow_remote and settings.advertised is None and host in ("0.0.0.0", "::"):
+            from socket import gethostname
+
+            settings = settings.replace(advertised=gethostname())  # clients cannot connect to "all addresses"
+        return run(partial(_serve, settings, format))
     except OSError as problem:
         if problem.filename is not None:
             raise KcliError(f"{problem.filename}: {problem.strerror}") from problem
@@ -109,15 +130,6 @@ def _check_host(host: str, allow_remote: bool) -> None:
         raise UsageError(f"--host {host} can be reached by others, and a sandbox lets everybody in: add --allow-remote")
 
 
-def _advertised(host: str, more: dict[str, Any]) -> dict[str, Any]:
-    """Who listens on all addresses has to name one that others find: this machine's name."""
-    if "advertised" in more or host not in ("0.0.0.0", "::"):
-        return {}
-    from socket import gethostname
-
-    return {"advertised": gethostname()}
-
-
 def _topic(text: str, partitions: int) -> tuple[str, int]:
     name, colon, count = text.rpartition(":")
     if not colon:
@@ -127,49 +139,52 @@ def _topic(text: str, partitions: int) -> tuple[str, int]:
     return name, int(count)
 
 
-def _security(
-    tls: Path | None, client_ca: Path | None, users: Path | None, session_lifetime: float | None
-) -> dict[str, Any]:
-    """What `Sandbox` is told of TLS and SASL. Raises UsageError."""
-    found: dict[str, Any] = {}
-    if tls is not None:
-        from kcli.sandbox.access.tls import find_or_make
+def _encrypted(settings: SandboxSettings, folder: Path | None, client_ca: Path | None) -> SandboxSettings:
+    """Raises UsageError."""
+    if folder is None:
+        if client_ca is not None:
+            raise UsageError("--client-ca goes with --tls")
+        return settings
+    from kcli.sandbox.access.tls import find_or_make
 
-        made = find_or_make(tls)
-        found["tls"] = made.replace(client_ca=str(client_ca)) if client_ca is not None else made
-        found["advertised"] = "localhost"
-    elif client_ca is not None:
-        raise UsageError("--client-ca goes with --tls")
+    made = find_or_make(folder)
+    if client_ca is not None:
+        made = made.replace(client_ca=str(client_ca))
+    return settings.replace(tls=made, advertised="localhost")
+
+
+def _authenticated(settings: SandboxSettings, users: Path | None, lifetime: float | None) -> SandboxSettings:
+    """Raises UsageError."""
     if users is not None:
-        found |= {"sasl": _users(users), "session_lifetime": session_lifetime}
-    elif session_lifetime is not None:
+        return settings.replace(sasl=_users(users), session_lifetime=lifetime)
+    if lifetime is not None:
         raise UsageError("--session-lifetime goes with --users")
-    return found
+    return settings
 
 
-def _rights(super_users: list[str] | None, everyone: bool) -> dict[str, Any]:
-    """What `Sandbox` is told of ACLs. Raises UsageError."""
+def _authorized(settings: SandboxSettings, super_users: list[str] | None, everyone: bool) -> SandboxSettings:
+    """Raises UsageError."""
     if super_users is None:
         if everyone:
             raise UsageError("--open-without-acl goes with --super-user")
-        return {}
+        return settings
     from kcli.acls import principal
 
-    return {"super_users": [principal(one) for one in super_users], "everyone": everyone}
+    return settings.replace(super_users=[principal(one) for one in super_users], everyone=everyone)
 
 
 def _tell(sentence: str) -> None:
     print(f"kcli: {sentence}", file=sys.stderr, flush=True)
 
 
-def _hint(more: dict[str, Any]) -> str:
-    """What a client has to be told besides the address."""
-    tls, sasl = "tls" in more, "sasl" in more
-    words = [f"-X security.protocol={'SASL_' if sasl else ''}{'SSL' if tls else 'PLAINTEXT'}"]
-    if tls:
-        words.append(f"-X ssl.ca.location={Path(more['tls'].certificate).with_name('ca.pem')}")
-    if sasl:
-        words += ["-X sasl.mechanism=SCRAM-SHA-512", f"-X sasl.username={next(iter(more['sasl']))}"]
+def _hint(settings: SandboxSettings) -> str:
+    """The properties that a client needs besides the address."""
+    protocol = f"{'SASL_' if settings.sasl is not None else ''}{'SSL' if settings.tls is not None else 'PLAINTEXT'}"
+    words = [f"-X security.protocol={protocol}"]
+    if settings.tls is not None:
+        words.append(f"-X ssl.ca.location={Path(settings.tls.certificate).with_name('ca.pem')}")
+    if settings.sasl is not None:
+        words += ["-X sasl.mechanism=SCRAM-SHA-512", f"-X sasl.username={next(iter(settings.sasl))}"]
     return " ".join(words)
 
 
@@ -184,24 +199,19 @@ def _users(path: Path) -> dict[str, str]:
     return {name: password for name, _, password in pairs}
 
 
-async def _serve(
-    host: str, port: int, brokers: int, data: Path | None, topics: dict[str, int], auto_create: bool, format: str,
-    more: dict[str, Any], control: bool, stop: Stop,
-) -> int:  # fmt: skip
+async def _serve(settings: SandboxSettings, format: str, stop: Stop) -> int:
     """Until a signal comes."""
     from kcli.sandbox.sandbox import Sandbox
 
-    async with Sandbox(
-        brokers=brokers, host=host, port=port, data=data, topics=topics, auto_create=auto_create, control=control,
-        tell=_tell, **more,
-    ) as running:  # fmt: skip
+    data = settings.data
+    async with Sandbox(settings) as running:
         if format == "json":
             print(json.dumps({"bootstrap": running.bootstrap, "data": str(data) if data else None}), flush=True)
         else:
             where = f"data in {data}" if data else "in memory"
             print(f"kcli sandbox listens on {running.bootstrap} ({where}). Ctrl-C stops it.", flush=True)
             print(f"export KCLI_BOOTSTRAP={running.bootstrap}", file=sys.stderr)
-            if more.keys() & {"tls", "sasl"}:
-                print(_hint(more), file=sys.stderr)
+            if settings.tls is not None or settings.sasl is not None:
+                print(_hint(settings), file=sys.stderr)
         await stop.wait()
     return 0

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from kcli.sandbox.sandbox import Sandbox
+from kcli.sandbox.settings import SandboxSettings
 
-__all__ = ["Sandbox"]
+__all__ = ["Sandbox", "SandboxSettings"]

@@ -13,6 +13,7 @@ import sys
 from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.sandbox.sandbox import Sandbox
+from kcli.sandbox.settings import SandboxSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,11 +46,17 @@ async def _serve(arguments: Namespace) -> None:
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     watchdog.listen(loop, lambda number: ended.set())
-    sandbox = Sandbox(
-        arguments.brokers, arguments.host, arguments.port, arguments.data, topics, not arguments.no_auto_create,
-        anywhere=arguments.anywhere, features=features,
-    )  # fmt: skip
-    async with sandbox:
+    settings = SandboxSettings(
+        brokers=arguments.brokers,
+        host=arguments.host,
+        port=arguments.port,
+        data=arguments.data,
+        topics=topics,
+        auto_create=not arguments.no_auto_create,
+        anywhere=arguments.anywhere,
+        features=features,
+    )
+    async with Sandbox(settings) as sandbox:
         print(f'{{"bootstrap":"{sandbox.bootstrap}"}}', flush=True)
         if arguments.exit_with_stdin:
             loop.add_reader(sys.stdin.fileno(), _read_to_end, ended)

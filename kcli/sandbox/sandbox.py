@@ -22,19 +22,17 @@ from kcli.sandbox.cluster.quorum import Quorum
 from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.log.segment import MemoryStore
+from kcli.sandbox.settings import SandboxSettings
 from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import Checks
 from kcli.sandbox.wire.listener import possible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
     from ssl import SSLContext
     from typing import Any, Self
 
     from kcli.sandbox.access.sasl import Users
-    from kcli.sandbox.access.tls import ServerTls
     from kcli.sandbox.cluster.moves import Moves
     from kcli.sandbox.cluster.quotas import Quotas
     from kcli.sandbox.cluster.topics import Partition, Topic
@@ -53,76 +51,29 @@ FIRST_PRODUCER_ID = 1000
 class Sandbox:
     """`async with Sandbox(topics={"t": 3}) as sandbox:` then connect to `sandbox.bootstrap`.
 
-    `brokers` listen on `host` at `port`, `port`+1 … (0: free ones). `data` is a directory (None: memory only, at most
-    `memory` bytes of records, then producing fails with POLICY_VIOLATION). `topics` are made if they do not exist yet;
-    unknown ones are made on demand with `auto_create`, with `partitions` partitions. `anywhere` allows a host that is
-    not loopback. `rebalance_delay` is group.initial.rebalance.delay in seconds. `features` are finalized levels, as in
-    {"transaction.version": 1}; `sandbox.features.finalize` changes them at run time. With `tls` it speaks TLS only
-    (`kcli.sandbox.access.tls.make_certificates` makes them). With `sasl`, names and passwords, it answers who
-    authenticated by one of the `mechanisms` (None: PLAIN, SCRAM, OAUTHBEARER), for `session_lifetime` seconds
-    (KIP-368). With `super_users`, principals such as User:admin, ACLs bind everybody else, who may what no ACL is
-    about only with `everyone` (allow.everyone.if.no.acl.found); without, ACLs are kept and told, and bind nobody. With
-    `control` who may read its configs may order faults from outside (`kcli.sandbox.faults.control`). Every broker has
-    so many `disks`; brokers are in `racks` in turn. All brokers together have at most so many `connections` (None:
-    what the process may have open); `tell` is given sentences about what others do to the sandbox, each kind at most
-    once a minute.
+    Takes `SandboxSettings`, or their fields as keyword arguments, or both: then the arguments change the settings.
     Raises UsageError for a host that is not loopback, a feature it does not have or a directory in use, OSError for a
     port that is taken.
     """
 
-    def __init__(
-        self,
-        brokers: int = 1,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        data: Path | None = None,
-        topics: dict[str, int] | None = None,
-        auto_create: bool = True,
-        *,
-        partitions: int = 1,
-        memory: int = 4 * 1024**3,
-        rebalance_delay: float = 0.05,
-        anywhere: bool = False,
-        advertised: str | None = None,
-        features: dict[str, int] | None = None,
-        tls: ServerTls | None = None,
-        sasl: Mapping[str, str] | None = None,
-        mechanisms: Sequence[str] | None = None,
-        session_lifetime: float | None = None,
-        super_users: Sequence[str] | None = None,
-        everyone: bool = False,
-        control: bool = False,
-        disks: int = 1,
-        racks: Sequence[str | None] = (),
-        connections: int | None = None,
-        tell: Callable[[str], None] | None = None,
-    ) -> None:
-        if not (anywhere or host in ("localhost", "::1") or host.startswith("127.")):
-            raise UsageError(f"the sandbox has no security and listens on loopback only; {host} is not")
-        if brokers < 1 or disks < 1:
-            raise UsageError("a sandbox has at least one broker, and a broker one disk")
-        self.access = Access(self.note, sasl or {}, super_users, everyone)
+    def __init__(self, settings: SandboxSettings | None = None, **options: Any) -> None:
+        self.settings = settings = (settings or SandboxSettings()).replace(**options)
+        settings.check()
+        self.access = Access(self.note, settings.sasl or {}, settings.super_users, settings.everyone)
         self.tls: SSLContext | None = None
         self.users: Users | None = None
-        if tls is not None or sasl is not None:
-            self._secure(tls, sasl, mechanisms, session_lifetime)
-        self.advertised = advertised or host
-        self.auto_create = auto_create
-        self._disks = disks
-        self._racks = racks
-        self._connections = possible() if connections is None else connections
-        self._tell = tell
+        self._secure(settings)
+        self._connections = possible() if settings.connections is None else settings.connections
         self._told: dict[str, float] = {}
         self.broker_configs = BrokerConfigs()
         self.named_configs = NamedConfigs()
-        self.default_partitions = partitions
-        self.rebalance_delay = rebalance_delay
         self.brokers = [
-            SandboxBroker(self, FIRST_NODE + n, host, port + n if port else 0) for n in range(brokers)
-        ]  # fmt: skip
+            SandboxBroker(self, FIRST_NODE + n, settings.host, settings.port + n if settings.port else 0)
+            for n in range(settings.brokers)
+        ]
         self.faults = Faults(self)
         self.checks = Checks(self)
-        self.features = Features(features)
+        self.features = Features(settings.features)
         self.quorum = Quorum(self)
         self.forgotten: set[int] = set()  # brokers that are down and were unregistered
         self.coordinators: dict[str, int] = {}  # groups whose coordinator was moved (a fault)
@@ -131,17 +82,14 @@ class Sandbox:
         self.requests_held = 0  # bytes of requests that came and are not answered, of all connections
         self.cluster_id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
         self.control: Control | None = None
-        if control:
+        if settings.control:
             from kcli.sandbox.faults.control import Control
 
             self.control = Control(self)
-        self._wanted = dict(topics or {})
-        self._memory = memory
         self._bytes = 0
         self._next_producer = FIRST_PRODUCER_ID
         self._next_session = 0
         self._failures: list[Exception] = []
-        self._folder = data
         self._directory: DataDirectory | None = None
         self._groups: Groups | None = None
         self._moves: Moves | None = None
@@ -149,35 +97,20 @@ class Sandbox:
         self._transactions: Transactions | None = None
         self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
 
-    @property
-    def place(self) -> str:
-        """Where records are kept, as a directory's name; `/memory` is nowhere."""
-        return str(self._folder) if self._folder is not None else "/memory"
-
     def rack(self, node_id: int) -> str | None:
-        """Where a broker stands, if anybody said."""
-        return self._racks[(node_id - FIRST_NODE) % len(self._racks)] if self._racks else None
+        """The rack of a broker, if the settings have racks."""
+        return self.settings.rack(node_id - FIRST_NODE)
 
-    def directories(self, node_id: int) -> list[str]:
-        """The log directories of a broker, as it tells them; on the disk there is one for all."""
-        first = f"{self.place}/{node_id}"
-        return [first, *(f"{first}-{number}" for number in range(2, self._disks + 1))]
-
-    def _secure(
-        self,
-        tls: ServerTls | None,
-        users: Mapping[str, str] | None,
-        mechanisms: Sequence[str] | None,
-        lifetime: float | None,
-    ) -> None:
-        if tls is not None:
+    def _secure(self, settings: SandboxSettings) -> None:
+        if settings.tls is not None:
             from kcli.sandbox.access.tls import server_context
 
-            self.tls = server_context(tls)
-        if users is not None:
+            self.tls = server_context(settings.tls)
+        if settings.sasl is not None:
             from kcli.sandbox.access.sasl import ALL, Users
 
-            self.users = Users(users, ALL if mechanisms is None else mechanisms, lifetime, self.access)
+            mechanisms = ALL if settings.mechanisms is None else settings.mechanisms
+            self.users = Users(settings.sasl, mechanisms, settings.session_lifetime, self.access)
 
     @property
     def groups(self) -> Groups:
@@ -225,12 +158,12 @@ class Sandbox:
     async def start(self) -> None:
         """Recover what was on disk, then listen."""
         try:
-            if self._folder is not None:
+            if self.settings.data is not None:
                 from kcli.sandbox.log.recovery import DataDirectory
 
-                self._directory = DataDirectory(self._folder)
+                self._directory = DataDirectory(self.settings.data)
                 self._recover(self._directory.recover())
-            for name, count in self._wanted.items():
+            for name, count in self.settings.topics.items():
                 if name not in self.topics.by_name:
                     self.topics.create(name, count)
             for one in self.brokers:
@@ -299,7 +232,7 @@ class Sandbox:
     @property
     def durable(self) -> bool:
         """Whether it lives in a directory, and may have lived there before."""
-        return self._folder is not None
+        return self.settings.data is not None
 
     # -- who comes in -------------------------------------------------------------------------------------------------
 
@@ -326,20 +259,18 @@ class Sandbox:
     def tell(self, kind: str, sentence: str) -> None:
         """Say something to who runs the sandbox, of each kind at most once a minute."""
         now = time.monotonic()
-        if self._tell is not None and now - self._told.get(kind, -TOLD_AGAIN) >= TOLD_AGAIN:
+        if self.settings.tell is not None and now - self._told.get(kind, -TOLD_AGAIN) >= TOLD_AGAIN:
             self._told[kind] = now
-            self._tell(sentence)
+            self.settings.tell(sentence)
 
     # -- the cluster ------------------------------------------------------------------------------------------------
 
     @property
     def bootstrap(self) -> str:
         """host:port of every broker, with commas."""
-        return ",".join(f"{self._literal}:{one.port}" for one in self.brokers)
-
-    @property
-    def _literal(self) -> str:
-        return f"[{self.advertised}]" if ":" in self.advertised else self.advertised
+        host = self.settings.advertised_host
+        literal = f"[{host}]" if ":" in host else host
+        return ",".join(f"{literal}:{one.port}" for one in self.brokers)
 
     def living(self) -> list[SandboxBroker]:
         return [one for one in self.brokers if one.alive]
@@ -401,8 +332,8 @@ class Sandbox:
     def find_or_create(self, name: str) -> Topic | None:
         """The topic, made now if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
         found = self.topics.by_name.get(name)
-        if found is None and self.auto_create:
-            found = self.topics.create(name, self.default_partitions)
+        if found is None and self.settings.auto_create:
+            found = self.topics.create(name, self.settings.partitions)
         return found
 
     def delete_topic(self, topic: Topic) -> None:
@@ -420,14 +351,14 @@ class Sandbox:
         if self._directory is not None:
             return
         self._bytes += size
-        if self._bytes > self._memory:
+        if self._bytes > self.settings.memory:
             logs = (p.log for topic in self.topics.by_name.values() for p in topic.partitions)
             self._bytes = sum(log.size for log in logs) + size
-            if self._bytes > self._memory:
+            if self._bytes > self.settings.memory:
                 self._bytes -= size
                 raise BrokerError(
                     codes.POLICY_VIOLATION,
-                    message=f"the sandbox's memory of {self._memory} bytes is full: delete topics or records, "
+                    message=f"the sandbox's memory of {self.settings.memory} bytes is full: delete topics or records, "
                     "set retention.bytes, or keep the data on disk",
                 )
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Self
 
+    from kcli.sandbox.settings import SandboxSettings
+
 STOP_TIMEOUT = 10.0
 
 
@@ -19,8 +21,8 @@ class SandboxThread:
     """`with SandboxThread(topics={"t": 1}) as sandbox:` takes what `Sandbox` takes. `faults` is `Sandbox.faults`,
     callable from any thread: each call runs in the sandbox's loop and is over when it returns."""
 
-    def __init__(self, **options: Any) -> None:
-        self._sandbox = Sandbox(**options)
+    def __init__(self, settings: SandboxSettings | None = None, **options: Any) -> None:
+        self._sandbox = Sandbox(settings, **options)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kcli-sandbox", daemon=True)
         self.faults: Any = _Remote(self)

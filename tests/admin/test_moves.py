@@ -31,7 +31,10 @@ def at(partition: int, topic: str = "t") -> TopicPartition:
 
 
 async def test_many_partitions_go_in_requests_of_a_thousand() -> None:
-    async with Sandbox(2) as sandbox, Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
+    async with (
+        Sandbox(brokers=2) as sandbox,
+        Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
+    ):
         sandbox.topics.create("t", 1001, replication=1)
         targets = {at(n): [2] for n in range(1001)}
         assert set((await alter_reassignments(client.cluster, targets)).values()) == {None}
@@ -42,7 +45,7 @@ async def test_many_partitions_go_in_requests_of_a_thousand() -> None:
 
 async def test_C17_each_partition_has_its_own_error() -> None:
     async with (
-        Sandbox(2, topics={"t": 3}) as sandbox,
+        Sandbox(brokers=2, topics={"t": 3}) as sandbox,
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
     ):
         done = await alter_reassignments(client.cluster, {at(0): [2, 1], at(1): [9], at(7): [1], at(2): None})
@@ -81,7 +84,7 @@ async def test_what_an_answer_leaves_out_is_an_error_of_it(monkeypatch: pytest.M
 
 async def test_a_request_that_is_refused_as_a_whole_is_the_error_of_all() -> None:
     async with (
-        Sandbox(2, topics={"t": 2}) as sandbox,
+        Sandbox(brokers=2, topics={"t": 2}) as sandbox,
         Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client,
     ):
         for api in ("AlterPartitionReassignments", "ElectLeaders"):

@@ -304,8 +304,7 @@ def test_a_fault_of_tls_that_nobody_knows_is_told_as_it_is() -> None:
 
 
 async def test_B5_a_peer_that_does_not_read_holds_back_who_writes_over_tls(pki: Pki) -> None:
-    async with Sandbox(topics={"t": 1}, tls=served(pki.server)) as sandbox:
-        sandbox.advertised = "localhost"
+    async with Sandbox(topics={"t": 1}, tls=served(pki.server), advertised="localhost") as sandbox:
         given = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), security=Security(tls=pki.trust))
         value, count = os.urandom(500_000), 60
         async with Client(given) as client, client.producer(ProducerSettings(acks=0, idempotence=False)) as producer:

@@ -25,7 +25,7 @@ def settings(bootstrap: str, **given: object) -> ClientSettings:
 
 
 async def test_the_cluster_of_a_sandbox_is_seen_as_it_is() -> None:
-    async with Sandbox(3, topics={"t": 6}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
+    async with Sandbox(brokers=3, topics={"t": 6}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
         cluster = client.cluster
         assert [node.id for node in await cluster.nodes()] == [one.node_id for one in sandbox.brokers]
         assert list(await cluster.partitions("t")) == list(range(6))
@@ -35,7 +35,7 @@ async def test_the_cluster_of_a_sandbox_is_seen_as_it_is() -> None:
 
 
 async def test_C4_a_leader_that_moves_is_found_on_the_sandbox() -> None:
-    async with Sandbox(3, topics={"t": 1}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
+    async with Sandbox(brokers=3, topics={"t": 1}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
         at = TopicPartition("t", 0)
         first = (await client.cluster.leader(at)).node_id
         other = next(one.node_id for one in sandbox.brokers if one.node_id != first)
@@ -54,7 +54,7 @@ async def test_C6_an_absent_topic_on_the_sandbox_keeps_its_leader() -> None:
 
 
 async def test_C16_a_broker_of_the_sandbox_dies_and_comes_back() -> None:
-    async with Sandbox(2, topics={"t": 2}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
+    async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
         cluster = client.cluster
         await cluster.nodes()
         dead = sandbox.brokers[0].node_id
@@ -67,7 +67,7 @@ async def test_C16_a_broker_of_the_sandbox_dies_and_comes_back() -> None:
 
 
 async def test_C15_a_coordinator_that_moves_is_found_on_the_sandbox() -> None:
-    async with Sandbox(2) as sandbox, Client(settings(sandbox.bootstrap)) as client:
+    async with Sandbox(brokers=2) as sandbox, Client(settings(sandbox.bootstrap)) as client:
         first = (await client.cluster.coordinator(Group("g"))).node_id
         other = next(one.node_id for one in sandbox.brokers if one.node_id != first)
         sandbox.faults.move_coordinator("g", other)
@@ -148,7 +148,7 @@ from kcli.sandbox import Sandbox
 from kcli.settings import ClientSettings, parse_bootstrap
 
 async def main():
-    async with Sandbox(2, topics={"t": 2}) as sandbox:
+    async with Sandbox(brokers=2, topics={"t": 2}) as sandbox:
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
             await client.cluster.topics()
             await (await client.cluster.anyone()).versions()
@@ -173,7 +173,7 @@ asyncio.run(main())
 
 
 async def test_B30_closing_with_everything_down_is_quick() -> None:
-    async with Sandbox(2) as sandbox:
+    async with Sandbox(brokers=2) as sandbox:
         client = Client(settings(sandbox.bootstrap))
         await client.cluster.nodes()
         await client.cluster.anyone()

@@ -34,7 +34,7 @@ def _one(call: Call, path: str, name: str, index: int) -> int:
         scripted = call.refused(34, name, index)
         if scripted is not None:
             raise BrokerError(scripted)
-        disks = call.sandbox.directories(node)
+        disks = call.sandbox.settings.directories(node)
         if path not in disks:
             raise BrokerError(codes.LOG_DIR_NOT_FOUND)
         call.sandbox.moves.to_disk(call.sandbox.topics.partition(name, index), node, disks.index(path))

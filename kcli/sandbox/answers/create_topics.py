@@ -62,7 +62,7 @@ async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsRespon
 
 def _partitions(call: Call, topics: list[CreatableTopic]) -> int:
     """How many the request asks for in all."""
-    default = call.sandbox.default_partitions
+    default = call.sandbox.settings.partitions
     counts = (len(one.assignments) or one.num_partitions for one in topics)
     return sum(default if count == -1 else max(count, 0) for count in counts)
 
@@ -73,7 +73,7 @@ def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTo
         raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
     if any(config.value is None for config in asked.configs):
         raise BrokerError(codes.INVALID_CONFIG, message="null value not supported for topic configs")
-    partitions = asked.num_partitions if asked.num_partitions != -1 else call.sandbox.default_partitions
+    partitions = asked.num_partitions if asked.num_partitions != -1 else call.sandbox.settings.partitions
     topic = call.sandbox.topics.create(
         asked.name,
         partitions,

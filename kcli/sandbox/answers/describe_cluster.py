@@ -31,14 +31,17 @@ async def answer(call: Call, request: DescribeClusterRequest) -> DescribeCluster
         cluster_authorized_operations=operations(call, "cluster", wanted=request.include_cluster_authorized_operations),
         brokers=[
             DescribeClusterBroker(
-                broker_id=one.node_id, host=sandbox.advertised, port=one.port, rack=sandbox.rack(one.node_id)
+                broker_id=one.node_id,
+                host=sandbox.settings.advertised_host,
+                port=one.port,
+                rack=sandbox.rack(one.node_id),
             )
             for one in sandbox.living()
         ]
         + [
             DescribeClusterBroker(
                 broker_id=one.node_id,
-                host=sandbox.advertised,
+                host=sandbox.settings.advertised_host,
                 port=one.port,
                 rack=sandbox.rack(one.node_id),
                 is_fenced=True,

@@ -150,10 +150,10 @@ def _given(call: Call) -> dict[str, tuple[int, str]]:
     """What whoever started the sandbox said."""
     sandbox = call.sandbox
     given = {
-        "auto.create.topics.enable": str(sandbox.auto_create).lower(),
+        "auto.create.topics.enable": str(sandbox.settings.auto_create).lower(),
         "default.replication.factor": str(sandbox.topics.copies(-1)),
-        "group.initial.rebalance.delay.ms": str(round(sandbox.rebalance_delay * 1000)),
-        "num.partitions": str(sandbox.default_partitions),
+        "group.initial.rebalance.delay.ms": str(round(sandbox.settings.rebalance_delay * 1000)),
+        "num.partitions": str(sandbox.settings.partitions),
     }
     return {name: (BROKER_CONFIGS[name][0], value) for name, value in given.items()}
 

@@ -24,7 +24,7 @@ async def answer(call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirs
         return DescribeLogDirsResponse(error_code=codes.CLUSTER_AUTHORIZATION_FAILED.number)
     node = call.broker.node_id
     asked = None if request.topics is None else {one.topic: set(one.partitions) for one in request.topics}
-    results = [DescribeLogDirsResult(log_dir=path) for path in call.sandbox.directories(node)]
+    results = [DescribeLogDirsResult(log_dir=path) for path in call.sandbox.settings.directories(node)]
     for name, topic in sorted(call.sandbox.topics.by_name.items()):
         if asked is not None and name not in asked:
             continue

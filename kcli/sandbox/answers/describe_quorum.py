@@ -38,7 +38,10 @@ async def answer(call: Call, request: DescribeQuorumRequest) -> DescribeQuorumRe
     if call.version >= 2:
         sandbox = call.sandbox
         response.nodes = [
-            Node(node_id=one.node_id, listeners=[Listener(name=LISTENER, host=sandbox.advertised, port=one.port)])
+            Node(
+                node_id=one.node_id,
+                listeners=[Listener(name=LISTENER, host=sandbox.settings.advertised_host, port=one.port)],
+            )
             for one in sandbox.brokers
             if one.node_id in sandbox.quorum.voters
         ]

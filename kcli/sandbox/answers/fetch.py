@@ -76,7 +76,7 @@ async def answer(call: Call, request: FetchRequest) -> FetchResponse:
     response = FetchResponse(session_id=session.id if session is not None else 0, responses=list(topics.values()))
     if call.version >= 16:
         response.node_endpoints = [
-            NodeEndpoint(node_id=one.node_id, host=call.sandbox.advertised, port=one.port)
+            NodeEndpoint(node_id=one.node_id, host=call.sandbox.settings.advertised_host, port=one.port)
             for one in endpoints(call, leaders)
         ]
     return response

@@ -37,9 +37,8 @@ def _one(call: Call, request: FindCoordinatorRequest, key: str) -> Coordinator:
     if code is not None or broker is None:
         code = code or codes.COORDINATOR_NOT_AVAILABLE
         return Coordinator(key=key, node_id=-1, port=-1, error_code=code.number, error_message=code.text)
-    return Coordinator(
-        key=key, node_id=broker.node_id, host=call.sandbox.advertised, port=broker.port, error_message=None
-    )  # fmt: skip
+    host = call.sandbox.settings.advertised_host
+    return Coordinator(key=key, node_id=broker.node_id, host=host, port=broker.port, error_message=None)
 
 
 def _share(call: Call, request: FindCoordinatorRequest, key: str) -> bool:

@@ -47,7 +47,10 @@ async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(
-                node_id=one.node_id, host=sandbox.advertised, port=one.port, rack=sandbox.rack(one.node_id)
+                node_id=one.node_id,
+                host=sandbox.settings.advertised_host,
+                port=one.port,
+                rack=sandbox.rack(one.node_id),
             )
             for one in sandbox.living()
         ],
@@ -86,7 +89,7 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
         return MetadataResponseTopic(error_code=code.number, name=name)
     try:
         topic = sandbox.topics.by_name.get(name)
-        if topic is None and create and sandbox.auto_create:
+        if topic is None and create and sandbox.settings.auto_create:
             if not call.may("create", "cluster", CLUSTER):
                 call.must("create", "topic", name)
             topic = sandbox.find_or_create(name)

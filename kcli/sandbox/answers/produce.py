@@ -39,7 +39,7 @@ async def answer(call: Call, request: ProduceRequest) -> ProduceResponse | None:
     response = ProduceResponse(responses=topics)
     if call.version >= 10:
         response.node_endpoints = [
-            NodeEndpoint(node_id=one.node_id, host=call.sandbox.advertised, port=one.port)
+            NodeEndpoint(node_id=one.node_id, host=call.sandbox.settings.advertised_host, port=one.port)
             for one in endpoints(call, leaders)
         ]
     return response

@@ -55,7 +55,7 @@ async def answer(call: Call, request: ShareFetchRequest) -> ShareFetchResponse:
         acquisition_lock_timeout_ms=int(sharing.config("share.record.lock.duration.ms")),
         responses=list(topics.values()),
         node_endpoints=[
-            NodeEndpoint(node_id=one.node_id, host=call.sandbox.advertised, port=one.port)
+            NodeEndpoint(node_id=one.node_id, host=call.sandbox.settings.advertised_host, port=one.port)
             for one in endpoints(call, leaders)
         ],
     )

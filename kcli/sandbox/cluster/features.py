@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from kcli.errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 SUPPORTED = {
     "transaction.version": (0, 2),  # 2: implicit adding and an epoch bump at every end (KIP-890)
     "share.version": (0, 1),  # 1: share groups (KIP-932)
@@ -14,7 +18,7 @@ DEFAULTS = {"transaction.version": 2, "share.version": 1}
 class Features:
     """Raises UsageError for a feature or level that is not supported."""
 
-    def __init__(self, levels: dict[str, int] | None = None) -> None:
+    def __init__(self, levels: Mapping[str, int] | None = None) -> None:
         self.epoch = 0  # counts the changes, so that clients can tell old answers from new
         self._levels = dict(DEFAULTS)
         for name, level in (levels or {}).items():

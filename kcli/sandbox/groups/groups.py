@@ -140,7 +140,7 @@ class Groups:
             found.close()
             found = None
         if found is None:
-            found = self._by_name[name] = ClassicGroup(name, self._sandbox.rebalance_delay)
+            found = self._by_name[name] = ClassicGroup(name, self._sandbox.settings.rebalance_delay)
         return found
 
     def remember(self, group: AnyGroup) -> None:

@@ -20,7 +20,7 @@ from tests.sandbox.client import Peer, batch
 
 
 async def test_topics_are_created_as_asked_or_refused_one_by_one() -> None:
-    async with Sandbox(3) as sandbox, Peer(sandbox) as peer:
+    async with Sandbox(brokers=3) as sandbox, Peer(sandbox) as peer:
         asked = [
             CreatableTopic(name="a", num_partitions=6, replication_factor=2),
             CreatableTopic(name="a b", num_partitions=1, replication_factor=1),
@@ -97,7 +97,7 @@ async def test_configs_are_set_appended_deleted_and_described() -> None:
 
 
 async def test_the_cluster_describes_itself() -> None:
-    async with Sandbox(2) as sandbox, Peer(sandbox) as peer:
+    async with Sandbox(brokers=2) as sandbox, Peer(sandbox) as peer:
         answer = await peer.ask(DescribeClusterRequest())
         assert (answer.cluster_id, answer.controller_id, len(answer.brokers)) == (sandbox.cluster_id, 1, 2)
         assert len(answer.cluster_id) == 22

@@ -102,7 +102,7 @@ async def test_faults_of_connections_lose_and_repeat_nothing(fault: Callable[[Fa
 
 @pytest.mark.parametrize("highest", [0, 1, 2, 3])
 async def test_B9_B10_an_older_broker_is_spoken_to_in_its_own_versions(highest: int) -> None:
-    async with Sandbox(2, topics={"t": 2}) as sandbox, client_of(sandbox) as client:
+    async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, client_of(sandbox) as client:
         sandbox.faults.speak_only("ApiVersions", 0, highest, broker=1)
         for api, low, high in (("Produce", 3, 9), ("Fetch", 4, 11), ("Metadata", 0, 8), ("ListOffsets", 1, 5)):
             sandbox.faults.speak_only(api, low, high, broker=1)
@@ -111,7 +111,7 @@ async def test_B9_B10_an_older_broker_is_spoken_to_in_its_own_versions(highest: 
 
 
 async def test_C5_a_broker_with_old_metadata_does_not_stop_anybody() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox:
         stale = f"127.0.0.1:{sandbox.brokers[0].port}"
         async with client_of(sandbox, stale) as client:
             await write(client)
@@ -129,7 +129,7 @@ async def test_C5_a_broker_with_old_metadata_does_not_stop_anybody() -> None:
 
 
 async def test_C12_C13_out_of_range_from_a_follower_sends_us_back_to_the_leader() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, client_of(sandbox) as client:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         await write(client)
         sandbox.faults.prefer_replica("t", 0, 2)
         sandbox.faults.error("Fetch", codes.OFFSET_OUT_OF_RANGE, topic="t", broker=2)

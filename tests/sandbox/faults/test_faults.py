@@ -151,7 +151,7 @@ async def test_E3_a_corrupt_batch_is_sent_and_a_whole_one_kept() -> None:
 
 
 async def test_C7_a_moved_leader_is_told_with_a_hint_to_fetch_and_produce() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old, Peer(sandbox, 2) as new:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old, Peer(sandbox, 2) as new:
         await old.produce(batch(1))
         sandbox.faults.move_leader("t", 0, 2)
         request = ProduceRequest(
@@ -173,14 +173,14 @@ async def test_C7_a_moved_leader_is_told_with_a_hint_to_fetch_and_produce() -> N
 
 
 async def test_a_moved_leader_without_a_hint_is_only_an_error() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old:
         sandbox.faults.move_leader("t", 0, 2, hint=False)
         row = await old.produce(batch(1))
         assert (row.error_code, row.current_leader.leader_id) == (codes.NOT_LEADER_OR_FOLLOWER.number, -1)
 
 
 async def test_a_waiting_fetch_learns_at_once_that_the_leader_moved() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as peer:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as peer:
         waiting = asyncio.ensure_future(peer.fetch(0, wait_ms=60_000))
         await asyncio.sleep(0.02)
         sandbox.faults.move_leader("t", 0, 2)
@@ -227,7 +227,7 @@ async def test_a_forgotten_producer_is_unknown_until_it_starts_again() -> None:
 
 
 async def test_a_dead_broker_gives_its_partitions_away_and_returns_on_its_port() -> None:
-    async with Sandbox(2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one, Peer(sandbox, 2) as two:
+    async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one, Peer(sandbox, 2) as two:
         port = sandbox.brokers[1].port
         await sandbox.faults.stop_broker(2)
         with pytest.raises((EOFError, ConnectionError)):
@@ -242,7 +242,7 @@ async def test_a_dead_broker_gives_its_partitions_away_and_returns_on_its_port()
 
 
 async def test_a_broker_that_dies_without_election_leaves_its_partitions_leaderless() -> None:
-    async with Sandbox(2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one:
+    async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one:
         await sandbox.faults.stop_broker(2, elect=False)
         rows = (await one.ask(about("t"))).topics[0].partitions
         assert sorted((p.error_code, p.leader_id) for p in rows) == [(0, 1), (5, -1)]

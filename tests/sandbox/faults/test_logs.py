@@ -104,7 +104,7 @@ async def test_C10_a_fetch_is_told_that_histories_part() -> None:
 
 
 async def test_C12_C13_the_leader_sends_readers_to_a_follower_which_may_be_wrong() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as leader, Peer(sandbox, 2) as follower:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as leader, Peer(sandbox, 2) as follower:
         await leader.produce(batch(5))
         assert (await follower.fetch(0)).error_code == codes.NOT_LEADER_OR_FOLLOWER.number
         sandbox.faults.prefer_replica("t", 0, 2)
@@ -118,7 +118,7 @@ async def test_C12_C13_the_leader_sends_readers_to_a_follower_which_may_be_wrong
 
 
 async def test_C5_one_broker_goes_on_telling_old_leaders() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as fresh, Peer(sandbox, 2) as stale:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as fresh, Peer(sandbox, 2) as stale:
         sandbox.faults.stale_metadata(2)
         sandbox.faults.move_leader("t", 0, 2)
         about = MetadataRequest(topics=[MetadataRequestTopic(name="t")])

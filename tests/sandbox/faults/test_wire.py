@@ -77,7 +77,7 @@ async def test_B5_a_broker_stops_reading_and_reads_again() -> None:
 
 
 async def test_B9_an_older_broker_refuses_ApiVersions_with_a_body_of_version_0() -> None:
-    async with Sandbox(2) as sandbox, Peer(sandbox) as peer, Peer(sandbox, 2) as other:
+    async with Sandbox(brokers=2) as sandbox, Peer(sandbox) as peer, Peer(sandbox, 2) as other:
         sandbox.faults.speak_only("ApiVersions", 0, 2, broker=1)
         sandbox.faults.speak_only("Produce", 3, 7, broker=1)
         send(peer, ApiVersionsRequest(), 4)

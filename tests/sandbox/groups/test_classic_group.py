@@ -214,7 +214,7 @@ def _topic0() -> Any:
 
 
 async def test_C15_a_coordinator_moves_and_keeps_the_group() -> None:
-    async with Sandbox(2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as a, Peer(sandbox, 2) as b:
+    async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as a, Peer(sandbox, 2) as b:
         sandbox.faults.move_coordinator("g", 1)
         one = Joiner(a)
         await stable(one)

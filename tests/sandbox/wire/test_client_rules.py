@@ -99,7 +99,7 @@ async def test_D27_after_the_broker_has_forgotten_any_beginning_is_right() -> No
 
 
 async def test_C4_records_for_a_broker_that_never_led_are_found() -> None:
-    async with Sandbox(3, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old, Peer(sandbox, 2) as other:
+    async with Sandbox(brokers=3, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old, Peer(sandbox, 2) as other:
         await old.ask(HELLO)
         await other.ask(HELLO)
         sandbox.faults.move_leader("t", 0, 3)

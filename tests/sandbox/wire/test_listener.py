@@ -39,7 +39,7 @@ async def until(there: Callable[[], bool], pause: float = 0.01) -> None:
 
 async def test_who_asked_for_nothing_makes_room_the_oldest_first() -> None:
     told: list[str] = []
-    async with Sandbox(2, connections=3, tell=told.append) as sandbox:
+    async with Sandbox(brokers=2, connections=3, tell=told.append) as sandbox:
         async with Peer(sandbox) as asking, Peer(sandbox) as oldest, Peer(sandbox, 2) as quiet:
             await asking.ask(HELLO)
             await until(lambda: sum(one.connections for one in sandbox.brokers) == 3)
@@ -147,7 +147,7 @@ async def test_a_topic_has_as_many_partitions_as_was_said(brokers: int) -> None:
     from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
     from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
-    async with Sandbox(brokers, partitions=5, auto_create=True) as sandbox, Peer(sandbox) as peer:
+    async with Sandbox(brokers=brokers, partitions=5, auto_create=True) as sandbox, Peer(sandbox) as peer:
         made = CreatableTopic(name="made", num_partitions=-1, replication_factor=-1)
         assert (await peer.ask(CreateTopicsRequest(topics=[made]))).topics[0].num_partitions == 5
         found = await peer.ask(MetadataRequest(topics=[MetadataRequestTopic(name="found")]))

@@ -1,0 +1,78 @@
+"""What a sandbox is started with: frozen settings, passed whole. Times are seconds, sizes are bytes."""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.values import Frozen, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from kcli.sandbox.access.tls import ServerTls
+
+LOOPBACK = ("localhost", "::1")
+
+
+class SandboxSettings(Frozen):
+    """A sandbox as it is to be. Everything has a default: one broker in memory on a free port of loopback."""
+
+    # brokers
+    brokers: int = 1
+    host: str = "127.0.0.1"
+    port: int = 0  # of the first broker, the others follow; 0: free ones
+    anywhere: bool = False  # allow a host that is not loopback
+    advertised: str | None = None  # the host that clients are told; None: `host`
+    racks: Sequence[str | None] = ()  # of the brokers in turn
+    disks: int = 1  # log directories of each broker
+    connections: int | None = None  # to all brokers together; None: half of what the process may have open
+
+    # topics and records
+    topics: Mapping[str, int] = field(factory=dict)  # created at the start unless they exist: partitions by name
+    auto_create: bool = True  # create unknown topics on demand
+    partitions: int = 1  # of topics that do not say how many
+    data: Path | None = None  # a directory; None: memory only
+    memory: int = 4 * 1024**3  # bytes of records without `data`; more are refused with POLICY_VIOLATION
+
+    # what brokers do
+    rebalance_delay: float = 0.05  # group.initial.rebalance.delay
+    features: Mapping[str, int] | None = None  # finalized levels, as in {"transaction.version": 1}
+
+    # security
+    tls: ServerTls | None = None  # speak TLS only (`kcli.sandbox.access.tls.make_certificates` makes some)
+    sasl: Mapping[str, str] | None = None  # require SASL: passwords by name
+    mechanisms: Sequence[str] | None = None  # of SASL; None: PLAIN, SCRAM, OAUTHBEARER
+    session_lifetime: float | None = None  # until clients must authenticate again (KIP-368); None: never
+    super_users: Sequence[str] | None = None  # such as User:admin; ACLs bind all others; None: nobody
+    everyone: bool = False  # allow.everyone.if.no.acl.found
+
+    # who watches
+    control: bool = False  # let clients that may read its configs order faults (`kcli.sandbox.faults.control`)
+    tell: Callable[[str], None] | None = None  # gets sentences about clients, each kind at most once a minute
+
+    def check(self) -> None:
+        """Raises UsageError for a host that is not loopback without `anywhere`, or no broker or disk at all."""
+        if not (self.anywhere or self.host in LOOPBACK or self.host.startswith("127.")):
+            raise UsageError(f"the sandbox has no security and listens on loopback only; {self.host} is not")
+        if self.brokers < 1 or self.disks < 1:
+            raise UsageError("a sandbox has at least one broker, and a broker one disk")
+
+    @property
+    def advertised_host(self) -> str:
+        """The host that clients are told."""
+        return self.advertised or self.host
+
+    @property
+    def place(self) -> str:
+        """The folder of the records, as a log directory's name; `/memory` without `data`."""
+        return str(self.data) if self.data is not None else "/memory"
+
+    def rack(self, number: int) -> str | None:
+        """The rack of the broker with this number, counted from 0."""
+        return self.racks[number % len(self.racks)] if self.racks else None
+
+    def directories(self, node_id: int) -> list[str]:
+        """The log directories of a broker, as it describes them; with `data` one folder holds all of them."""
+        first = f"{self.place}/{node_id}"
+        return [first, *(f"{first}-{number}" for number in range(2, self.disks + 1))]
