@@ -215,6 +215,13 @@ def test_in_TOML_too(old: str, new: str, says: str) -> None:
     assert str(told.value).startswith(says), told.value
 
 
+def test_a_text_of_many_lines_has_no_keys_of_TOML() -> None:
+    text = 'a = """\nb = 1\n[x]\n\\""" "\\q" = 2\n"""\nb = 2 # """\nd."e\\u0066" = \'\'\'\nc = 3\'\'\'\nc = \'"""\'\n'
+    document = toml_reader.load(text.replace('"\\q"', "q"), "f.toml")
+    assert document.lines == {"a": 1, "b": 6, "d": 7, "c": 9}
+    assert document["d"].lines == {"ef": 7}
+
+
 def test_files_and_folders_are_one_declaration(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     (tmp_path / "a.yaml").write_text("topics: {a: {partitions: 1}}\n")

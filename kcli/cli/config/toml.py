@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 
+from kcli.cli.documents.lined import Map
+from kcli.cli.documents.toml_reader import header, load
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kcli.cli.config.readers import Found
 
@@ -52,44 +54,17 @@ def _key(name: str, *, dotted: bool) -> str:
 
 
 def lines_of(path: str, profile: str) -> dict[str, int]:
-    """The line of each key of a profile, as far as it is a line of its own."""
-    import tomllib
-
-    found: dict[str, int] = {}
-    table: list[str] = []
+    """The line of each key of a profile, by its dotted name."""
     with open(path, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text.startswith("[") and not text.startswith("[["):
-            table = _path_of(f"{text}\n") or table
-        elif "=" in text and not text.startswith("#"):
-            head = text.split("=", 1)[0]
-            try:
-                path_in = _path_in(tomllib.loads(f"{head} = 0"))
-            except tomllib.TOMLDecodeError:
-                continue
-            whole = [*table, *path_in]
-            if whole[:2] == ["profiles", profile]:
-                found.setdefault(".".join(whole[2:]), number)
-    return found
+        document = load(file.read(), path)
+    return dict(_lines(document["profiles"][profile], ""))
 
 
-def _path_of(header: str) -> list[str]:
-    import tomllib
-
-    try:
-        return _path_in(tomllib.loads(header))
-    except tomllib.TOMLDecodeError:
-        return []
-
-
-def _path_in(tree: object) -> list[str]:
-    found = []
-    while isinstance(tree, dict) and tree:
-        name, tree = next(iter(tree.items()))
-        found.append(name)
-    return found
+def _lines(table: Map, above: str) -> Iterator[tuple[str, int]]:
+    for key, value in table.items():
+        yield above + key, table.lines[key]
+        if isinstance(value, Map):
+            yield from _lines(value, f"{above}{key}.")
 
 
 def write(path: str, found: list[Found], *, force: bool) -> list[str]:
@@ -142,7 +117,7 @@ def _without(text: str, names: Iterable[str]) -> str:
     gone, kept, leaving = set(names), [], False
     for line in text.splitlines(keepends=True):
         if line.strip().startswith("["):
-            path = _path_of(line)
+            path = header(line)
             leaving = len(path) > 1 and path[0] == "profiles" and path[1] in gone
         if not leaving:
             kept.append(line)

@@ -11,9 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Where = dict[tuple[str, ...], int]
+    Key = tuple[str, ...]
+    Where = dict[Key, int]
 
 KEY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*(\.|=|\])""")
+
+TOKEN = re.compile(
+    r"""#[^\n]*|\"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""",
+    re.DOTALL,
+)
 
 
 def load(text: str, path: str) -> Any:
@@ -23,51 +29,65 @@ def load(text: str, path: str) -> Any:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        said = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(problem), re.DOTALL)
-        line = (said and said.group(2)) or len(text.splitlines()) or 1
-        raise UsageError(f"{path}:{line}: {said.group(1) if said else problem}") from None
+        match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(problem), re.DOTALL)
+        line = (match and match.group(2)) or len(text.splitlines()) or 1
+        raise UsageError(f"{path}:{line}: {match.group(1) if match else problem}") from None
     return _lined(document, (), _places(text), 1)
 
 
+def header(line: str) -> list[str]:
+    """The keys of `[a.b]` or `[[a.b]]`; [] for every other line."""
+    plain = line.strip()
+    inner = plain.lstrip("[")
+    return _keys(inner, "]") if inner != plain else []
+
+
 def _places(text: str) -> Where:
-    """Where each key is named first, by the keys above it; a table of an array has its number among those."""
-    found: Where = {}
-    table: tuple[str, ...] = ()
-    tables: dict[tuple[str, ...], int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        plain = line.strip()
-        opened = len(plain) - len(plain.lstrip("["))
-        keys = _keys(plain[opened:], "]" if opened else "=")
-        if not keys:
-            continue
-        if not opened:
+    """The line where each key comes first, by the keys above it and itself; a table of an array has its number among
+    those."""
+    places: Where = {}
+    table: Key = ()
+    tables: dict[Key, int] = {}
+    for number, line in enumerate(TOKEN.sub(_one_line, text).split("\n"), 1):
+        if keys := header(line):
+            table = _table(keys, number, line.strip()[:2] == "[[", tables, places)
+        else:
+            keys = _keys(line, "=")
             for size in range(1, len(keys) + 1):
-                found.setdefault((*table, *keys[:size]), number)
-            continue
-        full: tuple[str, ...] = ()
-        for at, key in enumerate(keys, 1):
-            full = (*full, key)
-            found.setdefault(full, number)
-            if opened == 2 and at == len(keys):
-                tables[full] = tables.get(full, -1) + 1
-            if full in tables:
-                full = (*full, str(tables[full]))
-                found.setdefault(full, number)
-        table = full
-    return found
+                places.setdefault((*table, *keys[:size]), number)
+    return places
+
+
+def _one_line(token: re.Match[str]) -> str:
+    """A text of many lines without what looks like a key in it; comments and other texts as they are."""
+    found = token.group()
+    return '""' + "\n" * found.count("\n") if found[:3] in ('"""', "'''") else found
+
+
+def _table(keys: list[str], number: int, array: bool, tables: dict[Key, int], places: Where) -> Key:
+    """The place of a table, and of those around it, put down; the newest of an array counts."""
+    full: Key = ()
+    for size, key in enumerate(keys, 1):
+        full = (*full, key)
+        places.setdefault(full, number)
+        if array and size == len(keys):
+            tables[full] = tables.get(full, -1) + 1
+        if full in tables:
+            full = (*full, str(tables[full]))
+            places.setdefault(full, number)
+    return full
 
 
 def _keys(text: str, end: str) -> list[str]:
     """The parts of a dotted key, up to `end`; [] for anything else."""
-    found, at = [], 0
+    import tomllib
+
+    keys, at = [], 0
     while (match := KEY.match(text, at)) is not None:
-        part = match.group(1)
-        found.append(part[1:-1].replace('\\"', '"') if part[0] in "\"'" else part)
-        if match.group(2) == end:
-            return found
+        part, at = match.group(1), match.end()
+        keys.append(tomllib.loads(f"key = {part}")["key"] if part[0] in "\"'" else part)
         if match.group(2) != ".":
-            return []
-        at = match.end()
+            return keys if match.group(2) == end else []
     return []
 
 
