@@ -6,7 +6,7 @@ import os
 import time
 
 from kcli.errors import KcliError
-from kcli.private import private
+from kcli.paths import private, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,10 +41,9 @@ def write(document: dict[str, Any], name: str, path: str | None = None, *, hint:
 
 
 def new_path(name: str, kind: str = "undo", suffix: str = ".json") -> str:
-    """A new name in XDG_STATE_HOME/kcli/`kind`."""
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    """A new name in the state folder's `kind`."""
     plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)[:100]
-    stem = os.path.join(home, "kcli", kind, f"{plain}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    stem = os.path.join(state_folder(kind), f"{plain}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
     number, path = 1, f"{stem}{suffix}"
     while os.path.lexists(path):
         number += 1

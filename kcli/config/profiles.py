@@ -23,6 +23,7 @@ import sys
 
 from kcli.config.profile import profile_of
 from kcli.errors import UsageError
+from kcli.paths import config_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,15 +37,14 @@ TOP = ("default_profile", "profiles", "trusted_projects")
 
 
 def user_file() -> str:
-    """KCLI_CONFIG, else kcli/config.toml in XDG_CONFIG_HOME or ~/.config; where there is none, in the folder that the
+    """KCLI_CONFIG, else config.toml in the config folder (kcli/paths.py); where there is none, in the folder that the
     platform has for it (as platformdirs, which costs more to import than to write)."""
     named = os.environ.get("KCLI_CONFIG")
     if named:
         return named
-    xdg, home = os.environ.get("XDG_CONFIG_HOME"), os.path.expanduser("~")
-    usual = os.path.join(xdg or os.path.join(home, ".config"), "kcli", "config.toml")
+    usual, home = os.path.join(config_folder(), "config.toml"), os.path.expanduser("~")
     platform = str(sys.platform)
-    if xdg or platform not in ("darwin", "win32") or os.path.isfile(usual):
+    if os.environ.get("XDG_CONFIG_HOME") or platform not in ("darwin", "win32") or os.path.isfile(usual):
         return usual
     if platform == "darwin":
         return os.path.join(home, "Library", "Application Support", "kcli", "config.toml")

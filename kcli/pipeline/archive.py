@@ -10,15 +10,11 @@ import os
 import subprocess
 from pathlib import Path
 
+from kcli.paths import cache_folder
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.pipeline.java import Java
-
-
-def folder() -> Path:
-    """kcli's cache folder: XDG_CACHE_HOME or ~/.cache."""
-    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(root) / "kcli"
 
 
 def path_of(java: Java, home: Path) -> Path:
@@ -28,7 +24,7 @@ def path_of(java: Java, home: Path) -> Path:
     # where Spark and Java stand is part of what an archive fits to
     mark = crc32(f"{home}\n{java.home}\n{java.version}".encode())
     version = next((jar.stem.rpartition("-")[2] for jar in (home / "jars").glob("spark-core_*.jar")), "unknown")
-    return folder() / f"spark-{version}-java-{java.version}-{mark:08x}.jsa"
+    return Path(cache_folder()) / f"spark-{version}-java-{java.version}-{mark:08x}.jsa"
 
 
 def flags(java: Java, home: Path) -> list[str]:

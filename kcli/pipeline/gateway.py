@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from kcli.errors import KcliError
+from kcli.paths import private
 from kcli.pipeline import archive
-from kcli.private import private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

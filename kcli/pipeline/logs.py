@@ -1,5 +1,5 @@
-"""Where Spark's own output goes: a file for each run in the state folder, XDG_STATE_HOME or ~/.local/state. The newest
-are kept, and those of processes that run."""
+"""Where Spark's own output goes: a file for each run in the state folder. The newest are kept, and
+those of processes that run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import os
 import time
 from pathlib import Path
 
+from kcli.paths import state_folder
+
 KEPT = 50
 """Logs that are kept besides the new one."""
 
 
 def folder() -> Path:
     """Where the logs are."""
-    root = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(root) / "kcli" / "spark"
+    return Path(state_folder("spark"))
 
 
 def log_file() -> Path:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kcli.errors import UsageError
+from kcli.paths import cache_folder
 from kcli.pipeline import archive, gateway
 from kcli.pipeline.gateway import SparkFailed
 from kcli.pipeline.java import find_java
@@ -150,7 +151,7 @@ def conf_of(settings: SessionSettings) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 2),
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # Spark's usual INT96 has no statistics
-        "spark.sql.warehouse.dir": str(archive.folder() / "warehouse"),
+        "spark.sql.warehouse.dir": os.path.join(cache_folder(), "warehouse"),
     }
     if local:
         made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -10,7 +10,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from kcli.pipeline import archive
+from kcli.paths import cache_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def packed() -> Path:
         if one.suffix in (".py", ".so", ".pyd", ".typed", ".tcss") and "__pycache__" not in one.parts
     )
     newest = max(one.stat().st_mtime_ns for one in files)
-    made = archive.folder() / f"kcli-code-{newest}-{len(files)}.zip"
+    made = Path(cache_folder()) / f"kcli-code-{newest}-{len(files)}.zip"
     if not made.exists():
         made.parent.mkdir(parents=True, exist_ok=True)
         part = made.with_suffix(f".{os.getpid()}")

@@ -16,6 +16,7 @@ from textual.keys import Keys
 
 from kcli.errors import UsageError
 from kcli.nearest import did_you_mean
+from kcli.paths import config_folder
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -60,11 +61,7 @@ def _of(kind: type[DOMNode]) -> Iterator[Known]:
 
 def path() -> str:
     """Where the file is looked for."""
-    named = os.environ.get("KCLI_KEYS")
-    if named:
-        return named
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(home, "kcli", "keys.toml")
+    return os.environ.get("KCLI_KEYS") or os.path.join(config_folder(), "keys.toml")
 
 
 def load() -> dict[str, str]:

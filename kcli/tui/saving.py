@@ -7,7 +7,7 @@ import os
 from kcli.admin.undo import new_path
 from kcli.errors import KcliError
 from kcli.lag.recording import line
-from kcli.private import private
+from kcli.paths import private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def save(name: str, look: Look | None, picture: str) -> list[str]:
-    """The files that were written, in XDG_STATE_HOME/kcli/snapshots. Raises KcliError."""
+    """The files that were written, in the state folder's snapshots. Raises KcliError."""
     found = []
     contents = [(".svg", picture)]
     if look is not None:

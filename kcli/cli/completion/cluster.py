@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import time
 
+from kcli.paths import cache_folder
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
@@ -64,9 +66,8 @@ def _path(kind: str, values: Values, about: About = ("", "")) -> str:
 
 
 def folder() -> str:
-    """Where names are kept: kcli/completion in XDG_CACHE_HOME or ~/.cache."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(home, "kcli", "completion")
+    """Where names are kept: in the cache folder."""
+    return os.path.join(cache_folder(), "completion")
 
 
 def _age(path: str) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from kcli.cli.connection import Connection
 from kcli.consumer.offset_grammar import duration
 from kcli.errors import UsageError
+from kcli.paths import data_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,12 +129,10 @@ def jvm_connector() -> str:
 
 
 def home(name: str) -> Path:
-    """The folder of a pipeline: XDG_DATA_HOME or ~/.local/share, kcli/pipelines/NAME. Raises UsageError for a name
-    that is no name of a file."""
+    """The folder of a pipeline, in the data folder. Raises UsageError for a name that is no name of a file."""
     if not name or name.startswith(".") or "/" in name or "\0" in name:
         raise UsageError(f"--name {name}: expected a word that can name a folder")
-    root = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    return Path(root) / "kcli" / "pipelines" / name
+    return Path(data_folder("pipelines")) / name
 
 
 def cluster_options(connection: Connection) -> dict[str, str]:

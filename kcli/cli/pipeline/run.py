@@ -14,7 +14,7 @@ from kcli import watchdog
 from kcli.cli.loop import INTERRUPTED, SIGNALS, ended_by
 from kcli.cli.pipeline.progress import Watch, human_size, rows_of
 from kcli.errors import KcliError, UsageError
-from kcli.private import private
+from kcli.paths import private
 from kcli.values import Value
 
 TYPE_CHECKING = False

@@ -1,8 +1,8 @@
 """The pipelines of this machine that run or ran: a file for each in the state folder, written by the job itself.
 
-XDG_STATE_HOME (~/.local/state)/kcli/pipelines has ID.json, which says what a job is and how it stands, renewed each
-second and at its end; and ID.ask, in which somebody else asks it to drain or to stop. A job whose process is gone
-without a word has crashed: nothing has to be tidied up for that to be seen.
+The state folder's `pipelines` has ID.json, the job and its state, renewed each second and at its end; and ID.ask, which
+asks the job to drain or to stop. A job whose process is gone without a word has crashed: nothing has to be tidied up
+for that to be seen.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from kcli.paths import private, state_folder
 from kcli.pipeline.jobs.processes import born
-from kcli.private import private
 from kcli.values import Value
 
 TYPE_CHECKING = False
@@ -64,8 +64,7 @@ class Entry(Value):
 
 def folder() -> Path:
     """Where the files are."""
-    root = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(root) / "kcli" / "pipelines"
+    return Path(state_folder("pipelines"))
 
 
 def entries() -> list[Entry]:
