@@ -12,7 +12,7 @@ from kcli.proto.messages.describe_groups import (
     DescribeGroupsResponse,
 )
 from kcli.sandbox.access.authorized import UNTOLD, operations
-from kcli.sandbox.groups.roster import STABLE
+from kcli.sandbox.groups.states import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def _one(call: Call, name: str, request: DescribeGroupsRequest) -> DescribedGrou
         group_state=group.state,
         authorized_operations=allowed,
         protocol_type=group.protocol_type,
-        protocol_data=(group.protocol or "") if stable else "",
+        protocol_data=(group.roster.protocol or "") if stable else "",
         members=[
             DescribedGroupMember(
                 member_id=member.id,
                 group_instance_id=member.instance_id,
                 client_id=member.client_id,
                 client_host=member.host,
-                member_metadata=member.metadata(group.protocol) if stable else b"",
+                member_metadata=member.metadata(group.roster.protocol) if stable else b"",
                 member_assignment=member.assignment if stable else b"",
             )
             for member in group.members.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from kcli.sandbox.groups.roster import PREPARING
+from kcli.sandbox.groups.states import PREPARING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from kcli.sandbox.groups.groups import LONGEST_SESSION_MS
-from kcli.sandbox.groups.roster import refusal
+from kcli.sandbox.groups.member import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

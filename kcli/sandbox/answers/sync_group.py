@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from kcli.sandbox.groups.roster import STABLE
+from kcli.sandbox.groups.states import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +18,14 @@ async def answer(call: Call, request: SyncGroupRequest) -> SyncGroupResponse:
         groups.coordinated(call, 14, request.group_id)
         group = groups.existing(request.group_id)
         member = group.member_of(request.member_id, request.group_instance_id, request.generation_id)
-        if request.protocol_type not in (None, group.protocol_type) or request.protocol_name not in (
-            None,
-            group.protocol,
-        ):
+        roster = group.roster
+        protocols = ((request.protocol_type, roster.protocol_type), (request.protocol_name, roster.protocol))
+        if any(asked not in (None, agreed) for asked, agreed in protocols):
             raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
         was = group.state
         assignment = await group.sync(member, {one.member_id: one.assignment for one in request.assignments})
-        if was != STABLE and member.id == group.leader:
+        if was != STABLE and member.id == roster.leader:
             groups.remember(group)
     except BrokerError as refused:
         return SyncGroupResponse(error_code=refused.code.number)
-    return SyncGroupResponse(protocol_type=group.protocol_type, protocol_name=group.protocol, assignment=assignment)
+    return SyncGroupResponse(protocol_type=roster.protocol_type, protocol_name=roster.protocol, assignment=assignment)

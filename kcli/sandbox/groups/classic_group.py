@@ -1,6 +1,4 @@
-"""A classic consumer group: who is in it, and the rebalance that gives everyone a part (KIP-62, 134, 345, 394, 814).
-
-Empty → PreparingRebalance (members join) → CompletingRebalance (the leader assigns) → Stable; Dead once closed."""
+"""A classic consumer group: members join it, get their assignment, and leave (KIP-62, 134, 345, 394, 814)."""
 
 from __future__ import annotations
 
@@ -9,9 +7,10 @@ import os
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.groups.member import Member
+from kcli.sandbox.groups.member import Member, refusal
 from kcli.sandbox.groups.rebalance import Rebalance
-from kcli.sandbox.groups.roster import COMPLETING, PREPARING, STABLE, refusal
+from kcli.sandbox.groups.roster import Roster
+from kcli.sandbox.groups.states import COMPLETING, PREPARING, STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,57 +18,64 @@ if TYPE_CHECKING:
     from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 
-class ClassicGroup(Rebalance):
-    """What its members ask for: to join, to be told their part, to leave."""
+class ClassicGroup:
+    """The `roster` has its members, the `rebalance` its state. `delay` is group.initial.rebalance.delay, in seconds."""
 
     kind = "classic"
+
+    def __init__(self, name: str, delay: float) -> None:
+        self.name = name
+        self.roster = Roster()
+        self.rebalance = Rebalance(self.roster, delay)
+        self.member_of = self.roster.member_of
+        self.subscribes = self.roster.subscribes
+        self.prepare = self.rebalance.prepare
+        self.beat = self.rebalance.beat
+        self.remove = self.rebalance.remove
+        self.close = self.rebalance.close
+
+    @property
+    def state(self) -> str:
+        return self.rebalance.state
+
+    @property
+    def members(self) -> dict[str, Member]:
+        """By member id."""
+        return self.roster.members
+
+    @property
+    def protocol_type(self) -> str:
+        return self.roster.protocol_type
+
+    # -- JoinGroup --------------------------------------------------------------------------------------------------
 
     async def join(
         self, request: JoinGroupRequest, client_id: str, host: str, *, id_first: bool, may_skip: bool
     ) -> JoinGroupResponse:
         """The answer, when the rebalance is complete. `id_first`: a new member must come back with the id it is given
         (KIP-394); `may_skip`: it understands skip_assignment (KIP-814). Raises BrokerError."""
-        if not request.protocols or not self._fits(request):
+        if not request.protocols or not self.roster.fits(request):
             raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
         if not request.member_id:
-            if request.group_instance_id is not None and request.group_instance_id in self._static:
+            if self.roster.static_id(request.group_instance_id) is not None:
                 return await self._replace_static(request, client_id, host, may_skip)
             member_id = f"{request.group_instance_id or client_id}-{_random_id()}"
             if request.group_instance_id is None and id_first:
-                self._pending[member_id] = asyncio.get_running_loop().call_later(
-                    request.session_timeout_ms / 1000, self._forget_pending, member_id
-                )
+                self.rebalance.invite(member_id, request.session_timeout_ms / 1000)
                 return refusal(codes.MEMBER_ID_REQUIRED, member_id)
             return await self._enter(Member(member_id, client_id, host, request))
-        if request.member_id in self._pending:
-            self._pending.pop(request.member_id).cancel()
+        if self.rebalance.was_invited(request.member_id):
             return await self._enter(Member(request.member_id, client_id, host, request))
-        return await self._rejoin(self.member(request.member_id, request.group_instance_id), request)
-
-    def _fits(self, request: JoinGroupRequest) -> bool:
-        if not self.members:
-            return True
-        others = [member for member in self.members.values() if member.id != request.member_id]
-        if not others:
-            return True
-        names = {one.name for one in request.protocols}
-        common = set.intersection(*({name for name, _ in member.protocols} for member in others))
-        return request.protocol_type == self.protocol_type and bool(names & common)
+        return await self._rejoin(self.roster.member(request.member_id, request.group_instance_id), request)
 
     async def _enter(self, member: Member) -> JoinGroupResponse:
-        self.members[member.id] = member
-        if member.instance_id is not None:
-            self._static[member.instance_id] = member.id
-        self.protocol_type = member.protocol_type
-        self.leader = self.leader or member.id
+        self.roster.add(member)
         return await self._join_rebalance(member)
 
     async def _rejoin(self, member: Member, request: JoinGroupRequest) -> JoinGroupResponse:
         same = member.same_terms(request)
-        if self.state == COMPLETING and same:
-            return self._told(member)
-        if self.state == STABLE and same and member.id != self.leader:
-            return self._told(member)
+        if same and (self.state == COMPLETING or (self.state == STABLE and member.id != self.roster.leader)):
+            return self.roster.join_response(member)
         member.take_terms(request)
         return await self._join_rebalance(member)
 
@@ -78,23 +84,20 @@ class ClassicGroup(Rebalance):
     ) -> JoinGroupResponse:
         """A static member came back under a new id: the old id is fenced, the assignment stays (KIP-345)."""
         instance = request.group_instance_id
-        assert instance is not None
-        old = self.members.pop(self._static[instance])
+        old = self.members[self.roster.static_id(instance) or ""]
         old.stop_timer()
-        self._refuse(old, codes.FENCED_INSTANCE_ID)
+        old.refuse(codes.FENCED_INSTANCE_ID)
+        led = self.roster.leader == old.id
         member = Member(f"{instance}-{_random_id()}", client_id, host, request)
-        member.assignment = old.assignment
-        self.members[member.id] = member
-        self._static[instance] = member.id
-        led, self.leader = self.leader == old.id, member.id if self.leader == old.id else self.leader
+        self.roster.replace(old, member)
         if self.state != STABLE or not old.same_terms(request):
             return await self._join_rebalance(member)
         self.beat(member)
-        told = self._told(member)
+        response = self.roster.join_response(member)
         if led and not may_skip:  # below version 9 it would assign again: let it think that the old id leads
-            told.leader, told.members = old.id, []
-        told.skip_assignment = led and may_skip
-        return told
+            response.leader, response.members = old.id, []
+        response.skip_assignment = led and may_skip
+        return response
 
     async def _join_rebalance(self, member: Member) -> JoinGroupResponse:
         if member.joining is not None and not member.joining.done():
@@ -105,8 +108,10 @@ class ClassicGroup(Rebalance):
         if self.state != PREPARING:
             self.prepare()
         else:
-            self._look_complete()
+            self.rebalance.look_complete()
         return await waiting
+
+    # -- SyncGroup and LeaveGroup -----------------------------------------------------------------------------------
 
     async def sync(self, member: Member, assignments: dict[str, bytes]) -> bytes:
         """The member's assignment, when the leader has given it out. Raises BrokerError."""
@@ -120,31 +125,21 @@ class ClassicGroup(Rebalance):
         waiting: asyncio.Future[tuple[ErrorCode, bytes]] = asyncio.get_running_loop().create_future()
         member.syncing = waiting
         member.stop_timer()
-        if member.id == self.leader:
-            self._hand_out(assignments)
+        if member.id == self.roster.leader:
+            self.rebalance.hand_out(assignments)
         code, assignment = await waiting
         if code:
             raise BrokerError(code)
         return assignment
 
-    def _hand_out(self, assignments: dict[str, bytes]) -> None:
-        self.state = STABLE
-        for member in self.members.values():
-            member.assignment = assignments.get(member.id, b"")
-            waiting, member.syncing = member.syncing, None
-            self.beat(member)
-            if waiting is not None and not waiting.done():
-                waiting.set_result((codes.NONE, member.assignment))
-
     def leave(self, member_id: str, instance_id: str | None) -> None:
         """Raises BrokerError UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
-        if member_id in self._pending:
-            self._pending.pop(member_id).cancel()
-            self._look_complete()
+        if self.rebalance.was_invited(member_id):
+            self.rebalance.look_complete()
             return
-        if instance_id is not None and not member_id:
-            member_id = self._static.get(instance_id, "")
-        self.remove(self.member(member_id, instance_id))
+        if not member_id:
+            member_id = self.roster.static_id(instance_id) or ""
+        self.remove(self.roster.member(member_id, instance_id))
 
 
 def _random_id() -> str:

@@ -11,7 +11,7 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.groups.consumer_assignors import share_out
 from kcli.sandbox.groups.re2 import Invalid, pattern_of
-from kcli.sandbox.groups.roster import DEAD, EMPTY, STABLE
+from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

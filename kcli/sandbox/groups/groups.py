@@ -10,7 +10,7 @@ from kcli.sandbox.cluster.group_configs import GroupConfigs
 from kcli.sandbox.groups.classic_group import ClassicGroup
 from kcli.sandbox.groups.consumer_group import ConsumerGroup
 from kcli.sandbox.groups.pending_offsets import PendingOffsets
-from kcli.sandbox.groups.roster import COMPLETING, DEAD, EMPTY
+from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Groups:
             if kind == "share":
                 self.sharing(name)
             else:
-                self.made(name).protocol_type = kind
+                self.made(name).roster.protocol_type = kind
         for facts in state.shares.values():
             self.sharing(facts["group"]).restore(facts)
         for (group, topic, partition), facts in state.offsets.items():

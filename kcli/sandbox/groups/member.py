@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from kcli.proto.messages.join_group import JoinGroupResponse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future, TimerHandle
 
     from kcli.codes import ErrorCode
-    from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
+    from kcli.proto.messages.join_group import JoinGroupRequest
 
 
 class Member:
@@ -35,6 +37,10 @@ class Member:
     def same_terms(self, request: JoinGroupRequest) -> bool:
         return self.protocols == [(one.name, one.metadata) for one in request.protocols]
 
+    @property
+    def protocol_names(self) -> set[str]:
+        return {name for name, _ in self.protocols}
+
     def metadata(self, protocol: str | None) -> bytes:
         return next((data for name, data in self.protocols if name == protocol), b"")
 
@@ -47,3 +53,16 @@ class Member:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+
+    def refuse(self, code: ErrorCode) -> None:
+        """Answer what it waits for with an error."""
+        if self.joining is not None and not self.joining.done():
+            self.joining.set_result(refusal(code, self.id))
+        if self.syncing is not None and not self.syncing.done():
+            self.syncing.set_result((code, b""))
+        self.joining = self.syncing = None
+
+
+def refusal(code: ErrorCode, member_id: str) -> JoinGroupResponse:
+    """A JoinGroup answer that is an error."""
+    return JoinGroupResponse(error_code=code.number, protocol_name="", member_id=member_id)

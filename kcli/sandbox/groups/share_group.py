@@ -10,8 +10,8 @@ import asyncio
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.groups.consumer_group import HEARTBEAT, SESSION
-from kcli.sandbox.groups.roster import DEAD, EMPTY, STABLE
 from kcli.sandbox.groups.share_partition import SharePartition
+from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
