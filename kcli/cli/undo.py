@@ -1,8 +1,15 @@
-"""The undo file of one command line: `--undo-file`, `--no-undo`, or a new one in the user's state folder."""
+"""Undo files of the command line: written before a change, read by the command that takes it back.
+
+What was there before goes to `--undo-file`, or to a new file in the user's state folder, or with `--no-undo` nowhere.
+Each subject names its schema (`kcli.quotas.undo/1`) and its rows; the file, its errors and its command are here.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
+from contextlib import contextmanager
 
 from kcli.admin import undo
 from kcli.admin.cluster import describe_cluster
@@ -11,6 +18,7 @@ from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from kcli.cli.option import Values
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class UndoFile:
-    """What the options of a line say about it."""
+    """The undo file of one command line."""
 
     def __init__(self, values: Values) -> None:
         self._values = values
@@ -47,3 +55,23 @@ class UndoFile:
             hint="; --undo-file FILE names another place, --no-undo goes without",
         )
         say(self._values, f"to take this back: {back.format(quote(path))} --execute")
+
+
+@contextmanager
+def undo_document(path: str, noun: str, *schemas: str) -> Iterator[dict[str, Any]]:
+    """The document of an undo file of one of these schemas, for the body to take apart; `-` is stdin. Raises UsageError
+    for a file that cannot be read and is none; errors of the body that come of wrong keys and values too."""
+    try:
+        if path == "-":
+            text = sys.stdin.read()
+        else:
+            with open(path, encoding="utf-8") as source:
+                text = source.read()
+        whole = json.loads(text)
+        if whole["schema"] not in schemas:
+            raise ValueError(f"its schema is {whole['schema']}, expected {' or '.join(schemas)}")
+        yield whole
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(f"{path}: not an undo file of {noun} ({error})") from None

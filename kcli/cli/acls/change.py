@@ -8,6 +8,7 @@ from kcli.cli.acls import undo as acls_undo
 from kcli.cli.acls.command import find, row
 from kcli.cli.acls.words import filters, said, spelled, spelled_sets
 from kcli.cli.admin import answer, confirm, excluding, plural, say
+from kcli.cli.undo import UndoFile
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -72,7 +73,7 @@ def restore(values: Values) -> int:
 
 def _run(values: Values, name: str, work: object) -> int:
     excluding(values)
-    acls_undo.check(values)
+    UndoFile(values).check()
     return answer(values, name, work)  # type: ignore[arg-type]
 
 

@@ -23,6 +23,7 @@ from kcli.admin.topics import describe_topics
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.configs import undo as configs_undo
 from kcli.cli.configs.typed import mistyped, nearest, pair
+from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 from kcli.secret import secretive
 
@@ -185,7 +186,7 @@ def _assigned(values: Values, how: int) -> int:
 def _change(values: Values, name: str, plan: Plan) -> int:
     """The plan with old and new, checked by the broker; then, if it may be, the change."""
     excluding(values)
-    configs_undo.check(values)
+    UndoFile(values).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         before = await describe_configs(cluster, plan)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, own, resource
 from kcli.cli.admin import say
-from kcli.cli.undo import UndoFile
-from kcli.errors import KcliError, UsageError
+from kcli.cli.undo import UndoFile, undo_document
+from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +18,6 @@ if TYPE_CHECKING:
     Before = list[tuple[Resource, str, str | None]]
 
 SCHEMA = "kcli.configs.undo/1"
-
-
-def check(values: Values) -> None:
-    """Raises UsageError for options that contradict each other, and for a file that is there already."""
-    UndoFile(values).check()
 
 
 async def keep(values: Values, cluster: Cluster, before: Before) -> None:
@@ -56,20 +49,12 @@ def before(
 
 def read(path: str) -> dict[Resource, list[Operation]]:
     """An undo file as changes. Raises UsageError for a file that is none."""
-    try:
-        with open(path, encoding="utf-8") as source:
-            whole = json.load(source)
-        if whole["schema"] != SCHEMA:
-            raise UsageError(f"{path}: not an undo file of configs but {whole['schema']}")
-        found: dict[Resource, list[Operation]] = {}
+    found: dict[Resource, list[Operation]] = {}
+    with undo_document(path, "configs", SCHEMA) as whole:
         for row in whole["configs"]:
             kind, called, name, value = row["kind"], row["name"], row["config"], row["value"]
-            if not all(isinstance(one, str) for one in (kind, called, name, "" if value is None else value)):
+            if not all(isinstance(text, str) for text in (kind, called, name, "" if value is None else value)):
                 raise ValueError(f"{name}: a name and a value are strings")
             how = DELETE if value is None else SET
             found.setdefault(resource(kind, called), []).append(Operation(name=name, how=how, value=value))
-        return found
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UsageError(f"{path}: not an undo file of configs ({error})") from None
+    return found

@@ -8,6 +8,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.admin import answer, confirm, excluding, missing, words_of
 from kcli.cli.groups import undo as groups_undo
+from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ def delete(values: Values) -> int:
     """`kcli groups delete GROUP...`."""
     groups, if_exists = words_of(values, "GROUP"), values["if_exists"]
     excluding(values)
-    groups_undo.check(values)
+    UndoFile(values).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)

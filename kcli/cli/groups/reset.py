@@ -15,6 +15,7 @@ from kcli.cli.groups import undo as groups_undo
 from kcli.cli.groups.forms import chosen, form_of, now_ms
 from kcli.cli.groups.scope import Scope
 from kcli.cli.moments import utc
+from kcli.cli.undo import UndoFile
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -88,7 +89,7 @@ def delete_offsets(values: Values) -> int:
 
 def _checked(values: Values) -> Scope:
     excluding(values)
-    groups_undo.check(values)
+    UndoFile(values).check()
     return Scope(values)
 
 

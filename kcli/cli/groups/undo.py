@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     Before = Sequence[tuple[str, TopicPartition, Committed | None]]
 
 
-def check(values: Values) -> None:
-    """Raises UsageError for options that contradict each other, and for a file that is there already."""
-    UndoFile(values).check()
-
-
 async def keep(values: Values, cluster: Cluster, before: Before) -> None:
     """Write what is committed before a change, and say how to take the change back. Raises NoUndo."""
     if not before:

@@ -21,6 +21,7 @@ from kcli.admin.quotas import (
 )
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.quotas import undo as quotas_undo
+from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -127,7 +128,7 @@ def restore(values: Values) -> int:
 def _change(values: Values, name: str, changes: Changes) -> int:
     """The plan with old and new, checked by the controller; then, if it may be, the change."""
     excluding(values)
-    quotas_undo.check(values)
+    UndoFile(values).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         before = await describe_quotas(cluster)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from kcli.admin.quotas import KEYS, entity
-from kcli.cli.undo import UndoFile
-from kcli.errors import UsageError
+from kcli.cli.undo import UndoFile, undo_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +14,6 @@ if TYPE_CHECKING:
 SCHEMA = "kcli.quotas.undo/1"
 
 
-def check(values: Values) -> None:
-    """Raises UsageError for options that contradict each other, and for a file that is there already."""
-    UndoFile(values).check()
-
-
 async def keep(values: Values, cluster: Cluster, before: list[tuple[Entity, str, float | None]]) -> None:
     """Write what was set, None where nothing was, and say how to take the change back."""
     rows = [{"entity": at.names, "quota": key, "value": value} for at, key, value in before]
@@ -30,19 +22,11 @@ async def keep(values: Values, cluster: Cluster, before: list[tuple[Entity, str,
 
 def read(path: str) -> dict[Entity, dict[str, float | None]]:
     """An undo file as changes. Raises UsageError for a file that is none."""
-    try:
-        with open(path, encoding="utf-8") as source:
-            whole = json.load(source)
-        if whole["schema"] != SCHEMA:
-            raise UsageError(f"{path}: not an undo file of quotas but {whole['schema']}")
-        found: dict[Entity, dict[str, float | None]] = {}
+    found: dict[Entity, dict[str, float | None]] = {}
+    with undo_document(path, "quotas", SCHEMA) as whole:
         for row in whole["quotas"]:
             value, key = row["value"], row["quota"]
             if key not in KEYS:
                 raise ValueError(f"no quota {key}")
             found.setdefault(entity(row["entity"]), {})[key] = None if value is None else float(value)
-        return found
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError(f"{path}: not an undo file of quotas ({error})") from None
+    return found

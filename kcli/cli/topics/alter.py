@@ -9,6 +9,7 @@ from kcli.asking.fan_out import bad
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.configs import undo as configs_undo
 from kcli.cli.configs.typed import mistyped, pair
+from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ def alter(values: Values) -> int:
     if count is None and not operations:
         raise UsageError("what shall change? -p N, --config KEY=VALUE, --delete-config KEY")
     excluding(values)
-    configs_undo.check(values)
+    UndoFile(values).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         found = await describe_topics(cluster, topics)
