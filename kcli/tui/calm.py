@@ -54,6 +54,7 @@ class Calm:
         gc.freeze()
 
     def end(self) -> None:
-        """As it was before."""
-        gc.unfreeze()
+        """Undo what `begin` and `made` set."""
+        if self._looks:
+            gc.unfreeze()
         sys.setswitchinterval(self._switch)
