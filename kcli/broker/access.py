@@ -93,15 +93,15 @@ class Access:
 
             return OAuthBearer(await self._tokens.token(), sasl.oauth.extensions if sasl.oauth is not None else ())
         if sasl.mechanism == "AWS_MSK_IAM":
-            from kcli.broker.aside import aside
             from kcli.broker.aws import announce
+            from kcli.broker.daemon_thread import in_daemon_thread
 
-            return await aside("aws", announce, sasl.aws, host)
+            return await in_daemon_thread("aws", announce, sasl.aws, host)
         if sasl.mechanism == "GSSAPI":
-            from kcli.broker.aside import aside
+            from kcli.broker.daemon_thread import in_daemon_thread
             from kcli.broker.kerberos import Gssapi
 
-            return await aside("kerberos", Gssapi, sasl.kerberos, host)
+            return await in_daemon_thread("kerberos", Gssapi, sasl.kerberos, host)
         return self._with_password(sasl)
 
     def _with_password(self, sasl: Sasl) -> Mechanism:

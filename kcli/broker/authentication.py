@@ -105,11 +105,11 @@ async def _exchange(
 async def _step(mechanism: Mechanism, challenge: bytes | None) -> bytes | None:
     if not mechanism.blocking:
         return mechanism.first() if challenge is None else mechanism.step(bytes(challenge))
-    from kcli.broker.aside import aside
+    from kcli.broker.daemon_thread import in_daemon_thread
 
     if challenge is None:
-        return await aside("sasl", mechanism.first)
-    return await aside("sasl", mechanism.step, bytes(challenge))
+        return await in_daemon_thread("sasl", mechanism.first)
+    return await in_daemon_thread("sasl", mechanism.step, bytes(challenge))
 
 
 def _refusal(

@@ -7,7 +7,7 @@ import asyncio
 from kcli.broker.opening import Opening
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Lane
-from kcli.waiting import retrieve, share
+from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import asyncio
 from os import urandom
 
 from kcli.errors import Closed, ConnectError, KcliError
-from kcli.waiting import retrieve
+from kcli.tasks import retrieve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

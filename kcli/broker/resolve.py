@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from kcli.broker.aside import aside
+from kcli.broker.daemon_thread import in_daemon_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:
         try:
-            found = await aside(f"resolve {host}", _look_up, host.rstrip("."), port)
+            found = await in_daemon_thread(f"resolve {host}", _look_up, host.rstrip("."), port)
         except UnicodeError as problem:
             raise OSError(0, "this cannot be a host name") from problem
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.broker.aside import aside
+from kcli.broker.daemon_thread import in_daemon_thread
 from kcli.errors import AuthError, UsageError
 from kcli.redact import remember
-from kcli.waiting import retrieve, share
+from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Tokens:
         self._token = ""
 
     async def _fetch(self) -> str:
-        token, lifetime = await aside("token", obtain, self._oauth)
+        token, lifetime = await in_daemon_thread("token", obtain, self._oauth)
         remember(token)
         now = time.time()
         ends = expiry(token)

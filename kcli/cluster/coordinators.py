@@ -9,7 +9,7 @@ from kcli.backoff import Backoff
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
 from kcli.model import Group, Node
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
-from kcli.waiting import retrieve, share
+from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from kcli.cluster.race import first_of
 from kcli.cluster.topology import Topology
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
-from kcli.waiting import retrieve, share
+from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ As much of JSON Schema as schema.py uses. A reader's maps tell the `lines` of th
 from __future__ import annotations
 
 from kcli.errors import UsageError
-from kcli.nearest import did_you_mean
+from kcli.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

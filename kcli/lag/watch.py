@@ -14,8 +14,8 @@ from kcli.asking.fan_out import good
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
 from kcli.model import TopicPartition
+from kcli.tasks import retrieve
 from kcli.values import Value, field
-from kcli.waiting import retrieve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

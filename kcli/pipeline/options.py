@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from kcli.errors import UsageError
-from kcli.nearest import did_you_mean
 from kcli.patterns import compiled
 from kcli.pipeline.carried import Carried
 from kcli.pipeline.places import Places, places_of, timestamps_of
+from kcli.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

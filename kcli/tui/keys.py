@@ -15,8 +15,8 @@ from textual.dom import DOMNode
 from textual.keys import Keys
 
 from kcli.errors import UsageError
-from kcli.nearest import did_you_mean
 from kcli.paths import config_folder
+from kcli.suggest import did_you_mean
 from kcli.values import Value
 
 TYPE_CHECKING = False

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kcli.broker import aside
+from kcli.broker import daemon_thread as aside
 
 MAIN = threading.main_thread()
 TICK = 1e-6  # seconds: a timer that may ring a tick too early rings all the same

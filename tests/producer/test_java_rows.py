@@ -274,7 +274,7 @@ def test_A4_26_no_engine_makes_a_blocking_call() -> None:
     for package in ENGINES:
         for path in sorted((Path(kcli.__file__).parent / package).rglob("*.py")):
             if path.name in IN_A_THREAD:
-                assert "await aside(" in path.read_text()
+                assert "await in_daemon_thread(" in path.read_text()
                 continue
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

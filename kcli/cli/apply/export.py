@@ -25,7 +25,7 @@ def export(values: Values) -> int:
     only = values["only"] or list(SECTIONS)
     for name in only:
         if name not in SECTIONS:
-            from kcli.nearest import did_you_mean
+            from kcli.suggest import did_you_mean
 
             near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise UsageError(f"--only {name}: there is no such section{near}")

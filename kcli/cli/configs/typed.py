@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli.admin.config_resources import Resource, about, describe_configs
 from kcli.declared.units import plain
 from kcli.errors import KcliError, UsageError
-from kcli.nearest import did_you_mean
+from kcli.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

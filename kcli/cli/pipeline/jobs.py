@@ -100,7 +100,7 @@ def named(word: str) -> Entry:
     exact = [one for one in every if word in (one.name, one.id)]
     found = exact or [one for one in every if one.name.startswith(word) or one.id.startswith(word)]
     if not found:
-        from kcli.nearest import did_you_mean
+        from kcli.suggest import did_you_mean
 
         near = did_you_mean(word, {one.name for one in every})
         raise UsageError(f"there is no pipeline {word!r}{near or '; kcli pipeline list shows them'}")

@@ -10,8 +10,8 @@ from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
 from kcli.cli.pipeline.spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
 from kcli.errors import UsageError
-from kcli.nearest import did_you_mean
 from kcli.pipeline.jobs.query import Step
+from kcli.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from kcli.cli.connection import Connection, connection_of
 from kcli.cli.lag.watch import seconds
 from kcli.config.profiles import profile_names
 from kcli.errors import UsageError
-from kcli.nearest import did_you_mean
 from kcli.secret import HIDDEN, secretive
+from kcli.suggest import did_you_mean
 
 DRIVER = "TEXTUAL_DRIVER"
 """Who draws instead of a terminal, such as the browser of textual-serve."""

@@ -11,9 +11,9 @@ from functools import partial
 
 from kcli import codes
 from kcli.errors import UsageError
-from kcli.nearest import did_you_mean
 from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.faults.planned import KEYS
+from kcli.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-async def aside(name: str, function: Callable[..., T], *args: Any) -> T:
+async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) -> T:
     """`function(*args)`; raises what it raises. When nobody waits any more, its result is dropped."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
