@@ -17,8 +17,8 @@ from kcli.settings import ClientSettings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.config.profile import Profile
-    from kcli.config.properties import Properties
+    from kcli.config.profiles.profile import Profile
+    from kcli.config.properties.merged import Properties
 
 BOOTSTRAP = Option(
     name="bootstrap",
@@ -91,7 +91,7 @@ class Connection:
             servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or values.get("config_file")
             if servers or self.bootstrap or _servers_of_environment():
                 return None
-        from kcli.config.profiles import chosen
+        from kcli.config.profiles.files import chosen
 
         return chosen(values.get("profile"))
 
@@ -99,10 +99,10 @@ class Connection:
         path, given = values.get("config_file"), values.get("properties") or []
         environment = None
         if any(name.startswith("KCLI_") for name in os.environ):
-            from kcli.config.environment import properties
+            from kcli.config.properties.environment import properties
 
             environment = properties()
-        from kcli.config.properties import Properties, read_properties
+        from kcli.config.properties.merged import Properties, read_properties
 
         if path is None and not given and self.profile is None and not environment:
             return Properties()
@@ -149,7 +149,7 @@ class Connection:
         items += [(item, "KCLI_BROKER_MAP") for item in (named or "").split(",") if item.strip()] + profile
         if not items:
             return []
-        from kcli.config.mapping import pair
+        from kcli.config.properties.broker_map import pair
 
         return [(*pair(item, where), where) for item, where in items]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.config.sources import KINDS as SOURCES
+from kcli.config.secrets.sources import KINDS as SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kcli.acls import Acl
     from kcli.admin.config_resources import Resource
     from kcli.admin.quotas import Entity
-    from kcli.config.sources import Source
+    from kcli.config.secrets.sources import Source
     from kcli.errors import KcliError
 
 ADD, CHANGE, REMOVE = "+", "~", "-"

@@ -7,7 +7,7 @@ import os
 from kcli.acls import Acl
 from kcli.admin.config_resources import resource
 from kcli.admin.quotas import DEFAULT, KEYS, entity, value_of
-from kcli.config.sources import Source, from_table
+from kcli.config.secrets.sources import Source, from_table
 from kcli.declared.acls import expanded
 from kcli.declared.checked import Checker
 from kcli.declared.dotted import dotted, flatten

@@ -6,7 +6,7 @@ from kcli.secret import Secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.config.sources import Source
+    from kcli.config.secrets.sources import Source
     from kcli.declared.model import Setting
 
 HIDDEN = "***"

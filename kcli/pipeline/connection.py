@@ -48,8 +48,8 @@ class Sealed(Frozen):
 def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = None) -> Sealed:
     """The settings that the options of a read or write say; their names are in lower case. `say` gets what is worth a
     word: a property that means nothing here, a check that is off. Raises UsageError."""
-    from kcli.config.profiles import chosen
-    from kcli.config.properties import Properties
+    from kcli.config.profiles.files import chosen
+    from kcli.config.properties.merged import Properties
 
     properties = Properties()
     named = options.get("context")
@@ -90,7 +90,7 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     if profile is not None:
         mapped += profile.broker_map
     if mapped:
-        from kcli.config.mapping import pair
+        from kcli.config.properties.broker_map import pair
 
         client = client.replace(broker_map=tuple(pair(item, "option brokerMap") for item in mapped))
     return Sealed(

@@ -94,8 +94,9 @@ def test_when_it_is_off_a_connection_is_what_it_was() -> None:
 @pytest.mark.process
 def test_when_it_is_off_nothing_of_it_is_imported() -> None:
     dear = {
-        "kcli.broker.tracing", "kcli.broker.mapping", "kcli.broker.access", "kcli.security", "kcli.config.names",
-        "kcli.config.secured", "kcli.config.sources", "kcli.config.profiles",
+        "kcli.broker.tracing", "kcli.broker.mapping", "kcli.broker.access", "kcli.security",
+        "kcli.config.properties.names", "kcli.config.secrets.secured", "kcli.config.secrets.sources",
+        "kcli.config.profiles.files",
     }  # fmt: skip
     hot = "kcli.cli.produce.command, kcli.cli.consume.command, kcli.client"
     code = f"import sys, {hot}; print([*{dear} & {{*sys.modules}}])"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.connection import Connection, connection_of
-from kcli.config.known import KNOWN
-from kcli.config.names import SECURITY
-from kcli.config.profiles import chosen, project_file
+from kcli.config.profiles.files import chosen, project_file
+from kcli.config.properties.known import KNOWN
+from kcli.config.properties.names import SECURITY
 from kcli.errors import UsageError
 from tests.cli.conftest import ROOT, Shell
 from tests.each import each

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kcli.cli.main import main
-from kcli.config.known import KNOWN
-from kcli.config.properties import read_properties
+from kcli.config.properties.known import KNOWN
+from kcli.config.properties.merged import read_properties
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings

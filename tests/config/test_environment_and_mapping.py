@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kcli.broker.mapping import mapped
-from kcli.config.environment import properties
-from kcli.config.mapping import pair
+from kcli.config.properties.broker_map import pair
+from kcli.config.properties.environment import properties
 from kcli.errors import UsageError
 from kcli.model import Address
 

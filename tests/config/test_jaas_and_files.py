@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.config.files import lines_of
-from kcli.config.jaas import parse
-from kcli.config.login import jaas_fields
+from kcli.config.properties.files import lines_of
+from kcli.config.secrets.jaas import parse
+from kcli.config.secrets.login import jaas_fields
 from kcli.errors import UsageError
 from kcli.secret import Secret
 

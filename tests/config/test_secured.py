@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kcli.config.known import KNOWN, SERVERS
-from kcli.config.names import SECURITY, elsewhere, refusal
-from kcli.config.properties import Properties, read_properties
+from kcli.config.properties.known import KNOWN, SERVERS
+from kcli.config.properties.merged import Properties, read_properties
+from kcli.config.properties.names import SECURITY, elsewhere, refusal
 from kcli.errors import UsageError
 from kcli.secret import Secret
 from kcli.security import Kerberos, OAuth, Sasl, Security, Tls

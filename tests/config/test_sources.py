@@ -13,7 +13,7 @@ import pytest
 from keyring.errors import KeyringError
 
 from kcli.cli.main import main
-from kcli.config.sources import Source, from_table, is_source, written
+from kcli.config.secrets.sources import Source, from_table, is_source, written
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread
 from kcli.secret import Secret, secretive

@@ -15,7 +15,7 @@ from kcli.admin.config_resources import Resource
 from kcli.admin.quotas import entity
 from kcli.cli.apply.files import read
 from kcli.cli.documents import toml_reader, yaml_reader
-from kcli.config.sources import Source
+from kcli.config.secrets.sources import Source
 from kcli.declared.checked import Checker
 from kcli.declared.model import Declared
 from kcli.declared.reading import declared

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kcli.admin.config_resources import Config, Resource, own
-from kcli.config.sources import Source
+from kcli.config.secrets.sources import Source
 from kcli.declared.model import Declared, Setting, Settings, Step, Topic
 from kcli.declared.settings import compare, kept
 from kcli.declared.topics import MOST_PARTITIONS, MOST_TOPICS, _pieces

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.config.properties import read_properties
+from kcli.config.properties.merged import read_properties
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.consumer_group import ConsumerGroupSession
 from kcli.errors import BrokerError, ConnectError, UnsupportedVersion, UsageError

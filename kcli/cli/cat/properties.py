@@ -10,9 +10,9 @@ import os
 
 from kcli.cli.cat.ranges import check, truth
 from kcli.cli.cat.words import Fatal, say
-from kcli.config.known import KNOWN
-from kcli.config.names import elsewhere
-from kcli.config.properties import Properties
+from kcli.config.properties.known import KNOWN
+from kcli.config.properties.merged import Properties
+from kcli.config.properties.names import elsewhere
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
@@ -91,8 +91,8 @@ class Settings:
         if what == "dump":
             self.dump = True
             return
-        from kcli.config.known import SERVERS
-        from kcli.config.names import SECURITY
+        from kcli.config.properties.known import SERVERS
+        from kcli.config.properties.names import SECURITY
 
         raise Done("".join(f"{name}\n" for name in sorted({*KNOWN, *SERVERS, *SECURITY})))
 

@@ -54,7 +54,7 @@ def _path(kind: str, values: Values, about: About = ("", "")) -> str:
     """A file for each cluster as the line, the environment and the files name it; secrets are no part of its name."""
     from hashlib import sha256
 
-    from kcli.config.profiles import project_file, user_file
+    from kcli.config.profiles.files import project_file, user_file
     from kcli.secret import secretive
 
     said: list[object] = [about, *(values.get(name) for name in ("bootstrap", "profile", "config_file", "broker_map"))]

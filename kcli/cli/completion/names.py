@@ -153,7 +153,7 @@ def profiles() -> list[Offer]:
     """The profiles of both files, each with its servers as it is described."""
     from os.path import isfile
 
-    from kcli.config.profiles import document, project_file, user_file
+    from kcli.config.profiles.files import document, project_file, user_file
 
     found: list[Offer] = []
     for path in (project_file(), user_file()):
@@ -175,14 +175,14 @@ def _shapes(before: list[str]) -> list[Offer]:
 
 def _properties(text: str) -> list[Offer]:
     """Names as `NAME=`; behind the `=` the words that the property knows."""
-    from kcli.config.known import KNOWN
+    from kcli.config.properties.known import KNOWN
 
     name, equals, _ = text.partition("=")
     if equals:
         unit = KNOWN[name][2] if name in KNOWN else VALUES.get(name, ())
         known = ("true", "false") if unit == "bool" else unit if isinstance(unit, dict | tuple) else ()
         return [(f"{name}={value}", "") for value in known]
-    from kcli.config import names as others
+    from kcli.config.properties import names as others
 
     return [(f"{name}=", "") for name in sorted({*KNOWN, *others.TLS, *others.SASL, *others.OAUTH, *VALUES})]
 

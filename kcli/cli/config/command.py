@@ -10,9 +10,9 @@ from kcli.cli.connection import Connection
 from kcli.cli.main import complain
 from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
-from kcli.config.profile import Profile, profile_of
-from kcli.config.profiles import check_trust, document, project_file, user_file
-from kcli.config.properties import read_properties
+from kcli.config.profiles.files import check_trust, document, project_file, user_file
+from kcli.config.profiles.profile import Profile, profile_of
+from kcli.config.properties.merged import read_properties
 from kcli.errors import KcliError, UsageError
 from kcli.secret import HIDDEN, secretive, without_login, without_logins
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
-    from kcli.config.sources import Source
+    from kcli.config.secrets.sources import Source
 
 PATHS = (".location", ".keytab", ".token.file")
 
@@ -145,7 +145,7 @@ def check(values: Values) -> int:
     names = [row["profile"] for row in rows]
     for name in wanted:
         if name not in names:
-            from kcli.config.profiles import chosen
+            from kcli.config.profiles.files import chosen
 
             chosen(name)  # says that there is none, and which are near
     _remark_none(values, rows)
@@ -176,7 +176,7 @@ def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> 
 
 
 def _servers(profile: Profile) -> None:
-    from kcli.config.mapping import pair
+    from kcli.config.properties.broker_map import pair
     from kcli.settings import parse_bootstrap
 
     for item in profile.broker_map:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.config.known import KNOWN
+from kcli.config.properties.known import KNOWN
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
 TYPE_CHECKING = False

@@ -92,9 +92,9 @@ def _parsed(kind: str, text: str, path: str) -> Any:
 
 def _properties(path: str, name: str) -> Found:
     """What means nothing to kcli is left out, and told."""
-    from kcli.config.files import lines_of
-    from kcli.config.known import KNOWN, SERVERS
-    from kcli.config.names import SECURITY
+    from kcli.config.properties.files import lines_of
+    from kcli.config.properties.known import KNOWN, SERVERS
+    from kcli.config.properties.names import SECURITY
 
     found = Found(name=name)
     for _, key, text in lines_of(path):

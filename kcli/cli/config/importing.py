@@ -9,8 +9,8 @@ from kcli.cli.config.foreign import PLACES, guess, place, read
 from kcli.cli.config.readers import Found
 from kcli.cli.config.toml import secrets_of, text_of, write
 from kcli.cli.main import complain
-from kcli.config.profiles import user_file
-from kcli.config.properties import Properties
+from kcli.config.profiles.files import user_file
+from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
 from kcli.escape import put
 
@@ -87,8 +87,8 @@ def _anchor(one: Found, path: str) -> None:
 
 def _named_files(one: Found) -> list[tuple[str, str]]:
     """(property, file) of those whose name is not whole."""
-    from kcli.config import names
-    from kcli.config.secured import FILES
+    from kcli.config.properties import names
+    from kcli.config.secrets.secured import FILES
 
     fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
     named = [(key, text) for key, text in one.properties.items() if fields.get(key) in FILES]

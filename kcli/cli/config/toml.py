@@ -70,7 +70,7 @@ def _lines(table: Map, above: str) -> Iterator[tuple[str, int]]:
 def write(path: str, found: list[Found], *, force: bool) -> list[str]:
     """Put the profiles into the file, made with mode 600 where there is none; what was there before a replacement is
     kept beside it. Returns the names of those replaced. Raises UsageError with nothing written."""
-    from kcli.config.profiles import document
+    from kcli.config.profiles.files import document
 
     path = os.path.realpath(path)
     before = ""

@@ -12,7 +12,7 @@ from kcli.paths import data_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.config.sources import Source
+    from kcli.config.secrets.sources import Source
     from kcli.pipeline.session import SessionSettings
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"

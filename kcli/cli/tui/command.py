@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kcli.cli.connection import Connection, connection_of
 from kcli.cli.lag.watch import seconds
-from kcli.config.profiles import profile_names
+from kcli.config.profiles.files import profile_names
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive
 from kcli.suggest import did_you_mean

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from kcli.cli.main import complain
-from kcli.config.sources import Source
+from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import Secret
 

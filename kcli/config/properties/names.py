@@ -1,4 +1,4 @@
-"""Names of properties beside those of `properties.KNOWN`: about security, about nothing here, and refused ones.
+"""Names of properties beside `known.KNOWN`: about security, about nothing here, and refused ones.
 
 Imported when a name is not known otherwise. The lists are those of Kafka 4.3's and librdkafka 2.16's own clients.
 """

@@ -6,7 +6,7 @@ than an error. Names that are about something else (serializers) are accepted, w
 
 from __future__ import annotations
 
-from kcli.config.known import CLASSIC, KNOWN, SERVERS, convert
+from kcli.config.properties.known import CLASSIC, KNOWN, SERVERS, convert
 from kcli.errors import UsageError
 from kcli.secret import secretive
 
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.config.profile import Profile
-    from kcli.config.sources import Source
+    from kcli.config.profiles.profile import Profile
+    from kcli.config.secrets.sources import Source
     from kcli.security import Security
 
     Given = str | Source
@@ -57,7 +57,7 @@ class Properties:
         """TLS and SASL, None for PLAINTEXT. Secrets are looked up now. Raises UsageError."""
         if not self._secured:
             return None
-        from kcli.config.secured import security_of
+        from kcli.config.secrets.secured import security_of
 
         if self.project is not None and self._looking:
             self._withhold(self.project)
@@ -65,8 +65,8 @@ class Properties:
 
     def _withhold(self, project: Profile) -> None:
         """Raises UsageError where a secret is wanted that the project's profile does not get."""
-        from kcli.config.names import TLS
-        from kcli.config.profiles import trusting
+        from kcli.config.profiles.files import trusting
+        from kcli.config.properties.names import TLS
 
         protocol, _ = self.given.get("security.protocol", ("", ""))
         wanted = str(protocol).strip().upper().split("_")
@@ -80,7 +80,7 @@ class Properties:
 
     def put_from_outside(self, key: str, value: str, where: str) -> None:
         """`put`, of a variable or a file of the user's. Withholds secrets from a project that nobody trusts."""
-        from kcli.config.profile import gives_secret
+        from kcli.config.profiles.profile import gives_secret
 
         if self.project is not None and gives_secret(key, value):
             self.withheld.append((key, where if key in where else f"{where}: {key}"))
@@ -90,7 +90,7 @@ class Properties:
     def put(self, key: str, value: Given, where: str) -> None:
         """Understand one property; a later one wins. `where` opens the UsageError."""
         if isinstance(value, str) and value[:2] == "${":
-            from kcli.config.sources import written
+            from kcli.config.secrets.sources import written
 
             value = written(value, where) or value
         self.given.pop(key, None)
@@ -113,7 +113,7 @@ class Properties:
 
     def _beside(self, key: str, where: str) -> None:
         """A name that is about security, about nothing here, or nobody's."""
-        from kcli.config.names import REGISTRY, SECURITY, elsewhere, refusal
+        from kcli.config.properties.names import REGISTRY, SECURITY, elsewhere, refusal
 
         if key in SECURITY:
             self._secured = True
@@ -150,7 +150,7 @@ def read_properties(
     if not named:
         _environment(found, environment or [])
     if path is not None:
-        from kcli.config.files import lines_of
+        from kcli.config.properties.files import lines_of
 
         for number, key, text in lines_of(path):
             found.put_from_outside(key, text, f"{path}:{number}")
@@ -174,7 +174,7 @@ def _environment(found: Properties, environment: list[tuple[str, str, str]]) -> 
 
 
 def _nearest(key: str) -> str:
-    from kcli.config.names import ELSEWHERE, SECURITY
+    from kcli.config.properties.names import ELSEWHERE, SECURITY
     from kcli.suggest import did_you_mean
 
     return did_you_mean(key, [*KNOWN, *SERVERS, *SECURITY, *sorted(ELSEWHERE)])

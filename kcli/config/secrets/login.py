@@ -3,7 +3,7 @@ are code that is run (CVE-2023-25194)."""
 
 from __future__ import annotations
 
-from kcli.config.jaas import parse
+from kcli.config.secrets.jaas import parse
 from kcli.errors import UsageError
 from kcli.secret import Secret
 

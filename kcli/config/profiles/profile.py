@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from kcli.config.sources import Source
+    from kcli.config.secrets.sources import Source
 
 FLAGS = ("read_only", "protected")
 SERVERS = ("bootstrap", "bootstrap_servers", "bootstrap.servers", "metadata.broker.list")
@@ -127,7 +127,7 @@ def flat(prefix: str, table: dict[str, Any], where: str, folder: str) -> Iterabl
     for key, value in table.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict):
-            from kcli.config.sources import from_table, is_source
+            from kcli.config.secrets.sources import from_table, is_source
 
             if is_source(value) and not any(f"{name}.{kind}" in TAKING for kind in value):
                 yield name, from_table(value, f"{where}: {name}", folder)

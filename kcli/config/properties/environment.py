@@ -24,8 +24,8 @@ def properties() -> list[tuple[str, str, str]]:
     names = [name for name in os.environ if name.startswith(PREFIX) and name[len(PREFIX) :] not in OWN]
     if not names:
         return []
-    from kcli.config.known import KNOWN
-    from kcli.config.names import SECURITY, elsewhere, refusal
+    from kcli.config.properties.known import KNOWN
+    from kcli.config.properties.names import SECURITY, elsewhere, refusal
 
     found = []
     for name in sorted(names):

@@ -5,8 +5,8 @@ What was said last wins, whatever its dialect: a CA file on the command line rep
 
 from __future__ import annotations
 
-from kcli.config.names import AWS, KERBEROS, OAUTH, SASL, TLS
-from kcli.config.tls_words import ciphers, paired, versions
+from kcli.config.properties.names import AWS, KERBEROS, OAUTH, SASL, TLS
+from kcli.config.secrets.tls_words import ciphers, paired, versions
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, Secret
 from kcli.security import MECHANISMS, Aws, Kerberos, OAuth, Sasl, Security, Tls
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from kcli.config.properties import Given
+    from kcli.config.properties.merged import Given
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TELLING = ("sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.jaas.config", "ssl.ca.location",
@@ -114,8 +114,8 @@ class Asked:
 
     def sasl(self) -> Sasl:
         """Raises UsageError."""
-        from kcli.config.login import jaas_fields
-        from kcli.config.tokens import oauth_fields
+        from kcli.config.secrets.login import jaas_fields
+        from kcli.config.secrets.oauth import oauth_fields
 
         fields: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {"oauth": {}, "kerberos": {}, "aws": {}}
@@ -150,7 +150,7 @@ class Asked:
             if unsecured is not None and not {"token", "token_file", "token_command", "token_endpoint"} & {
                 *parts["oauth"]
             }:
-                from kcli.config.tokens import unsecured_token
+                from kcli.config.secrets.oauth import unsecured_token
 
                 parts["oauth"]["token"] = Secret(unsecured_token(unsecured))
             if not {"token", "token_file", "token_command", "token_endpoint"} & {*parts["oauth"]}:

@@ -6,7 +6,7 @@
     bootstrap = "kafka-1:9092,kafka-2:9092"
     read_only = true            # what would change the cluster is refused; protected = true: what deletes or alters
     client.id = "me"            # any property that -X knows
-    sasl.password = { env = "KAFKA_PASSWORD" }      # or file, keyring, command: see sources.py
+    sasl.password = { env = "KAFKA_PASSWORD" }      # or file, keyring, command: see secrets/sources.py
     broker_map = { "kafka-1:9092" = "localhost:19092" }
 
 A project's profile replaces the user's of the same name as a whole: what a stranger's project file says never meets
@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import sys
 
-from kcli.config.profile import profile_of
+from kcli.config.profiles.profile import profile_of
 from kcli.errors import UsageError
 from kcli.paths import config_folder
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from kcli.config.profile import Profile
+    from kcli.config.profiles.profile import Profile
 
 PROJECT = ".kcli.toml"
 TOP = ("default_profile", "profiles", "trusted_projects")

@@ -15,15 +15,15 @@ LIFE = 3600  # seconds
 
 def oauth_fields(given: Iterable[tuple[str, str, str]], fields: dict[str, Any]) -> None:
     """Put what the properties say into the fields of OAuth. Raises UsageError."""
-    from kcli.config.names import OAUTH
-    from kcli.config.secured import put
+    from kcli.config.properties.names import OAUTH
+    from kcli.config.secrets.secured import put
 
     for key, text, where in given:
         field = OAUTH[key]
         if key == "sasl.oauthbearer.extensions":
             fields[field] = _pairs(text, ",", f"{where}: {key}")
         elif key == "sasl.oauthbearer.token.command":
-            from kcli.config.sources import words_of
+            from kcli.config.secrets.sources import words_of
 
             put(fields, field, text)
             fields[field] = words_of(text, f"{where}: {key}")

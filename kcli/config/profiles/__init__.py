@@ -1,0 +1,1 @@
+"""Named clusters: `config.toml` of the user and `.kcli.toml` of a project."""
