@@ -1,13 +1,23 @@
 """The pause before something is asked again: exponential with jitter, and never nothing (KIP-144, KIP-580).
 
 Whatever asks again takes its pauses from here: base, doubled by each failure in a row, ±20 %, capped. No setting and
-no answer of a broker makes a pause shorter than `LEAST`, so nothing spins. Not `random`: importing that costs a
+no answer of a broker makes a pause shorter than `LEAST`, so nothing spins. The loops are here too: `retry` for a
+request, `repeat` for a condition. What may be retried is `KcliError.retriable`. Not `random`: importing that costs a
 short-lived process 2 ms, and jitter needs no generator.
 """
 
 from __future__ import annotations
 
 from os import urandom
+
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeVar
+
+    R = TypeVar("R")
 
 LEAST = 0.01
 """Seconds: the shortest base, whatever was configured (retry.backoff.ms=0 is allowed)."""
@@ -20,7 +30,12 @@ def jitter(seconds: float) -> float:
 
 def after(failures: int, base: float, maximum: float) -> float:
     """How long to wait after one more failure, when there were so many in a row before it. All in seconds."""
-    return jitter(min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST)))
+    return jitter(doubled(failures, base, maximum))
+
+
+def doubled(failures: int, base: float, maximum: float) -> float:
+    """As `after`, without the jitter: for several that shall come back together, with one jitter for all."""
+    return min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST))
 
 
 class Floor:
@@ -66,3 +81,51 @@ class Backoff:
     def reset(self) -> None:
         """It worked: the next failure waits the base again."""
         self._failures = 0
+
+    async def pause(self) -> None:
+        """Wait after one more failure."""
+        from asyncio import sleep
+
+        await sleep(self.next())
+
+
+async def retry(
+    attempt: Callable[[], Awaitable[R]],
+    pauses: Backoff,
+    until: float,
+    *,
+    policy: Callable[[KcliError], Backoff | None] | None = None,
+) -> R:
+    """What `attempt` returns, tried again while its error is retriable, with `pauses` between, and no more when the
+    next try would begin after `until` (loop time); then the last error is raised. `policy` says otherwise: the pauses
+    that an error takes, None for a final one."""
+    from asyncio import get_running_loop, sleep
+
+    loop = get_running_loop()
+    while True:
+        try:
+            return await attempt()
+        except KcliError as error:
+            chosen = policy(error) if policy is not None else pauses if error.retriable else None
+            if chosen is None:
+                raise
+            pause = chosen.next()
+            if loop.time() + pause > until:
+                raise
+        await sleep(pause)
+
+
+async def repeat(step: Callable[[], Awaitable[bool]], pauses: Backoff, until: float | None = None) -> bool:
+    """Call `step` until it returns True. False when another step, if it took as long as the last one, would end after
+    `until` (loop time): dialling into a void takes long, and would once more. None is no end."""
+    from asyncio import get_running_loop, sleep
+
+    loop = get_running_loop()
+    while True:
+        begun = loop.time()
+        if await step():
+            return True
+        pause, took = pauses.next(), loop.time() - begun
+        if until is not None and loop.time() + pause + took > until:
+            return False
+        await sleep(pause)

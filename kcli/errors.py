@@ -13,6 +13,11 @@ class KcliError(Exception):
     """The root of all that kcli raises on purpose."""
 
     exit_code = 1
+    retriable: bool = False
+    """Whether the same request may succeed if it is sent again: the one answer to that question. As in Kafka's Java
+    client (RetriableException): an error code that Kafka declares retriable, a connection that broke, and a request
+    that was not answered in time. Not what was refused for good (AuthError), and not bytes that are no protocol
+    (DecodeError): the same peer would send them again. Whoever retries says until when."""
 
 
 class UsageError(KcliError):
@@ -25,6 +30,7 @@ class ConnectError(KcliError):
     """No connection, or it broke. `sent` is True when the broker may have acted on the request (unknown outcome)."""
 
     exit_code = 5
+    retriable = True
 
     def __init__(self, message: str, *, sent: bool = False) -> None:
         super().__init__(message)
@@ -33,6 +39,8 @@ class ConnectError(KcliError):
 
 class AuthError(ConnectError):
     """The broker refused who we are. Final: trying again changes nothing (B19)."""
+
+    retriable = False
 
 
 class TlsError(AuthError):
@@ -57,6 +65,7 @@ class BrokerError(KcliError):
     def __init__(self, code: ErrorCode, about: str = "", message: str | None = None) -> None:
         self.code = code
         self.about = about
+        self.retriable = code.retriable
         text = redacted(message) if message else code.text
         if not text.endswith(f"({code.name})"):  # a broker's own words may name it already
             text = f"{text} ({code.name})"
@@ -76,9 +85,11 @@ class TooOld(EncodeError):
 
 
 class DeadlineExceeded(KcliError):
-    """Waited as long as was allowed. `sent` as in ConnectError."""
+    """Waited as long as was allowed. `sent` as in ConnectError. Retriable as Java's TimeoutException is: it was the
+    time of one request, and whoever asks again has time of its own left."""
 
     exit_code = 4
+    retriable = True
 
     def __init__(self, message: str, *, sent: bool = False) -> None:
         super().__init__(message)

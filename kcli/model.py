@@ -199,29 +199,3 @@ class Cluster(Protocol):
 
 if TYPE_CHECKING:
     Connect = Callable[[Address, int], BrokerConnection]
-
-
-async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:
-    """Look up, ask, and forget the leader when the way to it is broken. Retrying is the caller's."""
-    from kcli.errors import ConnectError
-
-    broker = await cluster.leader(at)
-    try:
-        return await broker.ask(request, timeout=timeout)
-    except ConnectError:
-        cluster.leader_moved(at)
-        raise
-
-
-async def ask_coordinator(
-    cluster: Cluster, of: Group | Transaction, request: Request[R], *, timeout: float | None = None
-) -> R:
-    """Look up, ask, and forget the coordinator when the way to it is broken. Retrying is the caller's."""
-    from kcli.errors import ConnectError
-
-    broker = await cluster.coordinator(of)
-    try:
-        return await broker.ask(request, timeout=timeout)
-    except ConnectError:
-        cluster.coordinator_moved(of)
-        raise

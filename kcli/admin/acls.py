@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, AclFilter, number, word
-from kcli.asking.fan_out import ask_anyone, ask_once, pieces
+from kcli.asking.ask import ask_anyone, ask_once
+from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from kcli.admin.cluster import describe_cluster
 from kcli.admin.log_dirs import log_dirs
 from kcli.admin.releases import release_of
 from kcli.admin.topics import Topic, describe_topics
-from kcli.asking.fan_out import ask_anyone
+from kcli.asking.ask import ask_anyone
 from kcli.errors import KcliError, UnsupportedVersion
 from kcli.model import Node
 from kcli.proto.messages.api_versions import ApiVersionsRequest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.asking.fan_out import ask_anyone
+from kcli.asking.ask import ask_anyone
 from kcli.model import Node
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.values import Value, field

@@ -7,7 +7,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.admin.cluster import describe_cluster
 from kcli.admin.quorum import METADATA, partition_of
-from kcli.asking.fan_out import ask_anyone, ask_once
+from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion
 from kcli.model import Address
 from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, Listener

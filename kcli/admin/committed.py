@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.fan_out import PATIENCE, ask_anyone
+from kcli.asking.ask import ask_anyone
+from kcli.asking.fan_out import PATIENCE
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.fan_out import ask_anyone, ask_once
+from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion, UsageError
 from kcli.proto.messages.describe_configs import (
     DescribeConfigsRequest,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.asking.fan_out import ask_anyone
+from kcli.asking.ask import ask_anyone
 from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 

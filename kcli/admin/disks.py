@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.fan_out import ask_once
+from kcli.asking.ask import ask_once
 from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,

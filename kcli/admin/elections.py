@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.reassignments import MOST, about
-from kcli.admin.topics import ask_controller
+from kcli.asking.controller import ask_controller
 from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition

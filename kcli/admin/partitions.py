@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.topics import ask_controller
+from kcli.asking.controller import ask_controller
 from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.asking.fan_out import ask_anyone
+from kcli.asking.ask import ask_anyone
 from kcli.errors import BrokerError, DecodeError
 from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData

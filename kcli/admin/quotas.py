@@ -10,8 +10,8 @@ from math import isfinite
 
 from kcli import codes
 from kcli.admin.quantities import bytes_of, bytes_text, number_of, plain
-from kcli.admin.topics import ask_controller
-from kcli.asking.fan_out import ask_anyone
+from kcli.asking.ask import ask_anyone
+from kcli.asking.controller import ask_controller
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.proto.messages import alter_client_quotas as altering
 from kcli.proto.messages import describe_client_quotas as describing

@@ -7,7 +7,7 @@ to who came by a token itself.
 from __future__ import annotations
 
 from kcli import codes
-from kcli.asking.fan_out import ask_anyone, ask_once
+from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, UsageError
 from kcli.secret import Secret
 from kcli.values import Value, field

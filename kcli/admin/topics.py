@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.fan_out import FIRST_PAUSE, LAST_PAUSE, PATIENCE, ask_anyone, ask_once, may_try_again
+from kcli.asking.ask import ask_anyone
+from kcli.asking.controller import ask_controller
+from kcli.asking.fan_out import PATIENCE, pauses
 from kcli.asking.leaders import TopicMissing
-from kcli.backoff import Backoff
+from kcli.backoff import repeat
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponseTopic
 from kcli.proto.schema import NO_ID
@@ -15,11 +17,10 @@ from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import TypeVar
 
     from kcli.model import Broker, Cluster
-    from kcli.proto.schema import Request
 
     R = TypeVar("R")
 
@@ -181,48 +182,23 @@ async def delete_topics(
     return done
 
 
-async def ask_controller(
-    cluster: Cluster, request: Request[R], error_codes: Callable[[R], list[int]], *, patience: float = PATIENCE
-) -> R:
-    """Asks the controller, and asks again where the controller is by then when it moved (C18). A broken connection
-    after the request was sent is not asked again: the broker may have done it."""
-    loop = asyncio.get_running_loop()
-    give_up, pauses = loop.time() + patience, Backoff(FIRST_PAUSE, LAST_PAUSE)
-    while True:
-        pause = pauses.next()
-        late = loop.time() + pause > give_up
-        try:
-            broker = await cluster.controller()
-            answer = await ask_once(broker, request)
-            if late or codes.NOT_CONTROLLER.number not in error_codes(answer):
-                return answer
-        except ConnectError as error:
-            if late or error.sent or not may_try_again(error):
-                raise
-        await cluster.refresh([])
-        await asyncio.sleep(pause)
-
-
 async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool = False, timeout: float = 30.0) -> None:
     """Returns when every broker knows these topics with a leader for each partition, or, with `gone`, when none knows
     them any more (C19). `timeout` is in seconds; raises DeadlineExceeded, saying what is still missing."""
-    loop = asyncio.get_running_loop()
-    give_up, pauses = loop.time() + timeout, Backoff(FIRST_PAUSE, LAST_PAUSE)
     left = list(dict.fromkeys(names))
-    while left:
+
+    async def look() -> bool:
+        nonlocal left
         brokers = [await cluster.node(node.id) for node in await cluster.nodes()]
         answers = await asyncio.gather(*(_seen(broker, left) for broker in brokers))
         left = [name for name in left if not all((name not in seen) if gone else seen.get(name) for seen in answers)]
-        if not left:
-            break
-        pause = pauses.next()
-        if loop.time() + pause > give_up:
-            what = "still there" if gone else "not ready on every broker"
-            raise DeadlineExceeded(
-                f"{', '.join(left)}: {what} after {timeout:g} s; brokers learn of it one by one",
-                sent=True,
-            )
-        await asyncio.sleep(pause)
+        return not left
+
+    if left and not await repeat(look, pauses(), asyncio.get_running_loop().time() + timeout):
+        what = "still there" if gone else "not ready on every broker"
+        raise DeadlineExceeded(
+            f"{', '.join(left)}: {what} after {timeout:g} s; brokers learn of it one by one", sent=True
+        )
     await cluster.refresh(list(dict.fromkeys(names)) if not gone else [])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.asking.fan_out import ask_anyone, ask_once
+from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError
 from kcli.secret import Secret
 from kcli.values import Frozen

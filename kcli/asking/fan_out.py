@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.backoff import Backoff
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError, UnknownOutcome
+from kcli.backoff import Backoff, repeat
+from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from kcli.model import Broker, Cluster
-    from kcli.proto.schema import Request
 
     R = TypeVar("R")
     K = TypeVar("K")
@@ -45,28 +44,30 @@ async def gather(
     `locate` says which broker to ask about which things and which things have no place; `ask` asks one broker;
     `forget` is called for a thing whose place turned out wrong. `patience` is in seconds; `most` things a request.
     """
-    order = list(dict.fromkeys(things))
+    order = left = list(dict.fromkeys(things))
     done: dict[K, A | KcliError] = {}
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + patience
-    pauses, left = Backoff(FIRST_PAUSE, LAST_PAUSE), order
-    while left:
-        begun = loop.time()
+
+    async def ask_left() -> bool:
+        nonlocal left
         places, lost = await locate(left)
         answers: dict[K, A | KcliError] = dict(lost)
         questions = [(broker, part) for broker, whole in places for part in pieces(whole, most)]
         for some in await asyncio.gather(*(_ask_one(ask, broker, part) for broker, part in questions)):
             answers.update(some)
         done.update(answers)
-        left = [thing for thing in left if may_try_again(answers.get(thing))]
-        took = loop.time() - begun  # dialling into a void takes long, and would once more
-        pause = pauses.next()
-        if not left or loop.time() + pause + took > give_up:
-            break
+        left = [thing for thing in left if isinstance(error := answers.get(thing), KcliError) and error.retriable]
         for thing in left:
             forget(thing)
-        await asyncio.sleep(pause)
+        return not left
+
+    if order:
+        await repeat(ask_left, pauses(), asyncio.get_running_loop().time() + patience)
     return {thing: done.get(thing, _unanswered()) for thing in order}
+
+
+def pauses() -> Backoff:
+    """Those of a question that people wait for."""
+    return Backoff(FIRST_PAUSE, LAST_PAUSE)
 
 
 async def _ask_one(
@@ -81,13 +82,6 @@ async def _ask_one(
 def pieces(whole: list[K], most: int) -> list[list[K]]:
     """`whole` in parts of at most `most`."""
     return [whole[at : at + most] for at in range(0, len(whole), most)]
-
-
-def may_try_again(answer: object) -> bool:
-    """Does this error pass by itself? A timeout does not: its time was the caller's."""
-    if isinstance(answer, BrokerError):
-        return answer.code.retriable
-    return isinstance(answer, ConnectError) and not isinstance(answer, AuthError | DeadlineExceeded)
 
 
 def good(answers: dict[K, A | KcliError]) -> dict[K, A]:
@@ -114,31 +108,6 @@ async def ask_every(
     asked = list(node_ids)
     both = dict(zip(asked, await asyncio.gather(*(one(node_id) for node_id in asked)), strict=True))
     return good(both), bad(both)
-
-
-async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
-    """What every broker knows, from the first that answers: a dead broker must not end a question that any other
-    can answer. Only for requests that change nothing."""
-    for _ in range(len(await cluster.nodes())):
-        broker = await cluster.anyone()
-        try:
-            return await broker.ask(request)
-        except AuthError:
-            raise
-        except ConnectError:
-            continue
-    return await (await cluster.anyone()).ask(request)
-
-
-async def ask_once(broker: Broker, request: Request[R], timeout: float | None = None) -> R:
-    """Ask for a change. Raises UnknownOutcome where it was sent and no answer came: it may have been done, so nobody
-    but who looks may ask again."""
-    try:
-        return await broker.ask(request, timeout=timeout)
-    except (ConnectError, DeadlineExceeded) as error:
-        if not error.sent or getattr(request, "validate_only", False):
-            raise
-        raise UnknownOutcome(f"it is unknown whether it was done, look before you do it again: {error}") from error
 
 
 def _unanswered() -> KcliError:

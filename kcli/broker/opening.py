@@ -97,7 +97,7 @@ class Opening:
     async def _climb(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         for step, version in enumerate(self._ladder):
             if step:
-                await asyncio.sleep(self._backoff.next())
+                await self._backoff.pause()
             connection = await self._dial(end, in_flight, on_lost)
             if self._access is not None:
                 await self._secure(connection, end)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Backoff
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded
+from kcli.backoff import Backoff, retry
+from kcli.errors import BrokerError
 from kcli.model import Group, Node
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 from kcli.tasks import retrieve, share
@@ -52,22 +52,14 @@ class Coordinators:
         self._known.pop(kind_and_name(key), None)
 
     async def _find(self, kind: int, name: str) -> Node:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._settings.deadline
-        backoff = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
-        while True:
-            try:
-                node = self._metadata.topology.meet(await find_coordinator(await self._anyone(), name, kind))
-                self._known[kind, name] = node
-                return node
-            except AuthError:
-                raise
-            except (BrokerError, ConnectError, DeadlineExceeded) as problem:
-                final = isinstance(problem, BrokerError) and not problem.code.retriable
-                pause = backoff.next()
-                if final or loop.time() + pause > deadline:
-                    raise
-            await asyncio.sleep(pause)
+        async def once() -> Node:
+            return await find_coordinator(await self._anyone(), name, kind)
+
+        settings = self._settings
+        until = asyncio.get_running_loop().time() + settings.deadline
+        found = await retry(once, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
+        node = self._known[kind, name] = self._metadata.topology.meet(found)
+        return node
 
     async def close(self) -> None:
         """End what is under way. Idempotent."""

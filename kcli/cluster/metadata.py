@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Backoff
+from kcli.backoff import Backoff, retry
 from kcli.cluster.pace import Pace
 from kcli.cluster.pool import unreachable
 from kcli.cluster.race import first_of
@@ -120,26 +120,32 @@ class Metadata:
             topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
             allow_auto_topic_creation=self._settings.auto_create_topics,
         )
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._settings.deadline
-        backoff = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
+        deadline = asyncio.get_running_loop().time() + self._settings.deadline
+        pauses = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
         reasons: dict[str, KcliError] = {}
-        while True:
-            if self._unanswered_since is None:  # or another question was answered meanwhile
-                self._unanswered_since = loop.time()
-            if loop.time() - self._unanswered_since >= self._settings.rebootstrap_trigger:
-                await self._rebootstrap()
-            try:
-                found = await self._ask_each(request, deadline, reasons)
-            except _SentBack:
-                await self._rebootstrap()
-                continue  # seeds are not brokers, and do not send us back
-            if found is not None:
-                return found[0], await self._take(*found)
-            pause = backoff.next()
-            if loop.time() + pause > deadline or not self.topology.nodes:
-                raise self._unreachable(reasons)
-            await asyncio.sleep(pause)
+        answer, broker = await retry(
+            lambda: self._ask_once(request, deadline, reasons), pauses, deadline,
+            policy=lambda problem: pauses if problem.retriable and self.topology.nodes else None,
+        )  # fmt: skip
+        return answer, await self._take(answer, broker)
+
+    async def _ask_once(
+        self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
+    ) -> tuple[MetadataResponse, BrokerConnection]:
+        """The first answer, and whose it is. Raises ConnectError or DeadlineExceeded, made of all `reasons`."""
+        now = asyncio.get_running_loop().time()
+        if self._unanswered_since is None:  # or another question was answered meanwhile
+            self._unanswered_since = now
+        if now - self._unanswered_since >= self._settings.rebootstrap_trigger:
+            await self._rebootstrap()
+        try:
+            found = await self._ask_each(request, deadline, reasons)
+        except _SentBack:
+            await self._rebootstrap()
+            found = await self._ask_each(request, deadline, reasons)  # seeds are not brokers: they do not send us back
+        if found is None:
+            raise self._unreachable(reasons)
+        return found
 
     async def _ask_each(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import repeat
 from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.coordinator import transient
 from kcli.consumer.membership import FIND, PROCEED, RETRY
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import TopicPartition
@@ -117,27 +117,29 @@ class Offsets:
         left = dict(offsets)
         problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to commit")
         unsure = asking = False
+
+        async def once() -> bool:
+            nonlocal left, problem, unsure, asking
+            try:
+                if check is not None:
+                    check(left)
+                asking = True
+                left, trouble = await self._write_once(left)
+            except BrokerError as error:
+                raise _doubtful(error) if unsure else error from None
+            except (ConnectError, DeadlineExceeded) as error:
+                if not error.retriable:
+                    raise
+                trouble = error
+            asking = False
+            problem = trouble or problem
+            unsure |= _may_be_done(problem)
+            return not left
+
         try:
             async with asyncio.timeout_at(deadline), self._turn:
-                for attempt in range(1 << 30):
-                    try:
-                        if check is not None:
-                            check(left)
-                        asking = True
-                        left, trouble = await self._write_once(left)
-                    except BrokerError as error:
-                        raise _doubtful(error) if unsure else error from None
-                    except (ConnectError, DeadlineExceeded) as error:
-                        if not transient(error):
-                            raise
-                        trouble = error
-                    asking = False
-                    if not left:
-                        self.written.update(offsets)
-                        return
-                    problem = trouble or problem
-                    unsure |= _may_be_done(problem)
-                    await self._coordinator.pause(attempt)
+                await repeat(once, self._coordinator.pauses())
+                self.written.update(offsets)
         except TimeoutError:
             if isinstance(problem, ConnectError | DeadlineExceeded | BrokerError):
                 problem.sent = unsure or asking
@@ -204,21 +206,23 @@ class Offsets:
         found: Found = {}
         left = set(wanted)
         problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to read offsets")
+
+        async def once() -> bool:
+            nonlocal problem
+            try:
+                answered, trouble = await self._read_once(left)
+                found.update(answered)
+                left.difference_update(answered)
+                problem = trouble or problem
+            except KcliError as error:
+                if not error.retriable:
+                    raise
+                problem = error
+            return not left
+
         try:
             async with asyncio.timeout_at(deadline):
-                for attempt in range(1 << 30):
-                    try:
-                        answered, trouble = await self._read_once(left)
-                        found.update(answered)
-                        left -= answered.keys()
-                        problem = trouble or problem
-                    except KcliError as error:
-                        if not transient(error):
-                            raise
-                        problem = error
-                    if not left:
-                        break
-                    await self._coordinator.pause(attempt)
+                await repeat(once, self._coordinator.pauses())
         except TimeoutError:
             raise problem from None
         return found

@@ -6,14 +6,13 @@ One task sends heartbeats and never waits for anything else (E58); one gives up 
 from __future__ import annotations
 
 from kcli import codes
-from kcli.backoff import Floor, after
+from kcli.backoff import Floor
 from kcli.consumer.commit import Offsets
 from kcli.consumer.consumer_membership import ConsumerMembership
-from kcli.consumer.coordinator import transient
 from kcli.consumer.membership import AWAY, FAILED, FIND, PROCEED
 from kcli.consumer.reconciliation import Reconciliation
 from kcli.consumer.session import Session
-from kcli.errors import BrokerError, KcliError, UnsupportedVersion, UsageError
+from kcli.errors import KcliError, UnsupportedVersion, UsageError
 from kcli.settings import GroupSettings
 
 TYPE_CHECKING = False
@@ -49,14 +48,12 @@ class ConsumerGroupSession(Session):
             cluster, settings, positions, request_timeout=request_timeout, retry_backoff=retry_backoff,
             retry_backoff_max=retry_backoff_max,
         )  # fmt: skip
-        self._backoff = retry_backoff
-        self._backoff_max = retry_backoff_max
+        self._pauses = self._coordinator.pauses()  # between heartbeats that fail
         self._member = ConsumerMembership(settings, self._loop.time())
         self._offsets = Offsets(cluster, self._coordinator, self._member, settings.instance_id, self._wake)
         self._share = Reconciliation(
             cluster, self._member, self._offsets, settings, callbacks, positions, self._loop.time
         )
-        self._failures = 0  # heartbeats in a row
         self._floor = Floor()  # here it is the coordinator who says how often
 
     def _subscribe(self, wanted: Sequence[str] | str) -> None:
@@ -68,14 +65,16 @@ class ConsumerGroupSession(Session):
     # -- reconciling ---
 
     async def _reconcile(self) -> None:
-        attempt = 0
+        pauses = self._coordinator.pauses()
         while True:
             self._changed.clear()  # level-triggered: cleared before the state is read (A3.09)
             if self._share.needed:
-                attempt = 0 if await self._step() else attempt + 1
+                done = await self._step()
                 self._timers.set()
-                if attempt:
-                    await self._coordinator.pause(attempt)
+                if done:
+                    pauses.reset()
+                else:
+                    await pauses.pause()
             elif self._member.state == FAILED:
                 assert self._member.error is not None
                 raise self._member.error
@@ -87,7 +86,7 @@ class ConsumerGroupSession(Session):
             async with self._share.quiet:
                 return await self._share.step()
         except KcliError as error:
-            if not transient(error):
+            if not error.retriable:
                 raise
             return False
 
@@ -103,15 +102,15 @@ class ConsumerGroupSession(Session):
         except UnsupportedVersion as error:
             raise self._too_old() from error
         except KcliError as error:
-            if not transient(error):
+            if not error.retriable:
                 raise
-            member.unanswered(self._loop.time(), self._pause())
+            member.unanswered(self._loop.time(), self._pauses.next())
             return
         if codes.of(answer.error_code) is codes.UNSUPPORTED_VERSION:
             raise self._too_old()
-        step = member.answered(answer, asked, report, self._loop.time(), self._pause())
+        step = member.answered(answer, asked, report, self._loop.time(), self._pauses.next())
         if step == PROCEED:
-            self._failures = 0
+            self._pauses.reset()
         elif step == FIND:
             self._coordinator.moved()
 
@@ -122,10 +121,6 @@ class ConsumerGroupSession(Session):
                 "name them, or take group.protocol=classic"
             )
         return request
-
-    def _pause(self) -> float:
-        self._failures += 1
-        return after(self._failures - 1, self._backoff, self._backoff_max)
 
     def _too_old(self) -> UnsupportedVersion:
         return UnsupportedVersion(
@@ -141,14 +136,7 @@ class ConsumerGroupSession(Session):
         request = member.farewell()
         if member.state != AWAY:
             member.close()  # heartbeats that are answered later mean nothing
-        for attempt in range(3):
-            try:
-                answer = await self._coordinator.ask(request, timeout=5.0)
-            except KcliError as error:
-                if isinstance(error, BrokerError | UnsupportedVersion) or not transient(error):
-                    return
-            else:
-                if codes.of(answer.error_code).name not in ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE"):
-                    return
-                self._coordinator.moved()
-            await self._coordinator.pause(attempt)
+        try:
+            await self._coordinator.leave(lambda _: request, HEARTBEAT, lambda answer: answer.error_code)
+        except KcliError:
+            return  # the coordinator knows it after the session timeout

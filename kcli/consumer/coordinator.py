@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from itertools import count
 
 from kcli import codes
-from kcli.backoff import after
-from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
+from kcli.asking.ask import ask_broker
+from kcli.backoff import Backoff, repeat
+from kcli.errors import ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Group
 
 TYPE_CHECKING = False
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 REBALANCING = (11, 14)
 """JoinGroup and SyncGroup wait for all members. Each member of a client waits on a connection of its own: two behind
 each other would wait for one another (B8)."""
+LEAVE_TRIES = 3
+LEAVE_TIMEOUT = 5.0  # seconds for each
 _members = count(1)
 
 
@@ -37,8 +39,7 @@ class Coordinator:
         self._cluster = cluster
         self._of = Group(group)
         self._lane = f"join {next(_members)}"
-        self._backoff = retry_backoff
-        self._backoff_max = retry_backoff_max
+        self._backoff = retry_backoff, retry_backoff_max
 
     async def ask(self, request: Request[R], *, timeout: float | None = None) -> R:
         """One question, one answer, no retry. Raises what the look-up and the broker raise."""
@@ -60,24 +61,27 @@ class Coordinator:
         """Forget who the coordinator is."""
         self._cluster.coordinator_moved(self._of)
 
-    async def pause(self, attempt: int) -> None:
-        """Wait before attempt number `attempt` + 1: longer each time, never in step with others."""
-        await asyncio.sleep(after(attempt, self._backoff, self._backoff_max))
+    def pauses(self) -> Backoff:
+        """Those of one piece of work."""
+        return Backoff(*self._backoff)
 
+    async def leave(self, build: Callable[[int], Request[R]], api_key: int, code_of: Callable[[R], int]) -> None:
+        """Tell the coordinator that a member goes; in three tries, for after its session timeout the coordinator knows
+        by itself. Raises what no further try mends."""
+        left = LEAVE_TRIES
 
-async def ask_broker(
-    broker: Broker, request: Request[R], *, timeout: float | None = None, lane: str | None = None
-) -> R:
-    """As `Broker.ask`, but a connection that was closed or spoke nonsense is a ConnectError: the way was lost. The
-    client that was closed is known by the look-up of a broker, which raises Closed; that does not pass."""
-    try:
-        return await broker.ask(request, timeout=timeout, lane=lane)
-    except (Closed, DecodeError) as problem:
-        raise ConnectError(str(problem), sent=True) from problem
+        async def once() -> bool:
+            nonlocal left
+            left -= 1
+            try:
+                answer = await self.ask_version(build, api_key, timeout=LEAVE_TIMEOUT)
+            except KcliError as error:
+                if not error.retriable:
+                    raise
+                return not left
+            if codes.of(code_of(answer)).forget != "coordinator":
+                return True
+            self.moved()
+            return not left
 
-
-def transient(error: Exception) -> bool:
-    """True when the same question may get an answer later."""
-    if isinstance(error, BrokerError):
-        return error.code.retriable or error.code in (codes.NOT_COORDINATOR, codes.COORDINATOR_NOT_AVAILABLE)
-    return isinstance(error, ConnectError | DeadlineExceeded) and not isinstance(error, AuthError)
+        await repeat(once, self.pauses())

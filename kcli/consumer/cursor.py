@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from kcli.backoff import doubled
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.consumer.bounds import Bound
@@ -209,7 +211,7 @@ class Cursor:
             self.attempts = 1
             self.retry_at = 0.0
             return
-        self.retry_at = now + min(FIRST_PAUSE * 2 ** min(self.attempts, 8), LAST_PAUSE) * jitter
+        self.retry_at = now + doubled(self.attempts, FIRST_PAUSE, LAST_PAUSE) * jitter
         self.attempts += 1
 
     def succeeded(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import LEAST, Floor, after, jitter
+from kcli.backoff import LEAST, Backoff, Floor, jitter
 from kcli.consumer import frames
 from kcli.consumer.chunk import Chunk
 from kcli.consumer.cursor import READY, VALIDATING
@@ -53,7 +53,7 @@ class Fetcher:
         self._rank: dict[TopicPartition, int] = {}
         self._answers = 0
         self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
-        self._troubles = 0
+        self._pauses = Backoff(0.1, 1.0)  # between answers that end the session
         self._tells_epochs = True
 
     async def run(self) -> None:
@@ -184,11 +184,12 @@ class Fetcher:
             for row in topic.partitions:
                 rows[TopicPartition(name, row.partition_index)] = row
         if not self.session.answered(answer.error_code, answer.session_id, rows):
-            self._troubles += 1
-            if answer.error_code not in AT_ONCE or self._troubles > 1:  # E11
-                await asyncio.sleep(after(self._troubles - 1, 0.1, 1.0))
+            if answer.error_code not in AT_ONCE or self._pauses.failures:  # E11
+                await self._pauses.pause()
+            else:
+                self._pauses.next()  # it counts, and a new session begins at once
             return
-        self._troubles = 0
+        self._pauses.reset()
         self._answers += 1
         for at, row in rows.items():
             cursor, generation, offset = asked.get(at, (None, 0, 0))

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli import codes
-from kcli.backoff import after
+from kcli.backoff import Backoff, after
 from kcli.consumer.commit import Offsets
-from kcli.consumer.coordinator import transient
 from kcli.consumer.interest import Interest
 from kcli.consumer.membership import AWAY, FAILED, FATAL, FIND, PROCEED, RETRY, STABLE, Membership
 from kcli.consumer.rebalance import Rebalance
@@ -65,7 +63,7 @@ class GroupSession(Session):
     # -- rebalancing ---
 
     async def _rebalance(self) -> None:
-        attempt = 0
+        pauses = self._coordinator.pauses()
         while True:
             await self._until_needed()
             assert self._interest is not None
@@ -82,9 +80,12 @@ class GroupSession(Session):
             self._timers.set()
             if step == FIND:
                 self._coordinator.moved()
-            if step in (FIND, RETRY) or (step not in (PROCEED, FATAL) and attempt):
-                await self._coordinator.pause(attempt)
-            attempt = 0 if step == PROCEED else attempt + 1
+            if step == PROCEED:
+                pauses.reset()
+            elif step in (FIND, RETRY) or (step != FATAL and pauses.failures):
+                await pauses.pause()
+            else:
+                pauses.next()  # it counts, and joins again at once
 
     async def _until_needed(self) -> None:
         """Level-triggered: the flag is cleared before the state is read (A3.09)."""
@@ -99,7 +100,7 @@ class GroupSession(Session):
         try:
             return await self._share.join(interest)
         except KcliError as error:
-            if not transient(error):
+            if not error.retriable:
                 raise
             return FIND
 
@@ -119,17 +120,7 @@ class GroupSession(Session):
             one = MemberIdentity(member_id=name, reason=reason)
             return LeaveGroupRequest(group_id=settings.group, members=[one])
 
-        for attempt in range(3):
-            try:
-                answer = await self._coordinator.ask_version(build, LEAVE_GROUP, timeout=5.0)
-            except KcliError as error:
-                if not transient(error):
-                    raise
-            else:
-                if codes.of(answer.error_code).name not in ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE"):
-                    return
-                self._coordinator.moved()
-            await self._coordinator.pause(attempt)
+        await self._coordinator.leave(build, LEAVE_GROUP, lambda answer: answer.error_code)
 
     # -- staying alive ---
 
@@ -150,7 +141,7 @@ class GroupSession(Session):
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
             return
         except KcliError as error:
-            if not transient(error):
+            if not error.retriable:
                 raise
             member.heartbeat_failed(self._loop.time(), after(0, self._backoff, self._backoff))
             return
@@ -164,23 +155,22 @@ class GroupSession(Session):
 
     async def _watch(self) -> None:
         """Join again when what the assignment was made from has changed (E49, E54)."""
-        pause = FIRST_WATCH
+        pauses = Backoff(FIRST_WATCH, self._metadata_max_age)
         while True:
-            await asyncio.sleep(min(pause, self._metadata_max_age))
-            pause = min(pause * 2, self._metadata_max_age)
+            await pauses.pause()
             if self._member.state != STABLE or self._interest is None:
-                pause = FIRST_WATCH
+                pauses.reset()
                 continue
             try:
                 reason = await self._difference(self._interest)
             except KcliError as error:
-                if not transient(error):
+                if not error.retriable:
                     raise
                 continue
             if reason:
                 self._member.ask_rejoin(reason)
                 self._wake()
-                pause = FIRST_WATCH
+                pauses.reset()
 
     async def _difference(self, interest: Interest) -> str | None:
         generation = self._member.generation

@@ -7,7 +7,7 @@ read itself (E49). It asks Metadata directly: replicas' racks and counts come in
 from __future__ import annotations
 
 from kcli import codes
-from kcli.consumer.coordinator import ask_broker
+from kcli.asking.ask import ask_broker
 from kcli.errors import BrokerError, UsageError
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 

@@ -10,7 +10,7 @@ import asyncio
 from kcli import codes
 from kcli.backoff import Backoff
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound, OffsetAnswer
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.errors import BrokerError, KcliError
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 
 TYPE_CHECKING = False
@@ -44,19 +44,12 @@ async def list_offsets(
     pauses = Backoff(backoff, backoff_max)
     while left:
         answers.update(await _round(cluster, {at: wanted[at] for at in left}, isolation))
-        left = [at for at in left if may_pass(answers[at])]
+        left = [at for at in left if isinstance(error := answers[at], KcliError) and error.retriable]
         pause = pauses.next()
         if not left or loop.time() + pause > until:
             break
         await asyncio.sleep(pause)
     return answers
-
-
-def may_pass(answer: object) -> bool:
-    """Whether asking again can help."""
-    if isinstance(answer, BrokerError):
-        return answer.code.retriable
-    return isinstance(answer, (ConnectError, DeadlineExceeded)) and not isinstance(answer, AuthError)
 
 
 async def _round(cluster: Cluster, wanted: dict[TopicPartition, int], isolation: str) -> Answers:

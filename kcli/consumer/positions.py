@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.asking.ask import ask_leader
 from kcli.backoff import jitter
 from kcli.consumer.bounds import EARLIEST, LATEST, Bound
 from kcli.consumer.cursor import READY, RESOLVING, VALIDATING
-from kcli.consumer.offsets import list_offsets, may_pass, resolve
+from kcli.consumer.offsets import list_offsets, resolve
 from kcli.errors import AuthError, BrokerError, KcliError
-from kcli.model import ask_leader
 from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -133,7 +133,7 @@ class Positions:
         now = asyncio.get_running_loop().time()
         cursor.failed_once(now, jitter(1.0))
         since = cursor.trouble_since or now
-        if not may_pass(error) or now - since > 2 * self.reader.settings.request_timeout:
+        if not error.retriable or now - since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)
 
     # -- what is looked up ------------------------------------------------------------------------------------------

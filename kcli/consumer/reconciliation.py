@@ -6,7 +6,7 @@ Topics come by id. An id that nobody here knows yet is asked for, and its partit
 
 from __future__ import annotations
 
-from kcli.consumer.coordinator import ask_broker
+from kcli.asking.ask import ask_broker
 from kcli.consumer.holdings import Holdings
 from kcli.consumer.membership import STABLE
 from kcli.model import TopicPartition

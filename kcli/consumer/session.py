@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 
 from kcli import codes
 from kcli.backoff import LEAST, Floor
-from kcli.consumer.coordinator import Coordinator, transient
+from kcli.consumer.coordinator import Coordinator
 from kcli.consumer.membership import AWAY, JOINING, STABLE, SYNCING
 from kcli.errors import BrokerError, Closed, KcliError
 
@@ -241,7 +241,7 @@ class Session(ABC):
                 self._share.commit_error = None
             except KcliError as error:
                 self._share.commit_error = error  # the next one has the same offsets or later ones
-                if isinstance(error, BrokerError) and not transient(error) and error.code.name not in STALE:
+                if isinstance(error, BrokerError) and not error.retriable and error.code.name not in STALE:
                     raise
 
     # -- inside ---

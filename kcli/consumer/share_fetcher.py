@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import LEAST, Floor, after
+from kcli.backoff import LEAST, Backoff, Floor
 from kcli.consumer.share_acknowledging import Acknowledging
 from kcli.consumer.share_chunk import Arrived
 from kcli.errors import AuthError, BrokerError, Closed, DecodeError, KcliError, UnsupportedVersion
@@ -50,7 +50,7 @@ class ShareFetcher:
         self.empty: set[Place] = set()
         self.acks = Acknowledging(reader, node)
         self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
-        self._troubles = 0
+        self._pauses = Backoff(reader.settings.retry_backoff, reader.settings.retry_backoff_max)
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -84,17 +84,14 @@ class ShareFetcher:
                 else:
                     await self.wake.wait()
                     continue
-                self._troubles = 0
+                self._pauses.reset()
             except Again as again:
-                self._troubles += 1
-                if self._troubles > 1 or not again.at_once:
-                    await self._pause()
+                if self._pauses.failures or not again.at_once:
+                    await self._pauses.pause()
+                else:
+                    self._pauses.next()  # it counts, and is tried again at once
             finally:
                 self.acks.turn_over()
-
-    async def _pause(self) -> None:
-        settings = self.reader.settings
-        await asyncio.sleep(after(self._troubles - 1, settings.retry_backoff, settings.retry_backoff_max))
 
     # -- fetching ---------------------------------------------------------------------------------------------------
 

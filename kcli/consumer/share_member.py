@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Floor, after
-from kcli.consumer.coordinator import Coordinator, ask_broker, transient
+from kcli.asking.ask import ask_broker
+from kcli.backoff import Floor
+from kcli.consumer.coordinator import Coordinator
 from kcli.consumer.membership import FAILED, FIND, OUT, PROCEED, STABLE
 from kcli.consumer.share_membership import ShareMembership
-from kcli.errors import BrokerError, KcliError, UnsupportedVersion
+from kcli.errors import KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
     from kcli.settings import ConsumerSettings
 
-LEAVE_TRIES = 3
 LEAVE_WITHIN = 10.0  # seconds, looking for the coordinator included
 SHARE_HEARTBEAT = 76
 
@@ -37,7 +37,6 @@ class ShareMember:
         self._loop = asyncio.get_running_loop()
         self._group = share.group
         self._changed = changed
-        self._backoff, self._backoff_max = settings.retry_backoff, settings.retry_backoff_max
         self._coordinator = Coordinator(
             cluster, share.group, request_timeout=settings.request_timeout, retry_backoff=settings.retry_backoff,
             retry_backoff_max=settings.retry_backoff_max,
@@ -46,7 +45,7 @@ class ShareMember:
         self._timer = asyncio.Event()
         self._target_changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._failures = 0
+        self._pauses = self._coordinator.pauses()  # between heartbeats that fail
         self._floor = Floor()  # between two heartbeats, however often the coordinator wants them
         self._heard = False  # an assignment came, if only an empty one
         self.assigned: dict[Place, TopicPartition] = {}
@@ -113,24 +112,20 @@ class ShareMember:
         except UnsupportedVersion as error:
             raise await self._has_none() from error
         except KcliError as error:
-            if not transient(error):
+            if not error.retriable:
                 raise
-            member.unanswered(self._loop.time(), self._pause())
+            member.unanswered(self._loop.time(), self._pauses.next())
             return
         if codes.of(answer.error_code) is codes.UNSUPPORTED_VERSION:
             raise await self._has_none()
-        step = member.answered(answer, request, self._loop.time(), self._pause())
+        step = member.answered(answer, request, self._loop.time(), self._pauses.next())
         if step == PROCEED:
-            self._failures = 0
+            self._pauses.reset()
             self._heard = self._heard or answer.assignment is not None
         elif step == FIND:
             self._coordinator.moved()
         if member.target != before or not self._heard or member.state == OUT:
             self._target_changed.set()
-
-    def _pause(self) -> float:
-        self._failures += 1
-        return after(self._failures - 1, self._backoff, self._backoff_max)
 
     async def _has_none(self) -> UnsupportedVersion:
         """The sentence for a broker without share groups, or one where they are switched off (E63)."""
@@ -149,21 +144,20 @@ class ShareMember:
 
     async def _name(self) -> None:
         """Topics come by id: one that nobody here knows yet is asked for until it has a name (E57)."""
-        attempt = 0
+        pauses = self._coordinator.pauses()
         while True:
             self._target_changed.clear()  # level-triggered: cleared before the state is read
             if self.assigned.keys() == self._member.target:
-                attempt = 0
+                pauses.reset()
                 await self._target_changed.wait()
                 continue
             try:
                 await self._look_up()
             except KcliError as error:
-                if not transient(error):
+                if not error.retriable:
                     raise
             if self.assigned.keys() != self._member.target:
-                attempt += 1
-                await self._coordinator.pause(attempt)
+                await pauses.pause()
 
     async def _look_up(self) -> None:
         target = self._member.target
@@ -205,19 +199,7 @@ class ShareMember:
         if known:
             try:
                 async with asyncio.timeout(LEAVE_WITHIN):
-                    await self._leave()
-            except TimeoutError:
-                return  # the session's timeout tells the others
-
-    async def _leave(self) -> None:
-        for attempt in range(LEAVE_TRIES):
-            try:
-                answer = await self._coordinator.ask(self._member.farewell(), timeout=5.0)
-            except KcliError as error:
-                if isinstance(error, BrokerError | UnsupportedVersion) or not transient(error):
-                    return
-            else:
-                if codes.of(answer.error_code).name not in ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE"):
-                    return
-                self._coordinator.moved()
-            await self._coordinator.pause(attempt)
+                    farewell = self._member.farewell()
+                    await self._coordinator.leave(lambda _: farewell, SHARE_HEARTBEAT, lambda answer: answer.error_code)
+            except (KcliError, TimeoutError):
+                return  # the coordinator knows it after the session timeout

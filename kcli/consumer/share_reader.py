@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 
 from kcli.backoff import Backoff, after
-from kcli.consumer.coordinator import transient
 from kcli.consumer.share_fetcher import ShareFetcher
 from kcli.errors import KcliError
 
@@ -151,11 +150,11 @@ class ShareReader:
             try:
                 await self.cluster.refresh(sorted(lost))
             except KcliError as error:
-                if not transient(error):
+                if not error.retriable:
                     raise
             self.changed()
             if any(self.cluster.leader_id(at) < 0 for at in self.assigned.values()):
-                await asyncio.sleep(backoff.next())
+                await backoff.pause()
 
     # -- tasks ------------------------------------------------------------------------------------------------------
 

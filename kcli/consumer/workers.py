@@ -14,7 +14,6 @@ import asyncio
 from collections import deque
 
 from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.coordinator import transient
 from kcli.consumer.session import STALE
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
@@ -211,7 +210,7 @@ class Workers:
         try:
             await self._commit(ending)
         except KcliError as error:
-            if not (_moved_on(error) or transient(error)):
+            if not (_moved_on(error) or error.retriable):
                 raise
             self._say(f"{_names(ending)}: what was done since the last commit will be read again: {error}")
         gone = self._consumer.group_metadata().generation < 0
@@ -255,7 +254,7 @@ class Workers:
         try:
             await self._commit(self._workers.values())
         except KcliError as error:
-            if transient(error):
+            if error.retriable:
                 self._say(f"no commit was made, the next one is tried in {self._every:g} s: {error}")
             elif not _moved_on(error):
                 raise  # else it is made when the partitions are given up, or after the rebalance

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from itertools import groupby
 
-from kcli.asking.fan_out import FIRST_PAUSE, LAST_PAUSE
-from kcli.backoff import Backoff
+from kcli.asking.fan_out import pauses
+from kcli.backoff import repeat
 from kcli.declared import acls, configs, quotas, topics, users
 from kcli.declared.secrets import Secrets
 from kcli.errors import ConnectError, KcliError, UsageError
@@ -94,16 +94,17 @@ class Plan:
         """Wait until the brokers tell what was done: they learn of it a moment after the controller. The names of
         what they still tell otherwise after `patience` seconds. Raises KcliError where nobody can be asked."""
         done = {(step.kind, step.name, item.what) for step in self.steps if step.done for item in step.items}
-        loop = asyncio.get_running_loop()
-        give_up, pauses = loop.time() + patience, Backoff(FIRST_PAUSE, LAST_PAUSE)
-        while True:
+        left: set[tuple[str, str, str]] = set()
+
+        async def look() -> bool:
+            nonlocal left
             again = Plan(self._cluster, self._declared, prune=self._prune)
             await again.look()
             left = {(step.kind, step.name, item.what) for step in again.steps for item in step.items} & done
-            pause = pauses.next()
-            if not left or loop.time() + pause > give_up:
-                return {f"{name} {what}" for _, name, what in left}
-            await asyncio.sleep(pause)
+            return not left
+
+        await repeat(look, pauses(), asyncio.get_running_loop().time() + patience)
+        return {f"{name} {what}" for _, name, what in left}
 
     async def _each(self, *, dry_run: bool) -> None:
         for (_, kind), group in groupby(self.ready, key=lambda step: (step.order, _kind(step))):

@@ -7,7 +7,7 @@ import asyncio
 
 from kcli import codes
 from kcli.backoff import after
-from kcli.errors import AuthError, BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded
 from kcli.producer.split import split
 from kcli.producer.verdict import LOST_SEQUENCE, Verdict, judge, maybe_written
 
@@ -100,7 +100,7 @@ class Returns:
         batch.maybe_written = batch.maybe_written or arrived
         self._forget_leader(batch)
         spent = batch.retries >= self._settings.retries
-        if spent or not _passing(problem) or (self._settings.acks == 0 and arrived):
+        if spent or not problem.retriable or (self._settings.acks == 0 and arrived):
             self._ledger.fail(queue, batch, problem)
         else:
             self._again(queue, batch, wait=True)
@@ -124,15 +124,4 @@ class Returns:
 
 def may_have_arrived(problem: KcliError) -> bool:
     """Whether the broker may have acted on what was lost that way."""
-    if isinstance(problem, ConnectError | DeadlineExceeded):
-        return problem.sent
-    return isinstance(problem, Closed | DecodeError)
-
-
-def _passing(problem: KcliError) -> bool:
-    """Trouble that may be over next time: of a connection, or of a broker that is away."""
-    if isinstance(problem, AuthError):
-        return False
-    if isinstance(problem, BrokerError):
-        return problem.code.retriable or problem.code is codes.BROKER_NOT_AVAILABLE
-    return isinstance(problem, ConnectError | DeadlineExceeded | Closed | DecodeError)
+    return isinstance(problem, ConnectError | DeadlineExceeded) and problem.sent

@@ -68,10 +68,8 @@ class Search:
         names = sorted({at.topic for at in wanted} | topics)
         try:
             await self._cluster.refresh(names)
-        except AuthError as problem:
-            self._hopeless(problem)
-        except BrokerError as problem:
-            if not problem.code.retriable:
+        except (AuthError, BrokerError) as problem:
+            if not problem.retriable:
                 self._hopeless(problem)
         except KcliError:
             pass  # nobody can be reached now: the delivery timeout decides

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 
 from kcli import codes
-from kcli.errors import KcliError
+from kcli.errors import BrokerError, Closed, ConnectError, DecodeError, KcliError
 from kcli.producer import exchange
 from kcli.producer.draining import Draining
 
@@ -129,11 +129,21 @@ class LeaderSender:
     async def _exchange(
         self, request: ProduceRequest, cap: int | None
     ) -> tuple[ProduceRequest, ProduceResponse | None]:  # fmt: skip
-        broker = await self._cluster.node(self.node_id)
-        if self._settings.acks == 0:
-            await broker.tell(request, max_version=cap)
-            return request, None
-        return request, await broker.ask(request, timeout=self._settings.request_timeout + GRACE, max_version=cap)
+        """The request, and the answer unless acks=0. Raises KcliError: a connection that was closed or spoke nonsense
+        is lost, and so is a broker that left the cluster, for its partitions will have another leader."""
+        try:
+            broker = await self._cluster.node(self.node_id)
+            if self._settings.acks == 0:
+                await broker.tell(request, max_version=cap)
+                return request, None
+            timeout = self._settings.request_timeout + GRACE
+            return request, await broker.ask(request, timeout=timeout, max_version=cap)
+        except (Closed, DecodeError) as problem:
+            raise ConnectError(str(problem), sent=True) from problem
+        except BrokerError as problem:
+            if problem.code is codes.BROKER_NOT_AVAILABLE:
+                raise ConnectError(str(problem)) from problem
+            raise
 
     # -- settling ---------------------------------------------------------------------------------------------------
 

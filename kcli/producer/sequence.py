@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Backoff
+from kcli.backoff import Backoff, retry
 from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 LAST_EPOCH = 32767
-NO_ID = "the broker gives no producer id, and no error either; enable.idempotence=false needs none"
+
+
+class NoProducerId(KcliError):
+    """An answer with neither an id nor an error, which another broker may give."""
+
+    retriable = True
+
+    def __init__(self) -> None:
+        super().__init__("the broker gives no producer id, and no error either; enable.idempotence=false needs none")
 
 
 class Identity:
@@ -41,29 +49,26 @@ class Identity:
         async with self._lock:
             if not self.missing:
                 return
-            loop = asyncio.get_running_loop()
-            deadline = loop.time() + self._settings.delivery_timeout
-            backoff = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
-            while True:
-                try:
-                    broker = await self._cluster.anyone()
-                    answer = await broker.ask(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
-                    code = codes.of(answer.error_code)
-                    if not code and answer.producer_id >= 0 and answer.producer_epoch >= 0:
-                        self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
-                        self.unreachable = None
-                        return
-                    problem: Exception = BrokerError(code, "idempotent producer") if code else KcliError(NO_ID)
-                    final = bool(code) and not code.retriable
-                except AuthError:
-                    raise
-                except (ConnectError, DeadlineExceeded) as raised:
-                    problem, final = raised, False
-                    self.unreachable = raised if isinstance(raised, ConnectError) else None
-                pause = backoff.next()
-                if final or loop.time() + pause > deadline:
-                    raise problem
-                await asyncio.sleep(pause)
+            settings = self._settings
+            until = asyncio.get_running_loop().time() + settings.delivery_timeout
+            await retry(self._ask, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
+
+    async def _ask(self) -> None:
+        try:
+            broker = await self._cluster.anyone()
+            answer = await broker.ask(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
+        except AuthError:
+            raise
+        except (ConnectError, DeadlineExceeded) as problem:
+            self.unreachable = problem if isinstance(problem, ConnectError) else None
+            raise
+        code = codes.of(answer.error_code)
+        if code:
+            raise BrokerError(code, "idempotent producer")
+        if answer.producer_id < 0 or answer.producer_epoch < 0:
+            raise NoProducerId
+        self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
+        self.unreachable = None
 
     def bump(self) -> None:
         """The next epoch; after the last one a new id has to be obtained."""

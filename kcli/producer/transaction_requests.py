@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.backoff import Backoff
-from kcli.errors import AuthError, BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.backoff import Backoff, retry
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import Transaction
 from kcli.producer.transaction_state import Fenced
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
-PASSING = (
-    codes.CONCURRENT_TRANSACTIONS,  # the one before is still being completed (D35)
-    codes.UNSTABLE_OFFSET_COMMIT,
-)
 MAYBE_DONE = (codes.UNKNOWN_SERVER_ERROR, codes.REQUEST_TIMED_OUT)
 FENCING = (codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH)
 FIRST_WAIT = 0.02  # seconds, as Java waits
@@ -58,41 +54,42 @@ class Coordination:
         """The answer without an error. `deadline` is a time of the loop (`max_block` from now if None); `of` asks a
         group's coordinator. Raises BrokerError, ConnectError, AuthError, UnsupportedVersion, DeadlineExceeded."""
         key = of or self.key
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._settings.max_block if deadline is None else deadline
+        until = asyncio.get_running_loop().time() + self._settings.max_block if deadline is None else deadline
         least, most = self._settings.retry_backoff, self._settings.retry_backoff_max
-        backoff, short = Backoff(least, most), Backoff(FIRST_WAIT, least)
-        problem: KcliError
-        while True:
+        pauses, short = Backoff(least, most), Backoff(FIRST_WAIT, least)
+
+        async def once() -> R:
             try:
                 broker = await self.cluster.coordinator(key)
                 answer = await broker.ask(request, timeout=self._patience(until), max_version=max_version)
-                code = code_of(answer)
-                if not code:
-                    return answer
-                problem = BrokerError(code, about)
-                if doubt is not None and code in MAYBE_DONE:
-                    doubt.append(problem)
-                if code.forget == "coordinator":
-                    self.cluster.coordinator_moved(key)
-                elif not (code.retriable or code in PASSING or (doubt is not None and code in MAYBE_DONE)):
-                    raise problem
-            except AuthError:
-                raise
             except (ConnectError, DeadlineExceeded) as lost:
+                if lost.retriable:
+                    self.cluster.coordinator_moved(key)
+                    if doubt is not None and lost.sent:
+                        doubt.append(lost)
+                raise
+            code = code_of(answer)
+            if not code:
+                return answer
+            problem = BrokerError(code, about)
+            if doubt is not None and code in MAYBE_DONE:
+                doubt.append(problem)
+            if code.forget == "coordinator":
                 self.cluster.coordinator_moved(key)
-                problem = lost
-                if doubt is not None and lost.sent:
-                    doubt.append(lost)
-            except BrokerError as refused:
-                if not refused.code.retriable and refused.code not in PASSING:
-                    raise
-                problem = refused
-            concurrent = isinstance(problem, BrokerError) and problem.code is codes.CONCURRENT_TRANSACTIONS
-            pause = (short if concurrent else backoff).next()  # the markers of the one before are being written
-            if loop.time() + pause > until:
-                raise DeadlineExceeded(f"{about}: no answer that counts in time; the last: {problem}") from problem
-            await asyncio.sleep(pause)
+            raise problem
+
+        def policy(problem: KcliError) -> Backoff | None:
+            code = problem.code if isinstance(problem, BrokerError) else codes.NONE
+            if code is codes.CONCURRENT_TRANSACTIONS:
+                return short  # the markers of the one before are being written (D35)
+            return pauses if problem.retriable or (doubt is not None and code in MAYBE_DONE) else None
+
+        try:
+            return await retry(once, pauses, until, policy=policy)
+        except KcliError as problem:
+            if policy(problem) is None:
+                raise
+            raise DeadlineExceeded(f"{about}: no answer that counts in time; the last: {problem}") from problem
 
     def _patience(self, until: float) -> float:
         left = until - asyncio.get_running_loop().time()

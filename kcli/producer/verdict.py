@@ -27,7 +27,6 @@ MAYBE_WRITTEN = (
     codes.KAFKA_STORAGE_ERROR,
 )
 LOST_SEQUENCE = (codes.UNKNOWN_PRODUCER_ID, codes.INVALID_PRODUCER_EPOCH)
-AGAIN = (codes.CONCURRENT_TRANSACTIONS, codes.UNKNOWN_TOPIC_ID, codes.INCONSISTENT_TOPIC_ID)
 
 
 def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool) -> Verdict:
@@ -38,7 +37,7 @@ def judge(code: ErrorCode, *, records: int, next_in_line: bool, idempotent: bool
         return Verdict.SPLIT if records > 1 else Verdict.FAILED
     if idempotent and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
         return Verdict.NEW_EPOCH if next_in_line else Verdict.AGAIN
-    return Verdict.AGAIN if code.retriable or code in AGAIN else Verdict.FAILED
+    return Verdict.AGAIN if code.retriable else Verdict.FAILED
 
 
 def maybe_written(code: ErrorCode, acks: int) -> bool:

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 from crc32c import crc32c
 
+from kcli.asking.ask import ask_leader
 from kcli.client import Client
-from kcli.model import TopicPartition, ask_leader
+from kcli.model import TopicPartition
 from kcli.proto.batch import seal
 from kcli.proto.core import Builder
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from kcli import codes
+from kcli.asking.ask import ask_coordinator, ask_leader
 from kcli.cluster.pool import Pool, load
 from kcli.consumer.offsets import LATEST, list_offsets
 from kcli.errors import BrokerError, ConnectError, KcliError
-from kcli.model import Address, Group, Lane, Node, TopicPartition, Transaction, ask_coordinator, ask_leader
+from kcli.model import Address, Group, Lane, Node, TopicPartition, Transaction
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kcli.proto.messages.list_offsets import (

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from kcli.model import TopicPartition, ask_leader
+from kcli.asking.ask import ask_leader
+from kcli.model import TopicPartition
 from kcli.pipeline.trouble import told
 from kcli.proto.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from tests.pipeline.topics import Topics

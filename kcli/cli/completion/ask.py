@@ -63,7 +63,7 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
             return [one.name for one in (await list_transactions(client.cluster))[0]]
         if kind in ("users", "tokens", "principals"):
             return await _people(client.cluster, kind)
-        from kcli.asking.fan_out import ask_anyone
+        from kcli.asking.ask import ask_anyone
         from kcli.proto.messages.metadata import MetadataRequest
 
         answer = await ask_anyone(client.cluster, MetadataRequest(topics=None, allow_auto_topic_creation=False))

@@ -167,7 +167,7 @@ async def _copy(plan: Plan, stop: Stop) -> int:
 
 async def cluster_id(cluster: Cluster) -> str | None:
     """What the cluster calls itself, None for one that says nothing."""
-    from kcli.asking.fan_out import ask_anyone
+    from kcli.asking.ask import ask_anyone
     from kcli.proto.messages.metadata import MetadataRequest
 
     return (await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))).cluster_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.backoff import Backoff, repeat
 from kcli.cli.doctor.steps import Fault
 from kcli.errors import KcliError, TooOld, UnsupportedVersion
 
@@ -120,17 +121,18 @@ async def one_group(ladder: Ladder, name: str, user: str) -> str:
 async def _coordinator(ladder: Ladder, name: str, user: str) -> FindCoordinatorResponse:
     from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 
-    loop = asyncio.get_running_loop()
-    end = loop.time() + ladder.seconds
-    while True:
+    answer: FindCoordinatorResponse
+
+    async def answered() -> bool:
+        nonlocal answer
         try:
-            answer: FindCoordinatorResponse = await ask(ladder, FindCoordinatorRequest(key=name, key_type=0), most=3)
+            answer = await ask(ladder, FindCoordinatorRequest(key=name, key_type=0), most=3)
         except KcliError as problem:
             raise Fault("metadata", f"group {name}: {problem}") from problem
-        code = codes.of(answer.error_code)
-        if not code.retriable or loop.time() > end:  # the first group of a cluster is waited for
-            break
-        await asyncio.sleep(AGAIN)
+        return not codes.of(answer.error_code).retriable  # the first group of a cluster is waited for
+
+    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + ladder.seconds)
+    code = codes.of(answer.error_code)
     if code is codes.GROUP_AUTHORIZATION_FAILED:
         acl = f"--operation Read --group {name}"
         raise Fault("not-authorized", f"group {name}: {code.text} ({code.name})", user=user, acl=acl)
@@ -156,21 +158,21 @@ async def _group_bits(ladder: Ladder, name: str) -> int:
     from kcli.proto.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 
     asked = DescribeGroupsRequest(groups=[name], include_authorized_operations=True)
-    loop = asyncio.get_running_loop()
-    end = loop.time() + ladder.seconds
-    while True:
+    bits = UNTOLD
+
+    async def answered() -> bool:
+        nonlocal bits
         try:
             answer: DescribeGroupsResponse = await ask(ladder, asked, most=DEAD)
         except UnsupportedVersion:
-            return UNTOLD
-        if not answer.groups:
-            return UNTOLD
-        group = answer.groups[0]
-        if not group.error_code:
-            return group.authorized_operations
-        if not codes.of(group.error_code).retriable or loop.time() > end:
-            return UNTOLD
-        await asyncio.sleep(AGAIN)  # a coordinator that was just made loads its groups first
+            return True
+        group = answer.groups[0] if answer.groups else None
+        if group is not None and not group.error_code:
+            bits = group.authorized_operations
+        return group is None or not codes.of(group.error_code).retriable  # a new coordinator loads its groups first
+
+    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + ladder.seconds)
+    return bits
 
 
 async def _topics(ladder: Ladder, names: list[str] | None) -> list[MetadataResponseTopic]:

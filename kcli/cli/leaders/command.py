@@ -7,6 +7,7 @@ import asyncio
 from kcli.admin.elections import elect_leaders
 from kcli.admin.reassignments import about
 from kcli.admin.topics import Topic, describe_topics
+from kcli.backoff import Backoff, repeat
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.reassign.partitions_chosen import Chosen, chosen
 from kcli.errors import KcliError
@@ -129,13 +130,14 @@ def _planned(one: Partition, needed: bool, unclean: bool) -> Row:
 
 async def _heard(cluster: Cluster, elected: Found) -> dict[TopicPartition, int]:
     """The leaders that a broker tells by now, if one does; it may hear of them a little later than the controller."""
-    loop = asyncio.get_running_loop()
-    give_up, leaders = loop.time() + PATIENCE, {}
-    while elected:
+    leaders: dict[TopicPartition, int] = {}
+
+    async def heard() -> bool:
+        nonlocal leaders
         try:
             topics = (await describe_topics(cluster, {at.topic for at in elected})).values()
         except KcliError:  # they are elected all the same: the plan says who
-            break
+            return True
         leaders = {
             at: one.leader
             for topic in topics
@@ -143,7 +145,8 @@ async def _heard(cluster: Cluster, elected: Found) -> dict[TopicPartition, int]:
             for one in topic.partitions
             if (at := TopicPartition(one.topic, one.partition)) in elected and one.leader >= 0
         }
-        if all(leaders.get(at, one.leader) != one.leader for at, one in elected.items()) or loop.time() > give_up:
-            break
-        await asyncio.sleep(PAUSE)
+        return all(leaders.get(at, one.leader) != one.leader for at, one in elected.items())
+
+    if elected:
+        await repeat(heard, Backoff(PAUSE, PAUSE), asyncio.get_running_loop().time() + PATIENCE)
     return leaders

@@ -13,6 +13,7 @@ from kcli.admin.move_progress import shares
 from kcli.admin.quantities import bytes_text
 from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
 from kcli.admin.topics import Topic, describe_topics
+from kcli.backoff import Backoff, repeat
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
 from kcli.cli.loop import INTERRUPTED, ended_by
@@ -144,19 +145,21 @@ async def settle(
 ) -> None:
     """What became of each row that was moving: done, still moving, or elsewhere than it should be. A broker may not
     have heard yet, for `patience` seconds."""
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + patience
     asked = {at: row for at, row in rows.items() if row["result"] == "moving"}
-    while asked:
+    now: dict[TopicPartition, list[int]] = {}
+
+    async def done() -> bool:
+        nonlocal asked, now
         moving = await list_reassignments(cluster, asked)
         now = await _replicas(cluster, {at.topic for at in asked})
         for at, row in asked.items():
             if at not in moving and now.get(at) == row["new"]:
                 row["result"] = "done"
         asked = {at: row for at, row in asked.items() if row["result"] == "moving" and at not in moving}
-        if not asked or loop.time() >= give_up:
-            break
-        await asyncio.sleep(FIRST_PAUSE)
+        return not asked
+
+    if asked:
+        await repeat(done, Backoff(FIRST_PAUSE, FIRST_PAUSE), asyncio.get_running_loop().time() + patience)
     for at, row in asked.items():
         problem = KcliError(f"{about(at)}: does not move, and its replicas are {now.get(at)} and not {row['new']}")
         row["result"], row["error"] = "failed", str(problem)

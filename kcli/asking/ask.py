@@ -1,0 +1,73 @@
+"""One request: to a broker, a leader, a coordinator, anyone; each sent once. What is asked again, and how often, is the
+caller's word: `kcli.backoff.retry`."""
+
+from __future__ import annotations
+
+from kcli.errors import AuthError, Closed, ConnectError, DeadlineExceeded, DecodeError, UnknownOutcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
+    from kcli.proto.schema import Request
+
+    R = TypeVar("R")
+
+
+async def ask_broker(
+    broker: Broker, request: Request[R], *, timeout: float | None = None, lane: str | None = None
+) -> R:
+    """As `Broker.ask`, but a connection that was closed or spoke nonsense is a ConnectError: the way was lost. The
+    client that was closed is known by the look-up of a broker, which raises Closed; that does not pass."""
+    try:
+        return await broker.ask(request, timeout=timeout, lane=lane)
+    except (Closed, DecodeError) as problem:
+        raise ConnectError(str(problem), sent=True) from problem
+
+
+async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:
+    """Look up, ask, and forget the leader when the way to it is broken. Retrying is the caller's."""
+    broker = await cluster.leader(at)
+    try:
+        return await broker.ask(request, timeout=timeout)
+    except ConnectError:
+        cluster.leader_moved(at)
+        raise
+
+
+async def ask_coordinator(
+    cluster: Cluster, of: Group | Transaction, request: Request[R], *, timeout: float | None = None
+) -> R:
+    """Look up, ask, and forget the coordinator when the way to it is broken. Retrying is the caller's."""
+    broker = await cluster.coordinator(of)
+    try:
+        return await broker.ask(request, timeout=timeout)
+    except ConnectError:
+        cluster.coordinator_moved(of)
+        raise
+
+
+async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
+    """What every broker knows, from the first that answers: a dead broker must not end a question that any other
+    can answer. Only for requests that change nothing."""
+    for _ in range(len(await cluster.nodes())):
+        broker = await cluster.anyone()
+        try:
+            return await broker.ask(request)
+        except AuthError:
+            raise
+        except ConnectError:
+            continue
+    return await (await cluster.anyone()).ask(request)
+
+
+async def ask_once(broker: Broker, request: Request[R], timeout: float | None = None) -> R:
+    """Ask for a change. Raises UnknownOutcome where it was sent and no answer came: it may have been done, so nobody
+    but who looks may ask again."""
+    try:
+        return await broker.ask(request, timeout=timeout)
+    except (ConnectError, DeadlineExceeded) as error:
+        if not error.sent or getattr(request, "validate_only", False):
+            raise
+        raise UnknownOutcome(f"it is unknown whether it was done, look before you do it again: {error}") from error

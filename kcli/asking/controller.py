@@ -1,0 +1,49 @@
+"""Asking the controller, which may move meanwhile (C18)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.asking.ask import ask_once
+from kcli.asking.fan_out import PATIENCE, pauses
+from kcli.backoff import retry
+from kcli.errors import BrokerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from kcli.model import Cluster
+    from kcli.proto.schema import Request
+
+    R = TypeVar("R")
+
+
+async def ask_controller(
+    cluster: Cluster, request: Request[R], error_codes: Callable[[R], list[int]], *, patience: float = PATIENCE
+) -> R:
+    """The controller's answer; while it says NOT_CONTROLLER or cannot be reached, whoever is the controller by then is
+    asked again for `patience` seconds. `error_codes` reads the answer's codes. Raises KcliError; UnknownOutcome where
+    a request was sent and not answered, which nobody may send again."""
+    asked = False
+    refusals: list[R] = []
+
+    async def once() -> R:
+        nonlocal asked
+        if asked:
+            await cluster.refresh([])
+        asked = True
+        answer = await ask_once(await cluster.controller(), request)
+        if codes.NOT_CONTROLLER.number in error_codes(answer):
+            refusals.append(answer)
+            raise BrokerError(codes.NOT_CONTROLLER)
+        return answer
+
+    try:
+        return await retry(once, pauses(), asyncio.get_running_loop().time() + patience)
+    except BrokerError as error:
+        if error.code is codes.NOT_CONTROLLER and refusals:
+            return refusals[-1]  # its rows say so
+        raise
