@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
     from kcli.model import Cluster
+    from kcli.seeking.seeking import First
 
     Answers = dict[TopicPartition, LogOffset | KcliError]
     Payload = Callable[[Cluster, dict[TopicPartition, tuple[int, int]], int], Awaitable[Answers]]
@@ -119,14 +120,13 @@ def _payload(values: Values) -> Payload | None:
 
     async def look(cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]], moment: int) -> Answers:
         found = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
-        return {
-            at: one if isinstance(one, KcliError)
-            else LogOffset() if one.time is None
-            else LogOffset(offset=one.offset, timestamp=one.time)
-            for at, one in found.items()
-        }  # fmt: skip
+        return {at: one if isinstance(one, KcliError) else _at_time(one) for at, one in found.items()}
 
     return look
+
+
+def _at_time(first: First) -> LogOffset:
+    return LogOffset() if first.time is None else LogOffset(offset=first.offset, timestamp=first.time)
 
 
 def _offset(answer: LogOffset | KcliError) -> int | None:

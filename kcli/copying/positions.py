@@ -41,9 +41,10 @@ class Positions:
             if isinstance(answer, KcliError):
                 raise answer
         return {
-            at: where.offset for at, where in good(found).items()
+            at: where.offset
+            for at, where in good(found).items()
             if where.offset >= 0 and (finished or where.metadata != FINISHED)
-        }  # fmt: skip
+        }
 
     async def finish(self, ends: Mapping[TopicPartition, int]) -> None:
         """Store that a copy is whole: one whose start is counted from the end begins anew the next time, and does not

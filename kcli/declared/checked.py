@@ -103,8 +103,10 @@ class Checker:
                 number = int(text) if types == ["integer"] else float(text)
             except ValueError:
                 raise self._wrong(line, where, f"expected {self._expected(schema)}, not {text}") from None
-            for bound, fits in (("minimum", number >= schema.get("minimum", number)),
-                                ("maximum", number <= schema.get("maximum", number))):  # fmt: skip
+            for bound, fits in (
+                ("minimum", number >= schema.get("minimum", number)),
+                ("maximum", number <= schema.get("maximum", number)),
+            ):
                 if not fits:
                     raise self._wrong(line, where, f"{text} is not the {bound} {schema[bound]} or {_beyond(bound)}")
         elif types == ["boolean"] and text.lower() not in ("true", "false"):

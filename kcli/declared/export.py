@@ -92,15 +92,17 @@ class Export:
         for name, error in bad(found).items():
             self.failed[name] = error
         topics = {
-            name: one for name, one in good(found).items()
+            name: one
+            for name, one in good(found).items()
             if self._wanted(name) and (self._internal or not (one.internal or name.startswith("__")))
-        }  # fmt: skip
+        }
         values = await self._own([Resource("topic", name) for name in topics])
         document: dict[str, Any] = {}
         for name in sorted(topics):
             one = document[name] = {
-                "partitions": len(topics[name].partitions), "replication": topics[name].replication_factor,
-            }  # fmt: skip
+                "partitions": len(topics[name].partitions),
+                "replication": topics[name].replication_factor,
+            }
             if mine := values.get(Resource("topic", name)):
                 one["configs"] = mine
         return document

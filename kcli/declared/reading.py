@@ -99,8 +99,9 @@ class _File:
             place = self._place(topics, name)
             settings = self._settings(of.get("configs", {}), of, place)
             settings.values = {
-                **{key: one for key, one in usual.values.items() if key not in settings.inherit}, **settings.values
-            }  # fmt: skip
+                **{key: one for key, one in usual.values.items() if key not in settings.inherit},
+                **settings.values,
+            }
             self._into.topics[name] = Topic(
                 partitions=_number(of.get("partitions", defaults.get("partitions"))),
                 replication=_number(of.get("replication", defaults.get("replication"))),
@@ -147,13 +148,15 @@ class _File:
                 self._once(self._into.users, (name, mechanism), users, name)
                 password = self._source(of, "password", of["password"]) if "password" in of else None
                 self._into.users[name, mechanism] = Login(
-                    iterations=_number(of.get("iterations")), password=password,
+                    iterations=_number(of.get("iterations")),
+                    password=password,
                     place=self._place(mechanisms, mechanism),
-                )  # fmt: skip
+                )
 
     def _quota(self, of: Map) -> None:
-        names = {kind: None if of[kind] == DEFAULT else str(of[kind]) for kind in ("user", "client-id", "ip")
-                 if kind in of}  # fmt: skip
+        names = {
+            kind: None if of[kind] == DEFAULT else str(of[kind]) for kind in ("user", "client-id", "ip") if kind in of
+        }
         at = self._guarded(of, None, entity, names)
         self._once(self._into.quotas, at, of, next(iter(names)), f"a quota of {at}")
         settings = Settings(place=self._place(of))

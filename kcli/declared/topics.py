@@ -150,10 +150,12 @@ async def _create(cluster: Cluster, steps: list[Step], secrets: Secrets, *, dry_
                 continue
             new.append(
                 NewTopic(
-                    topic=step.name, configs=configs, partitions=topic.partitions or -1,
+                    topic=step.name,
+                    configs=configs,
+                    partitions=topic.partitions or -1,
                     replication_factor=topic.replication or -1,
                 )
-            )  # fmt: skip
+            )
         made = await create_topics(cluster, new, dry_run=dry_run) if new else {}
         for step in (one for one in some if one.problem is None):
             result = made.get(step.name, KcliError(f"{step.name}: the broker's answer leaves this topic out"))

@@ -101,9 +101,7 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
 
 def _partition(rows: dict[str, Rows], one: Standing) -> None:
     sample = one.lag.sample
-    labels: Labels = (
-        ("consumergroup", sample.group), ("topic", sample.topic), ("partition", sample.partition),
-    )  # fmt: skip
+    labels: Labels = (("consumergroup", sample.group), ("topic", sample.topic), ("partition", sample.partition))
     _put(rows, "kafka_consumergroup_lag", labels, one.lag.lag)
     _put(rows, "kafka_consumergroup_current_offset", labels, sample.committed)
     _put(rows, "kcli_partition_lag_seconds", labels, one.time_lag)

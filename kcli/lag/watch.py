@@ -200,8 +200,9 @@ class Watch:
         why = {}
         for (group, topic, partition), sample in blocked.items():
             states = found.get(TopicPartition(topic, partition), [])
-            first = min((one for one in states if one.open_since is not None), key=lambda one: one.open_since or 0,
-                        default=None)  # fmt: skip
+            first = min(
+                (one for one in states if one.open_since is not None), key=lambda one: one.open_since or 0, default=None
+            )
             if first is not None:
                 age = max(now - first.last_timestamp / 1000, 0.0)
                 why[group, topic, partition] = (

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 MODE = "SPARK_CONNECT_MODE_ENABLED"
 OURS = {
-    "spark.sql.session.timeZone": "UTC", "spark.sql.python.filterPushdown.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-}  # fmt: skip
+}
 """Of a session of ours at somebody's server, as in a session of our own."""
 
 

@@ -63,9 +63,9 @@ class Copying:
         self._producer = self._kafka.client.producer(settings)
         self._kafka.run(self._producer.start())
         self._kafka.run(self._producer.initialise())
-        found = self._kafka.run(
-            positions(Coordinators(self._kafka.client.cluster), self._name, {self.at: target})
-        )[self.at]  # fmt: skip
+        found = self._kafka.run(positions(Coordinators(self._kafka.client.cluster), self._name, {self.at: target}))[
+            self.at
+        ]
         self._key, self._covered = found.key, found.offset
         if found.writer and self._another(found.writer):
             raise OutOfOrder(f"{self.at.topic}[{self.at.partition}]: {TWICE}")

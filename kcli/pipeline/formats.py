@@ -109,10 +109,11 @@ def _at_once(cells: pa.Array, kind: pa.DataType) -> pa.Array | None:
             pa.BufferReader(joined),
             read_options=reader.ReadOptions(use_threads=False, block_size=max(joined.size + 1, 1 << 16)),
             parse_options=reader.ParseOptions(
-                explicit_schema=pa.schema([("v", kind), ("n", pa.int64())]), unexpected_field_behavior="ignore",
+                explicit_schema=pa.schema([("v", kind), ("n", pa.int64())]),
+                unexpected_field_behavior="ignore",
                 newlines_in_values=True,
             ),
-        )  # fmt: skip
+        )
     except pa.ArrowInvalid:
         return None
     if table.num_rows != len(cells) or not table.column("n").combine_chunks().equals(numbers):

@@ -80,9 +80,9 @@ class ReadOptions(Carried):
         return ", ".join(f"`{name}` {self._type(name)}" for name in self.columns)
 
     def _type(self, name: str) -> str:
-        form, inner = {
-            "key": (self.key_format, self.key_schema), "value": (self.value_format, self.value_schema)
-        }.get(name, ("binary", ""))  # fmt: skip
+        form, inner = {"key": (self.key_format, self.key_schema), "value": (self.value_format, self.value_schema)}.get(
+            name, ("binary", "")
+        )
         if form == "string":
             return "STRING"
         return TYPES[name] if form == "binary" else f"STRUCT<{inner}>"

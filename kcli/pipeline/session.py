@@ -75,9 +75,10 @@ class Session:
         jvm = self._jvm = gateway.start(java, conf, self.log, memory=settings.memory, options=[*tuned, *self._options])
         try:
             with _environment(
-                PYSPARK_GATEWAY_PORT=str(jvm.port), PYSPARK_GATEWAY_SECRET=jvm.secret,
+                PYSPARK_GATEWAY_PORT=str(jvm.port),
+                PYSPARK_GATEWAY_SECRET=jvm.secret,
                 PYSPARK_PYTHON=gateway.python_of(conf),
-            ):  # fmt: skip
+            ):
                 self._spark = _connected(conf)
         except Exception as problem:
             self.stop()

@@ -17,9 +17,7 @@ _PROHIBITED = (
 
 def saslprep(text: str) -> str:
     """The prepared form. Raises ValueError for a text that has none: control characters, mixed directions."""
-    mapped = "".join(
-        " " if stringprep.in_table_c12(one) else one for one in text if not stringprep.in_table_b1(one)
-    )  # fmt: skip
+    mapped = "".join(" " if stringprep.in_table_c12(one) else one for one in text if not stringprep.in_table_b1(one))
     prepared = unicode32.normalize("NFKC", mapped)
     for one in prepared:
         if any(prohibited(one) for prohibited in _PROHIBITED):

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from kcli.proto.batch import Batch
 
 HEADER = "__control"
-KINDS = (
-    "ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS",
-)  # fmt: skip
+KINDS = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
 TRANSACTIONAL = 2
 """Kinds below end a transaction, and say under which coordinator."""
 

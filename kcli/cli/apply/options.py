@@ -8,17 +8,23 @@ from kcli.cli.option import Command, Option
 from kcli.cli.shared_options import DRY_RUN, EXECUTE, INTERNAL, NO_WAIT, OUTPUT
 
 PRUNE = Option(
-    name="prune", flags=("--prune",), kind="flag",
+    name="prune",
+    flags=("--prune",),
+    kind="flag",
     help="Remove, too: what the files call absent, and what is within their scope and in none of them.",
-)  # fmt: skip
+)
 SECRETS = Option(
-    name="secrets", flags=("--secrets",), kind="flag",
+    name="secrets",
+    flags=("--secrets",),
+    kind="flag",
     help="Send passwords and secret configs again, which cannot be compared.",
-)  # fmt: skip
+)
 KEEP_GOING = Option(
-    name="keep_going", flags=("--keep-going",), kind="flag",
+    name="keep_going",
+    flags=("--keep-going",),
+    kind="flag",
     help="Do what can be done, also when something else is refused.",
-)  # fmt: skip
+)
 SCHEMA_SAID = """A FILE is YAML, TOML or JSON, a folder of such files, or - for stdin; `kcli schema apply file` prints
 what may stand in it."""
 

@@ -6,9 +6,11 @@ from kcli.cli.option import Command, Option
 from kcli.cli.shared_options import DRY_RUN, EXECUTE, OUTPUT
 
 UNDO_FILE = Option(
-    name="undo_file", flags=("--undo-file",), metavar="FILE",
+    name="undo_file",
+    flags=("--undo-file",),
+    metavar="FILE",
     help="Where to keep what was set before. Default: a new file in ~/.local/state/kcli/undo.",
-)  # fmt: skip
+)
 NO_UNDO = Option(name="no_undo", flags=("--no-undo",), kind="flag", help="Keep no undo file.")
 CHANGING = (EXECUTE, DRY_RUN, UNDO_FILE, NO_UNDO, *OUTPUT)
 KINDS_SAID = "A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers."

@@ -121,11 +121,12 @@ def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
 def _said(refused: list[Outcome], kind: str) -> str:
     """Which records were written and will or may be given again."""
     places = [
-        f"{one.topic}[{one.partition}] offset {one.first}" + (f" to {one.last}" if one.last > one.first else "")
+        f"{one.topic}[{one.partition}] offset {one.first}"
+        + (f" to {one.last}" if one.last > one.first else "")
         + (": unknown, " if one.unknown else ": ")
         + str(one.error).removeprefix(f"{one.topic} partition {one.partition}: ")
         for one in refused[:SENTENCES]
-    ]  # fmt: skip
+    ]
     if len(refused) > SENTENCES:
         places.append(f"and {len(refused) - SENTENCES} more")
     sure = [one.records for one in refused if not one.unknown]

@@ -28,9 +28,10 @@ async def start_at_beginning(cluster: Cluster, plan: SharePlan) -> None:
 
     known = (await share_offsets(Coordinators(cluster), [plan.group], patience=PATIENCE))[plan.group]
     begun = {
-        at.topic for at, where in (known.items() if isinstance(known, dict) else ())
+        at.topic
+        for at, where in (known.items() if isinstance(known, dict) else ())
         if isinstance(where, ShareStart) and where.start is not None
-    }  # fmt: skip
+    }
     already = sorted(begun.intersection(plan.topics))
     if already and not plan.connection.quiet:
         complain(f"{plan.group} has begun to read {', '.join(already)}: --from-beginning does not move it back")

@@ -50,9 +50,10 @@ async def metadata(ladder: Ladder) -> MetadataResponse:
         found = [] if sasl else await offered(ladder)
         if found:
             raise Fault(
-                "sasl-wanted", f"this listener wants to know who you are; it offers {', '.join(found)}",
+                "sasl-wanted",
+                f"this listener wants to know who you are; it offers {', '.join(found)}",
                 sasl_protocol=protocol(ladder, True),
-            ) from problem  # fmt: skip
+            ) from problem
         raise Fault("metadata", trimmed(ladder, problem)) from problem
     if answer.error_code:
         code = codes.of(answer.error_code)

@@ -25,11 +25,12 @@ async def add_records(cluster: Cluster, measured: list[Measured], document: Docu
     for shot, rows, _ in measured:
         spans = {
             TopicPartition(row.sample.topic, row.sample.partition): (
-                max(row.sample.committed, row.sample.start or 0), row.sample.end,
+                max(row.sample.committed, row.sample.start or 0),
+                row.sample.end,
             )
             for row in rows
             if row.sample.committed is not None and row.sample.end is not None
-        }  # fmt: skip
+        }
         group = shot.described.group
         for at, count in (await _count(cluster, spans, isolation)).items():
             counts[group, at.topic, at.partition] = count

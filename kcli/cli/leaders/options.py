@@ -42,7 +42,9 @@ Examples:
             ALL_TOPICS,
             INTERNAL,
             Option(
-                name="unclean", flags=("--unclean",), kind="flag",
+                name="unclean",
+                flags=("--unclean",),
+                kind="flag",
                 help="Where nobody leads: any living replica. Loses records.",
             ),
             EXECUTE,
@@ -50,4 +52,4 @@ Examples:
             *OUTPUT,
         ),
     ),
-}  # fmt: skip
+}

@@ -77,8 +77,10 @@ def _partition(told: Told, topic: str, part: MetadataResponsePartition) -> Row:
 
 def coord(values: Values) -> int:
     """`kcli coord [GROUP...] [--txn ID] [--share GROUP:TOPIC:PARTITION]`."""
-    wanted = [("group", GROUP, list(dict.fromkeys(values["words"]))),
-              ("transaction", TRANSACTION, list(dict.fromkeys(values["txn"])))]  # fmt: skip
+    wanted = [
+        ("group", GROUP, list(dict.fromkeys(values["words"]))),
+        ("transaction", TRANSACTION, list(dict.fromkeys(values["txn"]))),
+    ]
     shares = [_share(text) for text in dict.fromkeys(values["share"])]
     if not shares and not any(names for _, _, names in wanted):
         raise UsageError("of what? kcli coord GROUP, --txn ID or --share GROUP:TOPIC:PARTITION")
@@ -118,6 +120,4 @@ def _coordinator(document: Document, kind: str, name: str, found: Node | KcliErr
             found = BrokerError(found.code, name)  # the key of a share partition has an id in it
         document.fail(found, name)
         return {"kind": kind, "name": name, "coordinator": None, "host": None, "port": None, "error": str(found)}
-    return {
-        "kind": kind, "name": name, "coordinator": found.id, "host": found.host, "port": found.port, "error": None,
-    }  # fmt: skip
+    return {"kind": kind, "name": name, "coordinator": found.id, "host": found.host, "port": found.port, "error": None}

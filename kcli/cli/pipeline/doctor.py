@@ -78,9 +78,11 @@ def _settings(values: Values) -> SessionSettings:
     from kcli.pipeline.session import SessionSettings
 
     return SessionSettings(
-        name="kcli doctor", java_home=values["java_home"], conf=tuple(conf_of(values["conf"]).items()),
+        name="kcli doctor",
+        java_home=values["java_home"],
+        conf=tuple(conf_of(values["conf"]).items()),
         memory=values["memory"] or "2g",
-    )  # fmt: skip
+    )
 
 
 def _pyspark(values: Values) -> tuple[str, str, str | None]:

@@ -33,9 +33,8 @@ async def sizes(client: Client, selection: Selection, span: Span) -> dict[TopicP
     if not wanted:
         return found
     settings = selection.settings.replace(
-        partition_max_bytes=SAMPLE, fetch_max_bytes=SAMPLE * len(wanted), isolation="read_uncommitted",
-        decompress=False,
-    )  # fmt: skip
+        partition_max_bytes=SAMPLE, fetch_max_bytes=SAMPLE * len(wanted), isolation="read_uncommitted", decompress=False
+    )
     async with client.consumer(settings) as consumer:
         consumer.assign(wanted)
         while len(found) < len(wanted):

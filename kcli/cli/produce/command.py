@@ -59,9 +59,11 @@ class Plan:
         self.report: str | None = values["report"]
         self.batch: int = values["batch"] or 0  # records of a transaction, 0 for all of them
         self.by_rows = (
-            self.input != "lines" or bool(self.headers) or len(self.delimiter) > 1
+            self.input != "lines"
+            or bool(self.headers)
+            or len(self.delimiter) > 1
             or (self.key is not None and self.key_delimiter is not None)
-        )  # fmt: skip
+        )
         self.settings = self._settings(values)
         self._check(values)
         for name, value in self.headers:

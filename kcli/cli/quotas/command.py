@@ -147,9 +147,9 @@ def _change(values: Values, name: str, changes: Changes) -> int:
         if not confirm(values, document, _phrase(ready)):
             document.rows.clear()
             return 1
-        await quotas_undo.keep(values, cluster, [
-            (at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits
-        ])  # fmt: skip
+        await quotas_undo.keep(
+            values, cluster, [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
+        )
         done = await alter_quotas(cluster, ready)
         said = {str(at): problem for at, problem in done.items()}
         for row in rows:
@@ -180,16 +180,18 @@ def _plan(changes: Changes, before: Quotas, checked: dict[Entity, KcliError | No
         for key, new in limits.items():
             old = before.get(at, {}).get(key)
             result = "unchanged" if old == new else "would change"
-            rows.append({
-                **_who(at),
-                "quota": key,
-                "old": None if old is None else text_of(key, old),
-                "new": None if new is None else text_of(key, new),
-                "old_value": old,
-                "new_value": new,
-                "result": result if problem is None else "failed",
-                "error": None if problem is None else str(problem),
-            })  # fmt: skip
+            rows.append(
+                {
+                    **_who(at),
+                    "quota": key,
+                    "old": None if old is None else text_of(key, old),
+                    "new": None if new is None else text_of(key, new),
+                    "old_value": old,
+                    "new_value": new,
+                    "result": result if problem is None else "failed",
+                    "error": None if problem is None else str(problem),
+                }
+            )
     return rows
 
 

@@ -12,9 +12,11 @@ _USERS = Option(
 )
 _CLIENT = Option(name="client", flags=("--client-id", "--client"), metavar="CLIENT", help="For this client.id.")
 _CLIENTS = Option(
-    name="client_default", flags=("--client-id-default", "--client-default"), kind="flag",
+    name="client_default",
+    flags=("--client-id-default", "--client-default"),
+    kind="flag",
     help="For every client.id that has no quota of its own.",
-)  # fmt: skip
+)
 _IP = Option(name="ip", flags=("--ip",), metavar="ADDRESS", help="For connections from this address.")
 _IPS = Option(
     name="ip_default", flags=("--ip-default",), kind="flag", help="For all addresses without one of their own."
@@ -25,9 +27,11 @@ _ANY = Option(
     help="Entities that have one of this kind, whoever it is. Repeatable.",
 )  # fmt: skip
 _STRICT = Option(
-    name="strict", flags=("--strict", "--exact"), kind="flag",
+    name="strict",
+    flags=("--strict", "--exact"),
+    kind="flag",
     help="Only entities that have no other kind: not user alice with a client-id, when --user alice is asked for.",
-)  # fmt: skip
+)
 _DELETE = Option(
     name="remove",
     flags=("--delete", "--remove"),

@@ -101,8 +101,10 @@ async def _version(broker: Broker, kind: type[Request[Any]], wanted: int | None)
     low, high = offered
     chosen = min(high, kind.versions.last) if wanted is None else wanted
     if not max(low, kind.versions.first) <= chosen <= high:
-        raise KcliError(f"broker {broker.node_id} speaks {name} {low}-{high}, and kcli {kind.versions}; "
-                        + (f"not {wanted}" if wanted is not None else "there is no common version"))  # fmt: skip
+        raise KcliError(
+            f"broker {broker.node_id} speaks {name} {low}-{high}, and kcli {kind.versions}; "
+            + (f"not {wanted}" if wanted is not None else "there is no common version")
+        )
     return chosen
 
 

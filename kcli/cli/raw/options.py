@@ -47,14 +47,10 @@ Examples:
             name="describe", flags=("--describe",), kind="flag", help="Print the fields of an API, request and answer."
         ),
         Option(name="hex", flags=("--hex",), kind="flag", help="Show the bytes of both frames on stderr."),
-        Option(
-            name="explain", flags=("--explain",), kind="flag", help="Put the name of each error code beside it."
-        ),
-        Option(
-            name="dry_run", flags=("--dry-run",), kind="flag", help="Print the whole request, and send nothing."
-        ),
+        Option(name="explain", flags=("--explain",), kind="flag", help="Put the name of each error code beside it."),
+        Option(name="dry_run", flags=("--dry-run",), kind="flag", help="Print the whole request, and send nothing."),
         FORMAT,
         JSON,
         *(one for one in CONNECTION if one is not VERBOSE),
     ),
-)  # fmt: skip
+)

@@ -30,18 +30,22 @@ _PLAN = (
     ),
 )  # fmt: skip
 _THROTTLE = Option(
-    name="throttle", flags=("--throttle",), metavar="RATE",
+    name="throttle",
+    flags=("--throttle",),
+    metavar="RATE",
     help="Copy at most so many bytes a second at each broker: 50MiB. It is taken away when all is done.",
-)  # fmt: skip
+)
 _WAIT = Option(name="wait", flags=("--wait",), kind="flag", help="Wait until all is done; then the throttle goes.")
 _TIMEOUT = Option(
     name="timeout", flags=("--timeout",), kind="int", least=0, metavar="SECONDS",
     help="How long --wait waits, then exit 4. Default: as long as it takes.",
 )  # fmt: skip
 _INTERRUPT = Option(
-    name="on_interrupt", flags=("--on-interrupt",), choices=("keep", "unthrottle", "cancel"),
+    name="on_interrupt",
+    flags=("--on-interrupt",),
+    choices=("keep", "unthrottle", "cancel"),
     help="What Ctrl-C does to moves under way: they go on throttled (default), unthrottled, or are cancelled.",
-)  # fmt: skip
+)
 _KEEP = Option(
     name="keep_throttle",
     flags=("--preserve-throttles", "--keep-throttle"),

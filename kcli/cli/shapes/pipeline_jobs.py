@@ -31,9 +31,7 @@ _JOB = (
 
 SHAPES: tuple[Shape, ...] = (
     PROFILE,
-    Shape(
-        name="pipeline.list", about="Pipelines of this machine.", sections=(Section(name="jobs", columns=_JOB),)
-    ),
+    Shape(name="pipeline.list", about="Pipelines of this machine.", sections=(Section(name="jobs", columns=_JOB),)),
     Shape(
         name="pipeline.checkpoint",
         about="What a checkpoint holds.",
@@ -56,7 +54,10 @@ SHAPES: tuple[Shape, ...] = (
                     PARTITION,
                     column("offset", "integer", "Where the next batch begins; null: at its first.", null=True),
                     column(
-                        "planned", "integer", "Where the batch ends that was begun and is not whole.", null=True,
+                        "planned",
+                        "integer",
+                        "Where the batch ends that was begun and is not whole.",
+                        null=True,
                         sparse=True,
                     ),
                 ),
@@ -133,4 +134,4 @@ SHAPES: tuple[Shape, ...] = (
             ),
         ),
     ),
-)  # fmt: skip
+)

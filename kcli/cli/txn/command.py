@@ -95,8 +95,9 @@ def describe(values: Values) -> int:
                 rows.append(_described(one))
         described = list(good(found).values())
         states = good(await describe_producers(cluster, {at for one in described for at in one.partitions}))
-        document.rows["partitions"] = [_waiting(one, at, states.get(at, [])) for one in described
-                                       for at in one.partitions]  # fmt: skip
+        document.rows["partitions"] = [
+            _waiting(one, at, states.get(at, [])) for one in described for at in one.partitions
+        ]
 
     return answer(values, "txn.describe", work)
 

@@ -8,10 +8,7 @@ from kcli.cli.shared_options import DRY_RUN, EXECUTE, IF_EXISTS, OUTPUT
 
 
 def _mechanism(line: str) -> Option:
-    return Option(
-        name="mechanisms", flags=("--mechanism",), multiple=True, metavar="MECHANISM",
-        help=line,
-    )  # fmt: skip
+    return Option(name="mechanisms", flags=("--mechanism",), multiple=True, metavar="MECHANISM", help=line)
 
 
 USERS = {

@@ -94,7 +94,7 @@ REFUSED = {
     "key.separator": "it is Kafka's console tools'; here -K DELIM stands between key and value",
     "line.separator": "it is Kafka's console tools'; here -D DELIM stands between records",
     "transaction.two.phase.commit.enable": "two-phase commit (KIP-939) is not supported",
-}  # fmt: skip
+}
 
 # Known to Java's or librdkafka's clients, and about nothing that kcli does, or does otherwise.
 _ELSEWHERE = """

@@ -89,9 +89,7 @@ class Table:
                 str(self.path), schema, actions, mode="error", partition_by=self.partition_by, commit_properties=about
             )
         else:
-            known.create_write_transaction(
-                actions, mode, schema, self.partition_by or None, commit_properties=about
-            )  # fmt: skip
+            known.create_write_transaction(actions, mode, schema, self.partition_by or None, commit_properties=about)
 
     def _fits(self, frame: DataFrame, known: Any) -> None:
         """Raise UsageError for other columns, or folders by other columns, than the table's; a version that replaces

@@ -101,8 +101,9 @@ def records(
         if name is not None and name not in there:
             raise UsageError(f"{option} {name}: there is no such column; there are {', '.join(there)}")
     for option, name, wanted in (
-        ("--keep-partitions", "partition", partitions), ("--keep-timestamps", "timestamp", timestamps)
-    ):  # fmt: skip
+        ("--keep-partitions", "partition", partitions),
+        ("--keep-timestamps", "timestamp", timestamps),
+    ):
         if wanted and name not in there:
             raise UsageError(f"{option} takes a column {name}; there are {', '.join(there)}")
     if not whole and value is None and "value" not in there:

@@ -117,8 +117,10 @@ def _sizes(narrow: DataFrame, made: Profile) -> None:
         steps = (
             narrow.where(size.isNotNull())
             .groupBy(f.when(size == 0, -1).otherwise(f.floor(f.log2(size))).alias("power"))
-            .count().orderBy("power").collect()
-        )  # fmt: skip
+            .count()
+            .orderBy("power")
+            .collect()
+        )
         p50, p90, p99, p999 = row["percentiles"]
         made.sizes.append(
             {
@@ -146,11 +148,12 @@ def _keys(narrow: DataFrame, made: Profile, top: int) -> None:
     for row in keyed.orderBy(f.desc("n"), "key").limit(top).collect():
         made.keys.append(
             {
-                "key": bytes(row["key"]).decode("utf-8", "backslashreplace"), "records": row["n"],
+                "key": bytes(row["key"]).decode("utf-8", "backslashreplace"),
+                "records": row["n"],
                 "share": round(row["n"] / made.records, 6),
                 "partition": row[2] if row[2] == row[3] else None,
             }
-        )  # fmt: skip
+        )
 
 
 def _rate(narrow: DataFrame, made: Profile) -> None:
