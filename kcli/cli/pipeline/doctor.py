@@ -77,12 +77,8 @@ def _step(name: str, look: Callable[[Values], tuple[str, str, str | None]], valu
 def _settings(values: Values) -> SessionSettings:
     from kcli.pipeline.session import SessionSettings
 
-    return SessionSettings(
-        name="kcli doctor",
-        java_home=values["java_home"],
-        conf=tuple(conf_of(values["conf"]).items()),
-        memory=values["memory"] or "2g",
-    )
+    java, memory, conf = values["java_home"], values["memory"], conf_of(values["conf"])
+    return SessionSettings(name="kcli doctor", java_home=java, conf=tuple(conf.items()), memory=memory or "2g")
 
 
 def _pyspark(values: Values) -> tuple[str, str, str | None]:
