@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kcli.consumer.share_consumer import ShareConsumer
     from kcli.consumer.share_settings import ShareSettings
     from kcli.model import Address, BrokerConnection, Cluster
-    from kcli.producer.interceptors import Interceptor
+    from kcli.producer.intake.interceptors import Interceptor
     from kcli.producer.producer import Producer
     from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
@@ -44,7 +44,7 @@ class Client:
 
         access = None
         if settings.security is not None:
-            from kcli.broker.access import Access
+            from kcli.broker.security.access import Access
 
             access = Access(settings.security)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from kcli.broker.connection.versions import pick, too_old
+from kcli.broker.connector import Opening
 from kcli.broker.lanes import Lanes
-from kcli.broker.opening import Opening
-from kcli.broker.versions import pick, too_old
 from kcli.errors import ConnectError, TooOld
 from kcli.model import Lane
 
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from kcli.broker.access import Access
-    from kcli.broker.versions import Ranges
+    from kcli.broker.connection.versions import Ranges
+    from kcli.broker.security.access import Access
     from kcli.errors import KcliError
     from kcli.model import Address
     from kcli.proto.schema import Request
@@ -41,7 +41,7 @@ class NetworkBroker:
         self._node_id = node_id
         self._settings = settings
         if access is None and settings.security is not None:
-            from kcli.broker.access import Access
+            from kcli.broker.security.access import Access
 
             access = Access(settings.security)
         self._opening = Opening(address, self.name, settings, settings.client_id or client_id, access)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.broker.opening import Opening
+from kcli.broker.connector import Opening
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Lane
 from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.broker.connection import Connection
+    from kcli.broker.connection.connection import Connection
     from kcli.settings import ClientSettings
 
 UNLIMITED = 1000

@@ -15,7 +15,7 @@ from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.copying.tally import Tally
 from kcli.errors import DecodeError, KcliError, UnknownOutcome
 from kcli.model import GroupMetadata, TopicPartition
-from kcli.producer.transaction_state import AbortRequired
+from kcli.producer.transactions.state import AbortRequired
 from kcli.proto.forward import why_not
 
 TYPE_CHECKING = False
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kcli.consumer.delivery import Fetched
     from kcli.copying.positions import Positions
     from kcli.copying.rate import Rate
+    from kcli.producer.intake.send_records import Row
     from kcli.producer.producer import BatchOutcome, Producer
-    from kcli.producer.records import Row
     from kcli.proto.batch import Batch
 
     T = TypeVar("T")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.copying.positions import Positions
     from kcli.copying.rate import Rate
     from kcli.model import Cluster, TopicPartition
-    from kcli.producer.batch import RecordMetadata
+    from kcli.producer.batches.batch import RecordMetadata
     from kcli.producer.producer import Producer
     from kcli.proto.columns import Record
     from kcli.serde.origin import Headers, Origins

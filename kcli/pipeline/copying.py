@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kcli.pipeline.background import Background
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.rows import Send
-    from kcli.producer.batch import BatchOutcome
-    from kcli.producer.ledger import Counts
+    from kcli.producer.batches.batch import BatchOutcome
+    from kcli.producer.batches.ledger import Counts
     from kcli.producer.producer import Producer
 
 EVERY = 5.0

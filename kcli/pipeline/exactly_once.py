@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.options import WriteOptions
     from kcli.pipeline.progress import Reporter
-    from kcli.producer.batch import BatchOutcome
-    from kcli.producer.ledger import Counts
+    from kcli.producer.batches.batch import BatchOutcome
+    from kcli.producer.batches.ledger import Counts
 
 SOURCE = {"sourceTopic": "string", "sourcePartition": "int", "sourceOffset": "bigint"}
 
@@ -62,7 +62,7 @@ class ExactlyOnce(Writing):
         """All rows of the task, partition by partition of the source. `wrong` stays empty: what fails is raised."""
         from kcli.pipeline.background import Background
         from kcli.pipeline.rows import sends_of
-        from kcli.producer.ledger import Counts
+        from kcli.producer.batches.ledger import Counts
 
         total = Counts()
         seen: dict[TopicPartition, Copying] = {}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.options import WriteOptions
     from kcli.pipeline.progress import Reporter
-    from kcli.producer.batch import BatchOutcome
-    from kcli.producer.ledger import Counts
+    from kcli.producer.batches.batch import BatchOutcome
+    from kcli.producer.batches.ledger import Counts
 
 ACCEPTED = {
     "key": ("binary", "string"),

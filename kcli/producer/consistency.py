@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import EncodeError, UsageError
-from kcli.producer.hashing import NAMES
+from kcli.producer.intake.hashing import NAMES
 from kcli.proto.batch import CODECS
 
 TYPE_CHECKING = False

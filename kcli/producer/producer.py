@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 
 from kcli.errors import Closed, KcliError, UsageError
-from kcli.producer.batch import BatchOutcome, RecordMetadata
-from kcli.producer.bulk import Bulk, rows_of
+from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.consistency import check
-from kcli.producer.engine import Engine
-from kcli.producer.placement import Placement
-from kcli.producer.records import Records, report
+from kcli.producer.engine.engine import Engine
+from kcli.producer.intake.placement import Placement
+from kcli.producer.intake.send_lines import Bulk, rows_of
+from kcli.producer.intake.send_records import Records, report
 from kcli.proto.core import split_lines
 
 TYPE_CHECKING = False
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kcli.model import Cluster, GroupMetadata, TopicPartition
-    from kcli.producer.columnar import Columnar
-    from kcli.producer.forward import Forward
-    from kcli.producer.interceptors import Interceptor, Interceptors
-    from kcli.producer.ledger import Counts
-    from kcli.producer.offsets import Position
-    from kcli.producer.records import Delivered, Headers, Row
-    from kcli.producer.transaction import Transactions
+    from kcli.producer.batches.ledger import Counts
+    from kcli.producer.intake.columnar import Columnar
+    from kcli.producer.intake.forward import Forward
+    from kcli.producer.intake.interceptors import Interceptor, Interceptors
+    from kcli.producer.intake.send_records import Delivered, Headers, Row
+    from kcli.producer.transactions.offsets import Position
+    from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Lines
     from kcli.proto.schema import Buffer
@@ -92,7 +92,7 @@ class Producer:
     def _hooks(self, interceptors: Sequence[Interceptor]) -> Interceptors | None:
         if not interceptors:
             return None
-        from kcli.producer.interceptors import Interceptors
+        from kcli.producer.intake.interceptors import Interceptors
 
         def warn(text: str) -> None:
             asyncio.get_running_loop().call_exception_handler({"message": text})
@@ -184,7 +184,7 @@ class Producer:
         or no array: by its key, or where the topic sticks) and with its timestamp (array('q') of ms; None: now). No
         promises; interceptors do not see them. The work is per batch, not per record. Raises as `send`."""
         if self._columnar is None:
-            from kcli.producer.columnar import Columnar
+            from kcli.producer.intake.columnar import Columnar
 
             self._columnar = Columnar(self._engine, self._placement, self._settings, self._check_send, self._bulk)
         await self._columnar.send(topic, chunk, lines, partitions, timestamps)
@@ -194,7 +194,7 @@ class Producer:
         other records of its partition. Interceptors do not see it. Raises as `send`, and EncodeError for a batch that
         cannot go on untouched (`kcli.proto.forward.why_not` says so beforehand)."""
         if self._forward is None:
-            from kcli.producer.forward import Forward
+            from kcli.producer.intake.forward import Forward
 
             self._forward = Forward(self._engine, self._placement, self._settings, self._check_send)
         await self._forward.send(topic, partition, batch)

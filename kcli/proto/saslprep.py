@@ -1,6 +1,6 @@
 """SASLprep (RFC 4013): one form for names and passwords that look the same.
 
-Kafka's own tools store a password as it was typed, others prepare it first: see `kcli/broker/access.py`.
+Kafka's own tools store a password as it was typed, others prepare it first: see `kcli/broker/security/access.py`.
 """
 
 from __future__ import annotations

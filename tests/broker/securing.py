@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from kcli.broker.access import Access
 from kcli.broker.broker import NetworkBroker
+from kcli.broker.security.access import Access
 from kcli.model import Address
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.sandbox.access.tls import ServerTls

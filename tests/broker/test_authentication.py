@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import pytest
 
-from kcli.broker.access import Access
-from kcli.broker.aws import announce, region_of
 from kcli.broker.broker import NetworkBroker
-from kcli.broker.renewal import Renewal
-from kcli.broker.secured import SecuredConnection
-from kcli.broker.tokens import Tokens, expiry
+from kcli.broker.security.access import Access
+from kcli.broker.security.aws import announce, region_of
+from kcli.broker.security.renewal import Renewal
+from kcli.broker.security.secured import SecuredConnection
+from kcli.broker.security.tokens import Tokens, expiry
 from kcli.client import Client
 from kcli.consumer.bounds import Bound
 from kcli.errors import AuthError, ConnectError, KcliError, UsageError
@@ -320,8 +320,8 @@ async def test_B18_sessions_are_renewed_on_the_same_connection_under_pipelined_t
 ) -> None:
     """The sandbox hangs up at any request after the end of a session, and at any but SaslAuthenticate within a
     handshake: what passes here passed in between."""
-    monkeypatch.setattr("kcli.broker.renewal.SOONEST", 0.05)
-    monkeypatch.setattr("kcli.broker.renewal.MARGIN", 0.6)  # what a busy machine may stand still for
+    monkeypatch.setattr("kcli.broker.security.renewal.SOONEST", 0.05)
+    monkeypatch.setattr("kcli.broker.security.renewal.MARGIN", 0.6)  # what a busy machine may stand still for
     sasl = bearer(unsecured("alice")) if mechanism == "OAUTHBEARER" else password(mechanism)
     async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=1.5) as sandbox:
         given = ClientSettings(
@@ -384,7 +384,7 @@ async def test_B18_a_session_is_counted_from_when_the_last_message_was_sent(monk
         return Renewal(connection, again, until)
 
     monkeypatch.setattr(SecuredConnection, "exchange", late)
-    monkeypatch.setattr("kcli.broker.authentication.Renewal", noted)
+    monkeypatch.setattr("kcli.broker.security.authentication.Renewal", noted)
     async with Sandbox(topics={"t": 1}, sasl=ALICE, session_lifetime=60) as sandbox:
         async with connected(near(sandbox, sasl=password())) as broker:
             assert await topics(broker) == ["t"]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from kcli.backoff import Backoff
-from kcli.broker import dialing
 from kcli.broker.broker import NetworkBroker
+from kcli.broker.connection.connection import dialing
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Address, Lane
 from kcli.proto.messages.heartbeat import HeartbeatResponse
@@ -173,7 +173,7 @@ async def test_B24_a_connection_closed_while_idle_is_silent_and_the_next_request
 
 
 async def test_B24_a_close_not_yet_seen_is_seen_before_the_request_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.broker.connection.QUIET", 0.0)
+    monkeypatch.setattr("kcli.broker.connection.connection.QUIET", 0.0)
     async with pair() as (far, near):
         assert await answer(near, 1) == "1"
         far.links[0].drop()

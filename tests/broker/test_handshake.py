@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from kcli.broker.handshake import software_version
-from kcli.broker.versions import pick
+from kcli.broker.connection.handshake import software_version
+from kcli.broker.connection.versions import pick
 from kcli.errors import ConnectError, KcliError, UnsupportedVersion
 from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsResponse
 from kcli.proto.messages.fetch import FetchRequest

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from kcli.broker import stores
 from kcli.broker.broker import NetworkBroker
-from kcli.broker.tls import client_context
-from kcli.broker.tls_faults import explain
+from kcli.broker.security import keystores
+from kcli.broker.security.tls import client_context
+from kcli.broker.security.tls_faults import explain
 from kcli.client import Client
 from kcli.consumer.bounds import Bound
 from kcli.errors import ConnectError, TlsError, UsageError
@@ -211,7 +211,7 @@ def test_B20_a_pkcs12_store_without_cryptography_is_refused_with_the_way_out(
     store = str(pki.client.pkcs12(pki.authority.root.made))
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
     with pytest.raises(UsageError, match=r"openssl pkcs12 -in .*client.p12 -out .*client.pem -nodes"):
-        stores.store_as_pem(store, "", LOCKED, "ssl.keystore.location")
+        keystores.store_as_pem(store, "", LOCKED, "ssl.keystore.location")
 
 
 def test_B20_keys_in_memory_never_touch_a_file_where_that_can_be(pki: Pki, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def test_tls_costs_nobody_who_does_not_want_it() -> None:
         "from kcli.settings import ClientSettings\n"
         "kcli.client.Client(ClientSettings()) if False else None\n"
         "assert 'ssl' not in sys.modules and 'kcli.security' not in sys.modules, 'too early'\n"
-        "import kcli.broker.tls, ssl\n"
+        "import kcli.broker.security.tls, ssl\n"
         "assert asyncio.base_events.ssl.SSLContext is ssl.SSLContext\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)

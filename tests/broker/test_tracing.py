@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kcli.broker.connection import Connection
-from kcli.broker.opening import Opening
-from kcli.broker.tracing import traced
+from kcli.broker.connection.connection import Connection
+from kcli.broker.connection.tracing import traced
+from kcli.broker.connector import Opening
 from kcli.client import Client
 from kcli.model import Address
 from kcli.sandbox.thread import SandboxThread
@@ -94,7 +94,8 @@ def test_when_it_is_off_a_connection_is_what_it_was() -> None:
 @pytest.mark.process
 def test_when_it_is_off_nothing_of_it_is_imported() -> None:
     dear = {
-        "kcli.broker.tracing", "kcli.broker.mapping", "kcli.broker.access", "kcli.security",
+        "kcli.broker.connection.tracing", "kcli.broker.connection.mapping", "kcli.broker.security.access",
+        "kcli.security",
         "kcli.config.properties.names", "kcli.config.secrets.secured", "kcli.config.secrets.sources",
         "kcli.config.profiles.files",
     }  # fmt: skip

@@ -183,7 +183,7 @@ def test_a_traceback_of_a_mistake_of_ours_has_none_either(
     """With the locals of every frame, as some tools print them."""
     import traceback
 
-    from kcli.broker import authentication
+    from kcli.broker.security import authentication
     from kcli.cli.main import main
 
     def fail(*_: object, **__: object) -> None:

@@ -16,9 +16,9 @@ from kcli.client import Client
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.group import GroupSession
 from kcli.model import GroupMetadata, TopicPartition, Transaction
-from kcli.producer import transaction
 from kcli.producer.producer import Producer
-from kcli.producer.transaction_state import AbortRequired, Fenced
+from kcli.producer.transactions import transaction
+from kcli.producer.transactions.state import AbortRequired, Fenced
 from kcli.settings import ClientSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.group.fakes import Reader
 from tests.kafka.cluster import Kafka

@@ -16,7 +16,7 @@ import sys
 from kcli.client import Client
 from kcli.errors import KcliError, UnknownOutcome
 from kcli.producer.producer import Producer
-from kcli.producer.transaction_state import AbortRequired, Fenced
+from kcli.producer.transactions.state import AbortRequired, Fenced
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
 

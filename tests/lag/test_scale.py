@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kcli.broker.connection import Connection
+from kcli.broker.connection.connection import Connection
 from kcli.client import Client
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.copying.positions import Positions

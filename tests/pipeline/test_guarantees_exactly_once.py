@@ -17,7 +17,7 @@ from kcli.pipeline.log import Log
 from kcli.pipeline.places import to_json
 from kcli.pipeline.positions import Expired, begin, transactional_id
 from kcli.pipeline.trouble import told
-from kcli.producer.ledger import Counts
+from kcli.producer.batches.ledger import Counts
 
 
 def source(spark, topics, topic, **options):
@@ -84,7 +84,7 @@ def test_a_zombie_is_fenced_and_the_attempt_after_it_goes_on_where_it_committed(
     from kcli.admin.committed import Committed
     from kcli.model import GroupMetadata
     from kcli.pipeline.background import Background
-    from kcli.producer.transaction_state import Fenced
+    from kcli.producer.transactions.state import Fenced
     from kcli.settings import ProducerSettings
 
     topic, target = topics.make(), topics.make()

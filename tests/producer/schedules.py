@@ -19,7 +19,7 @@ from unittest.mock import patch
 from kcli.cluster.cluster import NetworkCluster
 from kcli.errors import Closed, KcliError, UnknownOutcome
 from kcli.model import TopicPartition
-from kcli.producer.batch import BatchOutcome, RecordMetadata
+from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
 from tests.producer.mischief import Mischief

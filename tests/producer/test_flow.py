@@ -10,7 +10,7 @@ import pytest
 
 from kcli import codes
 from kcli.errors import AuthError, BrokerError, BufferFull, Closed, ConnectError, KcliError, UnknownOutcome, UsageError
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.producer import Producer
 from kcli.proto.batch import Batch
 from kcli.proto.messages.produce import (

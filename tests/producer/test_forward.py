@@ -8,7 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.errors import Closed, EncodeError
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.batch import BatchOutcome
 from kcli.proto.batch import Batch, SealedBatch, read_batches, seal
 from kcli.proto.core import Builder
 from kcli.proto.forward import resealed, why_not

@@ -8,7 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.errors import Closed, ConnectError, KcliError
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.batch import BatchOutcome
 from tests.producer.world import World, balanced, play, producing, send_batches
 
 

@@ -12,8 +12,8 @@ import kcli
 from kcli import codes
 from kcli.errors import BufferFull, Closed, KcliError
 from kcli.model import TopicPartition
-from kcli.producer.accumulator import Accumulator
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.batch import BatchOutcome
 from kcli.settings import ProducerSettings
 from tests.producer.world import World, balanced, now, play, producing, send_batches
 

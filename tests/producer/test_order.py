@@ -12,7 +12,7 @@ import pytest
 from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError, ConnectError, KcliError, UnknownOutcome
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.batch import BatchOutcome
 from kcli.proto.batch import Batch
 from kcli.proto.messages.produce import PartitionProduceResponse
 from tests.producer.world import Log, World, balanced, now, play, producing, send_batches

@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 from kcli.errors import UsageError
-from kcli.producer.hashing import NAMES, Partitioner, crc32, fnv1a
+from kcli.producer.intake.hashing import NAMES, Partitioner, crc32, fnv1a
 from kcli.producer.producer import Producer
 from kcli.proto.murmur2 import partition_of
 from kcli.settings import ProducerSettings

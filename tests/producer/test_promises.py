@@ -9,8 +9,8 @@ import pytest
 
 from kcli import codes
 from kcli.errors import BrokerError, Closed, KcliError, UnknownOutcome
-from kcli.producer.batch import RecordMetadata
-from kcli.producer.interceptors import ProducerRecord
+from kcli.producer.batches.batch import RecordMetadata
+from kcli.producer.intake.interceptors import ProducerRecord
 from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
 from tests.producer.world import SHORT, World, balanced, play, producing

@@ -11,14 +11,14 @@ from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BufferFull, ConnectError, DeadlineExceeded, UnsupportedVersion
 from kcli.model import TopicPartition
-from kcli.producer.accumulator import Accumulator
-from kcli.producer.batch import ProducerBatch
-from kcli.producer.budget import Budget
-from kcli.producer.partitioner import Sticky
-from kcli.producer.queue import PartitionQueue, after
-from kcli.producer.returns import may_have_arrived
-from kcli.producer.split import split
-from kcli.producer.verdict import Verdict, judge, maybe_written
+from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.batch import ProducerBatch
+from kcli.producer.batches.budget import Budget
+from kcli.producer.batches.queue import PartitionQueue, after
+from kcli.producer.batches.split import split
+from kcli.producer.engine.error_policy import Verdict, judge, maybe_written
+from kcli.producer.engine.responses import may_have_arrived
+from kcli.producer.intake.partitioner import Sticky
 from kcli.proto.batch import read_batches
 from kcli.settings import ProducerSettings
 from tests.each import each

@@ -12,7 +12,7 @@ import pytest
 from kcli import codes
 from kcli.client import Client
 from kcli.model import TopicPartition
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.producer import Producer
 from kcli.proto.batch import read_batches
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic

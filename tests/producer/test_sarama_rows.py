@@ -9,8 +9,8 @@ import pytest
 
 from kcli import codes
 from kcli.errors import KcliError
-from kcli.producer.batch import BatchOutcome, RecordMetadata
-from kcli.producer.sender import LeaderSender
+from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
+from kcli.producer.engine.sender import LeaderSender
 from kcli.proto.batch import read_batches
 from tests.producer.world import World, balanced, play, producing, send_batches
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.producer.batch import BatchOutcome
-from kcli.producer.sizing import MARGIN, MOST, Sizing
+from kcli.producer.batches.batch import BatchOutcome
+from kcli.producer.batches.sizing import MARGIN, MOST, Sizing
 from kcli.settings import ProducerSettings
 from tests.producer.world import World, balanced, play, producing
 

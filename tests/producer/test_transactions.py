@@ -11,7 +11,7 @@ from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError, DeadlineExceeded
 from kcli.model import GroupMetadata, TopicPartition
-from kcli.producer.transaction import LOOK_AGAIN
+from kcli.producer.transactions.transaction import LOOK_AGAIN
 from tests.producer.books import LAST_EPOCH
 from tests.producer.transacting import ANSWER_LOST, LOST, Order, TransactionWorld, transacting
 from tests.producer.world import balanced, play

@@ -11,7 +11,7 @@ from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 from kcli.model import TopicPartition
-from kcli.producer.transaction_state import AbortRequired, Fenced, State
+from kcli.producer.transactions.state import AbortRequired, Fenced, State
 from tests.producer.transacting import ANSWER_LOST, LOST, Order, TransactionWorld, transacting
 from tests.producer.world import balanced, play
 

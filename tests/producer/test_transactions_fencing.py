@@ -10,7 +10,7 @@ import pytest
 from kcli import codes
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.model import GroupMetadata, TopicPartition
-from kcli.producer.transaction_state import AbortRequired, Fenced, State
+from kcli.producer.transactions.state import AbortRequired, Fenced, State
 from tests.producer.transacting import Order, TransactionWorld, transacting
 from tests.producer.world import balanced, play
 

@@ -12,7 +12,7 @@ import pytest
 from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.errors import BufferFull, ConnectError, KcliError, UnknownOutcome, UsageError
 from kcli.model import GroupMetadata, TopicPartition
-from kcli.producer.transaction_state import AbortRequired
+from kcli.producer.transactions.state import AbortRequired
 from tests.effort import tries
 from tests.producer.books import TransactionLog
 from tests.producer.transacting import TransactionWorld, transacting

@@ -9,7 +9,7 @@ from kcli.client import Client
 from kcli.consumer.bounds import LATEST, Bound, OffsetAndEpoch
 from kcli.consumer.offsets import list_offsets
 from kcli.model import TopicPartition
-from kcli.producer.transaction_state import AbortRequired
+from kcli.producer.transactions.state import AbortRequired
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 

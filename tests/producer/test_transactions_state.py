@@ -6,7 +6,7 @@ import pytest
 
 from kcli import codes
 from kcli.errors import BrokerError, KcliError, UsageError
-from kcli.producer.transaction_state import CALLS, FROM, AbortRequired, Standing, State
+from kcli.producer.transactions.state import CALLS, FROM, AbortRequired, Standing, State
 from tests.each import each
 from tests.producer.transacting import TransactionWorld, transacting
 from tests.producer.world import play, producing

@@ -11,8 +11,8 @@ import pytest
 from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError, UnknownOutcome
-from kcli.producer.transaction_gate import FATAL
-from kcli.producer.verdict import MAYBE_WRITTEN, Verdict, judge
+from kcli.producer.engine.error_policy import MAYBE_WRITTEN, Verdict, judge
+from kcli.producer.transactions.gate import FATAL
 from kcli.proto.messages.produce import BatchIndexAndErrorMessage, PartitionProduceResponse
 from tests.each import each
 from tests.producer.world import Batch, Log, World, balanced, play, producing, send_batches

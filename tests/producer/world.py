@@ -17,9 +17,9 @@ from kcli import codes
 from kcli.codes import ErrorCode
 from kcli.errors import BrokerError, ConnectError
 from kcli.model import Node, TopicPartition
-from kcli.producer.batch import BatchOutcome
+from kcli.producer.batches.batch import BatchOutcome
+from kcli.producer.batches.queue import after
 from kcli.producer.producer import Producer
-from kcli.producer.queue import after
 from kcli.proto.batch import Batch, read_batches
 from kcli.proto.messages.init_producer_id import InitProducerIdResponse
 from kcli.proto.messages.produce import (

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import msgpack
 import pytest
 
-from kcli.broker.connection import Connection
+from kcli.broker.connection.connection import Connection
 from kcli.client import Client
 from kcli.consumer.bounds import LATEST
 from kcli.consumer.offsets import list_offsets

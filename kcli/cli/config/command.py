@@ -163,7 +163,7 @@ def _checked(name: str, table: dict[str, Any], where: str, *, secrets: bool) -> 
         security = made.security()
         _servers(profile)
         if security is not None and secrets:
-            from kcli.broker.access import Access
+            from kcli.broker.security.access import Access
 
             Access(security)
         missing = [f"{key}: there is no {value}" for key, value in profile.properties if _absent(key, value)]

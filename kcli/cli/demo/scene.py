@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.consumer.consumer import Consumer
-    from kcli.producer.records import Row
+    from kcli.producer.intake.send_records import Row
 
 TOPICS = {"orders": 6, "clicks": 12, "payments": 3, "ledger": 2}
 BEAT = 0.25  # seconds between the batches of a producer

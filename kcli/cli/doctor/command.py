@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kcli.broker.access import Access
+    from kcli.broker.security.access import Access
     from kcli.cli.option import Values
     from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
     from kcli.settings import ClientSettings
@@ -64,7 +64,7 @@ def _configuration(values: Values, steps: list[Step]) -> tuple[ClientSettings | 
         connection = Connection(values)
         settings = connection.client()
         if settings.security is not None:
-            from kcli.broker.access import Access
+            from kcli.broker.security.access import Access
 
             access = Access(settings.security)
     except UsageError as problem:

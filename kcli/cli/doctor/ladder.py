@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.broker.connection import Connection
-from kcli.broker.handshake import agree_on_versions
-from kcli.broker.resolve import not_a_port, open_socket, resolve
+from kcli.broker.connection.connection import Connection
+from kcli.broker.connection.handshake import agree_on_versions
+from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
 from kcli.cli.doctor.steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
 from kcli.cli.doctor.way import Way, reason, shown
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Any
 
-    from kcli.broker.access import Access
-    from kcli.broker.versions import Ranges
+    from kcli.broker.connection.versions import Ranges
+    from kcli.broker.security.access import Access
     from kcli.model import Address
     from kcli.settings import ClientSettings
 
@@ -152,9 +152,9 @@ class Ladder(Way):
         return generation(self.versions)
 
     async def _authenticate(self) -> str:
-        from kcli.broker.authentication import FOR_EVER, authenticate
-        from kcli.broker.handshake import OtherForm
-        from kcli.broker.secured import SecuredConnection
+        from kcli.broker.connection.handshake import OtherForm
+        from kcli.broker.security.authentication import FOR_EVER, authenticate
+        from kcli.broker.security.secured import SecuredConnection
         from kcli.cli.doctor.looks import refused
 
         access, host = self.access, self.address.host

@@ -6,14 +6,14 @@ import asyncio
 
 from kcli import codes
 from kcli.admin.releases import oldest
-from kcli.broker.connection import Connection
-from kcli.broker.handshake import agree_on_versions
+from kcli.broker.connection.connection import Connection
+from kcli.broker.connection.handshake import agree_on_versions
 from kcli.cli.doctor.steps import Fault
 from kcli.errors import ConnectError, DecodeError, KcliError, TooOld, UnsupportedVersion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.broker.versions import Ranges
+    from kcli.broker.connection.versions import Ranges
     from kcli.cli.doctor.ladder import Ladder
 
 QUICK = 2.0  # seconds for a second look
@@ -30,7 +30,7 @@ def generation(versions: Ranges) -> str:
 
 def lacking(versions: Ranges) -> str:
     """What kcli cannot do without and the broker does not have; "" when nothing is missing."""
-    from kcli.broker.versions import pick, too_old
+    from kcli.broker.connection.versions import pick, too_old
     from kcli.proto.messages import request_type
 
     for key in NEEDED:
@@ -69,7 +69,7 @@ async def hung_up(ladder: Ladder, problem: KcliError) -> Fault:
 
 def _certificate_refused(ladder: Ladder) -> str:
     """In TLS 1.3 our certificate is refused, or missed, after the handshake."""
-    from kcli.broker.secured import SecuredConnection
+    from kcli.broker.security.secured import SecuredConnection
 
     assert ladder.access is not None
     if not isinstance(ladder.connection, SecuredConnection):

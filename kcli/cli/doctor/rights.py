@@ -28,7 +28,7 @@ AGAIN = 0.2  # seconds between two questions for a coordinator
 
 async def ask(ladder: Ladder, request: Request[Any], most: int | None = None) -> Any:
     """The broker's answer. Raises KcliError."""
-    from kcli.broker.versions import pick, too_old
+    from kcli.broker.connection.versions import pick, too_old
 
     assert ladder.connection is not None
     version = pick(type(request), ladder.versions, ladder.name, most)

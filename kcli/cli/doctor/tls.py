@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from datetime import UTC, datetime
 
-from kcli.broker.tls_faults import (
+from kcli.broker.security.tls_faults import (
     EXPIRED,
     NO_FIRST,
     NO_ISSUER,
@@ -40,7 +40,7 @@ FAULTS = {
 
 def describe(ladder: Ladder) -> str | Fault:
     """The version, and the certificate that was accepted; a Fault as a warning."""
-    from kcli.broker.secured import SecuredConnection
+    from kcli.broker.security.secured import SecuredConnection
 
     assert isinstance(ladder.connection, SecuredConnection)
     wire: ssl.SSLObject = ladder.connection.wire.get_extra_info("ssl_object")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.broker.connection import Connection
-from kcli.broker.mapping import mapped
-from kcli.broker.resolve import open_socket
+from kcli.broker.connection.connection import Connection
+from kcli.broker.connection.mapping import mapped
+from kcli.broker.connection.resolve import open_socket
 from kcli.errors import ConnectError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.broker.access import Access
+    from kcli.broker.security.access import Access
     from kcli.model import Address
     from kcli.settings import ClientSettings
 
@@ -54,11 +54,11 @@ class Way:
     def _kind(self) -> type[Connection]:
         kind: type[Connection] = Connection
         if self.access is not None:
-            from kcli.broker.secured import SecuredConnection
+            from kcli.broker.security.secured import SecuredConnection
 
             kind = SecuredConnection
         if self.settings.trace:
-            from kcli.broker.tracing import traced
+            from kcli.broker.connection.tracing import traced
 
             kind = traced(self.settings.trace, kind)
         return kind
@@ -68,7 +68,7 @@ class Way:
         connection = await self.open()
         if self.access is None or self.access.context is None:
             return connection
-        from kcli.broker.secured import SecuredConnection
+        from kcli.broker.security.secured import SecuredConnection
 
         assert isinstance(connection, SecuredConnection)
         try:

@@ -12,8 +12,8 @@ from kcli.cli import text
 from kcli.cli.loop import INTERRUPTED
 from kcli.cli.produce.command import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, say
 from kcli.errors import KcliError, UnknownOutcome
-from kcli.producer.batch import BatchOutcome
-from kcli.producer.transaction_state import Fenced
+from kcli.producer.batches.batch import BatchOutcome
+from kcli.producer.transactions.state import Fenced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

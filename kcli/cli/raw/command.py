@@ -70,7 +70,7 @@ async def _sent(values: Values, kind: type[Request[Any]], version: int | None, b
         version = await _version(broker, kind, version)
         request = made(kind, version, body)
         if values["hex"]:
-            from kcli.broker.dumping import Dumping
+            from kcli.broker.connection.dumping import Dumping
 
             Dumping.armed = True
         if kind.api_key == PRODUCE and getattr(request, "acks", None) == 0:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.delivery import Fetched
+    from kcli.producer.intake.send_records import Row
     from kcli.producer.producer import BatchOutcome, Producer
-    from kcli.producer.records import Row
 
 MOST = 5000
 """Records that are handed on in one piece."""

@@ -1,0 +1,260 @@
+"""One TCP connection: requests out in order, answers back in order, and one way to die.
+
+A framing error, a wrong correlation id or a request over its time ends the connection and fails everything on it: the
+order of the stream is lost (B3, B6). A cancelled caller leaves a tombstone, its answer is read and dropped (B4).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from kcli.broker.connection.backpressure import LONG, Gate
+from kcli.broker.connection.throttling import pause
+from kcli.errors import Closed, ConnectError, DeadlineExceeded, DecodeError
+from kcli.proto.session import ClientSession, FrameReader, describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.broker.connection.versions import Ranges
+    from kcli.proto.schema import Buffer, Request
+    from kcli.proto.session import Asked
+
+HIGH_WATER = 4 * 1024 * 1024
+UNHEARD = " at the first request: it may want authentication (security.protocol=SASL_PLAINTEXT or SASL_SSL)"
+LATE = 0.05  # seconds: a timer that comes so much too late says that the loop was held up
+QUIET = 1.0  # seconds of silence after which the peer may have closed the connection without our having seen it
+
+
+class Waiter:
+    """A request on the wire: who waits for its answer, and until when. `slot`: it holds one of those in flight."""
+
+    __slots__ = ("asked", "future", "slot", "timer")
+
+    def __init__(self, asked: Asked, future: asyncio.Future[Any], slot: bool) -> None:
+        self.asked = asked
+        self.future = future
+        self.slot = slot
+        self.timer: asyncio.TimerHandle | None = None
+
+
+GREETINGS = (17, 18, 36)
+"""SaslHandshake, ApiVersions, SaslAuthenticate."""
+GREETING = 1024 * 1024
+"""Bytes of an answer to those: whoever has not shown yet that it is a broker of ours makes us reserve no more (B1)."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """A connected peer. `name` is how it is called in error messages; `on_lost` is called once, at the end."""
+
+    def __init__(
+        self, name: str, client_id: str, max_frame: int, max_in_flight: int, on_lost: Callable[[Connection], None]
+    ) -> None:
+        self.name = name
+        self.versions: Ranges = {}
+        self.lost: BaseException | None = None
+        self.hung_up = False  # it was the peer who closed
+        self.cause: BaseException | None = None  # what the transport said, when it was lost
+        self._loop = asyncio.get_running_loop()
+        self._session = ClientSession(client_id)
+        self._max_frame = max_frame
+        self._reader = FrameReader(min(max_frame, GREETING))
+        self._waiters: deque[Waiter] = deque()
+        self._slots = asyncio.Semaphore(max_in_flight)
+        self._gate = Gate()
+        self._on_lost = on_lost
+        self._greeted = -1
+        self._transport: asyncio.Transport | None = None
+        self.last_used = self._loop.time()
+
+    # -- the caller's side ------------------------------------------------------------------------------------------
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._waiters)
+
+    def greeted(self) -> None:
+        """The greeting is over, and nobody asked who we are: a peer that hangs up at the next request may want that."""
+        self._greeted = self._session.answered
+
+    @property
+    def muted(self) -> bool:
+        """The peer throttles us (B25)."""
+        return self._gate.muted
+
+    @property
+    def long_silence(self) -> float:
+        """Seconds of silence that the peer asks for now, where that is more than a minute; else 0."""
+        return self._gate.asked if self._gate.muted and self._gate.asked > LONG else 0.0
+
+    def idle_since(self, seconds: float) -> bool:
+        """Nothing is on the wire, and nothing was for so long."""
+        return not self._waiters and self._loop.time() - self.last_used >= seconds
+
+    async def ask(self, request: Request[Any], version: int, timeout: float) -> asyncio.Future[Any]:
+        """Write the request; the future is its answer, at most `timeout` seconds after the write. Callers take turns:
+        the next one may ask when this returns, which is when the request is written.
+        Raises ConnectError, Closed; EncodeError with nothing written. The future: ConnectError, DeadlineExceeded."""
+        await self._slots.acquire()
+        try:
+            await self._write(request, version, timeout, answered=True)
+        except BaseException:
+            self._slots.release()
+            raise
+        return self._expect(self._session.asked[-1], timeout, slot=True)
+
+    def _expect(self, asked: Asked, timeout: float, *, slot: bool) -> asyncio.Future[Any]:
+        waiter = Waiter(asked, self._loop.create_future(), slot)
+        waiter.timer = self._loop.call_later(timeout, self._expire, waiter, timeout)
+        self._waiters.append(waiter)
+        return waiter.future
+
+    async def tell(self, request: Request[Any], version: int, timeout: float) -> None:
+        """Write a request that has no answer. Returns when the system has taken all of it: no answer will ever tell,
+        and the end of the connection throws away what still waits on our side (D20). Raises as `ask`; an error is
+        `sent` when a part of it may have left."""
+        await self._write(request, version, timeout, answered=False)
+        await self._flush(timeout)
+
+    async def _flush(self, timeout: float) -> None:
+        assert self._transport is not None
+        if not self._transport.get_write_buffer_size():
+            return
+        self._transport.set_write_buffer_limits(high=0)  # paused until the last byte has gone
+        while self._gate.paused and self.lost is None:
+            if not await self._gate.wait(timeout):
+                self._stuck(timeout)
+        if self.lost is not None and self._gate.paused:
+            raise Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=True)
+
+    async def _write(self, request: Request[Any], version: int, timeout: float, *, answered: bool) -> None:
+        if self.idle_since(QUIET):  # let the loop see a close that is waiting in the socket, before writing into it
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        while not self._gate.open:
+            if not await self._gate.wait(timeout):  # what is already in the buffer will never get through (A5.16)
+                self._stuck(timeout)
+        if self.lost is not None:
+            raise self._not_sent()
+        if (
+            request.api_key not in GREETINGS
+        ):  # it is a broker that we know: now its answers may be as large as is allowed
+            self._reader.limit = self._max_frame
+        parts = self._session.send(request, version, answered=answered)
+        self.last_used = self._loop.time()
+        self._send(parts)
+
+    def _send(self, parts: list[Buffer]) -> None:
+        assert self._transport is not None
+        small: list[Buffer] = []
+        for part in parts:
+            if len(part) >= 65536:  # record batches go out as they are, without a copy into one frame
+                self._transport.write(b"".join(small))
+                self._transport.write(part)
+                small = []
+            else:
+                small.append(part)
+        if small:
+            self._transport.write(b"".join(small))
+
+    def _expire(self, waiter: Waiter, timeout: float) -> None:
+        """Tombstones expire too: behind a peer that has gone silent they would hold their slots for ever.
+        When it was our own loop that stood still, the answer may be here and not yet read: look again (B31)."""
+        assert waiter.timer is not None
+        late = self._loop.time() - waiter.timer.when()
+        if late > LATE:
+            waiter.timer = self._loop.call_later(min(late, timeout), self._expire, waiter, timeout)
+            return
+        text = f"{self.name} did not answer {describe(waiter.asked)} within {timeout:g} s"
+        if not waiter.future.done():
+            waiter.future.set_exception(DeadlineExceeded(text, sent=True))
+        self._fail(text)
+
+    # -- the transport's side ---------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=HIGH_WATER)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._reader.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        try:
+            for frame in self._reader.received(nbytes):
+                self._answer(frame)
+        except DecodeError as broken:
+            about = f" ({describe(self._session.asked[0])})" if self._session.asked else ""
+            self._fail(f"{self.name}: {broken}{about}")
+
+    def _answer(self, frame: memoryview) -> None:
+        asked, response = self._session.receive(frame)
+        waiter = self._waiters.popleft()
+        if waiter.slot:
+            self._slots.release()  # not when the caller leaves: a tombstone is still in flight
+        self.last_used = self._loop.time()
+        quiet = pause(asked.request.api_key, asked.version, getattr(response, "throttle_time_ms", 0))
+        if quiet:
+            self._gate.mute(quiet)
+        self._settle(waiter, response)
+
+    def _settle(self, waiter: Waiter, answer: Any) -> None:
+        if waiter.timer is not None:
+            waiter.timer.cancel()
+        if not waiter.future.done():
+            waiter.future.set_result(answer)
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.hung_up = self.lost is None
+        self.cause = exc
+        said = f": {exc}" if exc is not None else ""
+        if self._session.asked and self._session.answered == self._greeted:
+            said += UNHEARD
+        self._fail(f"{self.name} closed the connection{said}")
+
+    def pause_writing(self) -> None:
+        self._gate.pause()
+
+    def resume_writing(self) -> None:
+        self._gate.resume()
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def _fail(self, reason: str) -> None:
+        """End the connection. Whoever waits for an answer may have been heard (`sent`)."""
+        self._end(ConnectError(reason, sent=True))
+
+    def _stuck(self, timeout: float) -> None:
+        self._fail(f"{self.name} has stopped reading; nothing could be sent for {timeout:g} s")
+
+    def close(self, lost: ConnectError | None = None) -> None:
+        """End the connection on our side. Idempotent. `lost` is why, when the client goes on without it."""
+        self._end(lost or Closed(f"the connection to {self.name} was closed"))
+
+    def _end(self, lost: ConnectError | Closed) -> None:
+        if self.lost is not None:
+            return
+        self.lost = lost
+        waiters, self._waiters = self._waiters, deque()
+        for waiter in waiters:
+            if waiter.timer is not None:
+                waiter.timer.cancel()
+            if waiter.slot:
+                self._slots.release()
+            if not waiter.future.done():
+                sent = isinstance(lost, ConnectError)
+                waiter.future.set_exception(ConnectError(str(lost), sent=True) if sent else Closed(str(lost)))
+        self._gate.end()
+        if self._transport is not None:
+            self._transport.abort()
+        self._on_lost(self)
+
+    def _not_sent(self) -> Exception:
+        return Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=False)

@@ -1,0 +1,46 @@
+"""What happens on a new connection before anybody may use it: ApiVersions; then SASL, see authentication.py.
+
+ApiVersions goes out at our highest version. A broker that does not know it answers UNSUPPORTED_VERSION as v0, and is
+asked again at what it named, else at v0; one that drops the connection instead (Event Hubs does) is asked at v0 (B9).
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.errors import ConnectError, KcliError
+from kcli.proto.messages.api_versions import ApiVersionsRequest
+from kcli.version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.broker.connection.connection import Connection
+    from kcli.broker.connection.versions import Ranges
+    from kcli.proto.messages.api_versions import ApiVersionsResponse
+
+API_VERSIONS = 18
+
+
+class OtherForm(ConnectError):
+    """The broker refused the password, which has another form to be tried on a new connection."""
+
+
+def software_version(version: str) -> str:
+    """Our version as a broker accepts it: letters, digits, dashes and dots, none at the ends (B11)."""
+    kept = "".join(c if (c.isascii() and c.isalnum()) or c in "-." else "-" for c in version)
+    return kept.strip("-.") or "0"
+
+
+async def agree_on_versions(connection: Connection, timeout: float, start: int = 4) -> Ranges:
+    """What the broker speaks: API key to (lowest, highest). Raises ConnectError with a diagnosis."""
+    version = start
+    for _ in range(3):
+        request = ApiVersionsRequest(client_software_name="kcli", client_software_version=software_version(__version__))
+        answer: ApiVersionsResponse = await (await connection.ask(request, version, timeout))
+        code = codes.of(answer.error_code)
+        if not code:
+            return {one.api_key: (one.min_version, one.max_version) for one in answer.api_keys}
+        if code is not codes.UNSUPPORTED_VERSION:
+            raise KcliError(f"{connection.name} refused ApiVersions: {code.text} ({code.name})")
+        offered = {one.api_key: one.max_version for one in answer.api_keys}
+        version = offered[API_VERSIONS] if 0 <= offered.get(API_VERSIONS, -1) < version else 0
+    raise ConnectError(f"{connection.name} refuses every version of ApiVersions: it may not be a Kafka broker")

@@ -1,0 +1,111 @@
+"""`--trace`: a line for each frame. A connection that writes one is a class of its own, so that the others pay nothing.
+
+    12:31:05.120931 > [1] localhost:9092 ApiVersions v4 #0 40 B
+    12:31:05.121544 < [1] localhost:9092 ApiVersions v4 #0 590 B 0.6 ms
+
+`>` went out, `<` came in, `+` and `-` are the beginning and the end of a connection, whose number is in brackets. Sizes
+are of whole frames, the time is from the write to the answer. What is in a frame is never written: neither records nor
+secrets.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+from struct import Struct as Layout
+
+from kcli.broker.connection.connection import Connection
+from kcli.errors import Closed
+from kcli.proto.messages import api_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from typing import TextIO
+
+    from kcli.proto.schema import Buffer
+
+_HEADER = Layout(">ihhi")
+_ID = Layout(">i")
+_numbers = count(1)
+_files: dict[str, TextIO] = {}
+
+
+class Traced(Connection):
+    """What a traced connection does beside what its kind does."""
+
+    where = "-"
+
+    def _tell(self, sign: str, text: str) -> None:
+        from datetime import datetime
+
+        from kcli.escape import visible
+
+        line = visible(f"{datetime.now().strftime('%H:%M:%S.%f')} {sign} [{self._number}] {self.name} {text}")
+        out = _open(self.where)
+        try:
+            out.write(f"{line}\n")
+            out.flush()
+        except OSError:
+            _files[self.where] = _nowhere()  # who read it left: that is no reason to fail
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._asked: dict[int, tuple[str, float]] = {}
+        self._number = next(_numbers)
+        peer = transport.get_extra_info("peername")
+        self._tell("+", f"connected to {peer[0]}:{peer[1]}" if peer else "connected")
+        super().connection_made(transport)
+
+    def _send(self, parts: list[Buffer]) -> None:
+        head = parts[0]
+        size = sum(len(part) for part in parts)
+        _, key, version, number = _HEADER.unpack_from(head)
+        what = f"{api_name(key)} v{version} #{number}"
+        self._asked[number] = what, self._loop.time()
+        self._tell(">", f"{what} {size} B")
+        super()._send(parts)
+
+    def _answer(self, frame: memoryview) -> None:
+        number = _ID.unpack_from(frame)[0] if len(frame) >= 4 else -1
+        what, since = self._asked.pop(number, ("a SASL token", self._loop.time()))  # those have no number (KIP-43)
+        self._tell("<", f"{what} {len(frame) + 4} B {(self._loop.time() - since) * 1000:.1f} ms")
+        super()._answer(frame)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        ours = isinstance(self.lost, Closed)
+        super().connection_lost(exc)
+        self._tell("-", "closed" if ours else str(self.lost))
+
+
+class _Nowhere:
+    """Takes lines that nobody reads any more."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is held."""
+
+
+def _nowhere() -> TextIO:
+    made: TextIO = _Nowhere()  # type: ignore[assignment]  # write and flush are all that is used
+    return made
+
+
+def _open(where: str) -> TextIO:
+    """The open trace; the file is made so that others cannot read it, for names of topics and groups are ours too."""
+    if where == "-":
+        return _files.get(where, sys.stderr)
+    if where not in _files:
+        import atexit
+        import os
+
+        _files[where] = os.fdopen(os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8")
+        atexit.register(_files[where].close)
+    return _files[where]
+
+
+def traced(where: str, kind: type[Connection] = Connection) -> type[Connection]:
+    """A kind of connection that writes to `where`. Raises OSError when the file cannot be written."""
+    _open(where)
+    return type("TracedConnection", (Traced, kind), {"where": where})

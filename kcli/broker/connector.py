@@ -1,0 +1,170 @@
+"""How a connection comes about: addresses, TCP, ApiVersions, within one budget of time (B22), after a backoff (B21).
+
+Nothing of the caller's was written before this is over, so no error from here is `sent`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.backoff import Backoff
+from kcli.broker.connection.connection import Connection
+from kcli.broker.connection.dialing import dial
+from kcli.broker.connection.handshake import OtherForm, agree_on_versions
+from kcli.errors import AuthError, ConnectError, DeadlineExceeded, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.broker.connection.versions import Ranges
+    from kcli.broker.security.access import Access
+    from kcli.broker.security.secured import SecuredConnection
+    from kcli.model import Address
+    from kcli.settings import ClientSettings
+
+LADDER = (4, 4, 0)
+"""The ApiVersions to try with a peer that drops the connection at it: twice our highest, then the lowest (B9)."""
+
+
+class Opening:
+    """Opens the connections to one address. `name` is how people know the broker."""
+
+    def __init__(
+        self, address: Address, name: str, settings: ClientSettings, client_id: str, access: Access | None = None
+    ) -> None:
+        self._address = address
+        self._there = address  # where to connect: another place with a broker map
+        self._name = name
+        self._settings = settings
+        self._access = access
+        self._kind: type[Connection] = Connection
+        if access is not None:
+            from kcli.broker.security.secured import SecuredConnection
+
+            self._kind = SecuredConnection
+        if settings.broker_map:
+            self._take_another_way(settings.broker_map)
+        if settings.trace:
+            from kcli.broker.connection.tracing import traced
+
+            self._kind = traced(settings.trace, self._kind)
+        if settings.dump >= 0:
+            from kcli.broker.connection.dumping import dumping
+
+            self._kind = dumping(settings.dump, self._kind)
+        self._client_id = client_id
+        self._backoff = Backoff(settings.reconnect_backoff, settings.reconnect_backoff_max)
+        self._budget = settings.connect_timeout
+        self._ladder: tuple[int, ...] = LADDER
+        self.hint = ""  # added to errors as long as nobody was ever reached here
+        self.versions: Ranges = {}  # of the last connection
+        self.not_before = 0.0
+        self.last_attempt = 0.0
+        self.failing: tuple[float, KcliError] | None = None  # since when, and the last reason; None once one succeeds
+        self.met = False  # whether anybody ever answered here
+
+    def _take_another_way(self, rules: tuple[tuple[str, str], ...]) -> None:
+        from kcli.broker.connection.mapping import mapped
+
+        self._there = mapped(self._address, rules)
+        if self._there != self._address:
+            self._name = f"{self._name} by way of {self._there.host}:{self._there.port}"
+
+    async def connect(self, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
+        """A connection that has agreed on versions. Raises ConnectError (AuthError), KcliError."""
+        loop = asyncio.get_running_loop()
+        if (wait := self.not_before - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        self.last_attempt = loop.time()
+        try:
+            connection = await self._climb(loop.time() + self._budget, in_flight, on_lost)
+        except KcliError as problem:
+            self.not_before = loop.time() + self._backoff.next()
+            self._budget = min(self._budget * 2, self._settings.connect_timeout_max)
+            self._ladder = LADDER
+            self.failing = (self.failing[0] if self.failing is not None else self.last_attempt), problem
+            if isinstance(problem, ConnectError) and not isinstance(problem, AuthError):
+                raise ConnectError(f"{problem}{self.hint}") from problem
+            raise
+        self._backoff.reset()  # not when TCP accepts: only a broker that answers has come back (B21)
+        self._budget = self._settings.connect_timeout
+        self.hint = ""
+        self.met, self.failing = True, None
+        self.versions = connection.versions
+        return connection
+
+    async def _climb(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
+        for step, version in enumerate(self._ladder):
+            if step:
+                await self._backoff.pause()
+            connection = await self._dial(end, in_flight, on_lost)
+            if self._access is not None:
+                await self._secure(connection, end)
+            try:
+                await self._greet(connection, end, version)
+                await self._introduce(connection, end)
+            except BaseException as problem:
+                connection.close()
+                if isinstance(problem, OtherForm):
+                    continue
+                if isinstance(problem, ConnectError) and connection.hung_up and not connection.versions:
+                    self._explain(connection, problem)
+                    continue
+                raise
+            self._ladder = self._ladder[step:]
+            return connection
+        what = "expect TLS or SASL (security.protocol)"
+        if self._access is not None and self._access.context is not None:
+            what = "want a client certificate (ssl.keystore.location)"
+        raise ConnectError(
+            f"{self._name} closed the connection at the first request: it may {what}, or not be a Kafka listener"
+        )
+
+    async def _greet(self, connection: Connection, end: float, version: int) -> None:
+        left = max(0.001, end - asyncio.get_running_loop().time())
+        try:
+            connection.versions = await agree_on_versions(connection, left, version)
+        except DeadlineExceeded as slow:
+            raise ConnectError(
+                f"{self._name} accepts connections and does not answer ApiVersions: is it a Kafka listener?"
+            ) from slow
+
+    async def _secure(self, connection: Connection, end: float) -> None:
+        """TLS, where that is asked for."""
+        assert self._access is not None
+        left = max(0.001, end - asyncio.get_running_loop().time())
+        try:
+            await self._access.secure(cast_secured(connection), self._address.host, left)
+        except BaseException:
+            connection.close()
+            raise
+
+    async def _introduce(self, connection: Connection, end: float) -> None:
+        """Say who we are, where that is asked for."""
+        if self._access is None or self._access.sasl is None:
+            connection.greeted()
+            return
+        from kcli.broker.security.authentication import introduce
+
+        left = max(0.001, end - asyncio.get_running_loop().time())
+        again = self._settings.connect_timeout_max
+        await introduce(cast_secured(connection), self._access, self._address.host, left, again)
+
+    def _explain(self, connection: Connection, problem: ConnectError) -> None:
+        """Raises TlsError when it is TLS that ended the connection for good."""
+        access = self._access
+        found = access.fault(cast_secured(connection), self._address.host) if access is not None else None
+        if found is not None:
+            raise found from problem
+
+    async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
+        def make() -> Connection:
+            return self._kind(self._name, self._client_id, self._settings.max_frame, in_flight, on_lost)
+
+        return await dial(self._there, self._name, end, make)
+
+
+def cast_secured(connection: Connection) -> SecuredConnection:
+    """With an access every connection of ours is one."""
+    return connection  # type: ignore[return-value]

@@ -1,0 +1,148 @@
+"""What all connections of a client share when they are secured: the TLS context, the tokens, and who we are."""
+
+from __future__ import annotations
+
+from kcli.errors import AuthError, TlsError, UsageError
+from kcli.security import MECHANISMS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from kcli.broker.security.secured import SecuredConnection
+    from kcli.broker.security.tokens import Tokens
+    from kcli.errors import ConnectError
+    from kcli.proto.sasl import Mechanism
+    from kcli.security import Sasl, Security
+
+READABLE = ("PLAIN", "OAUTHBEARER")
+"""Mechanisms that send what would let others in."""
+
+
+class Access:
+    """Made once per client. Raises UsageError for settings that cannot work: a file that is not there, a mechanism
+    without a name, or one that is not known."""
+
+    def __init__(self, security: Security) -> None:
+        self.sasl: Sasl | None = security.sasl
+        self.tls = security.tls
+        self.context: SSLContext | None = None
+        self._tokens: Tokens | None = None
+        self._prepared = False
+        if self.tls is not None:
+            from kcli.broker.security.tls import client_context
+
+            self.context = client_context(self.tls)
+        if self.sasl is not None:
+            self._check(self.sasl)
+
+    def _check(self, sasl: Sasl) -> None:
+        if sasl.mechanism not in MECHANISMS:
+            raise UsageError(f"sasl.mechanism {sasl.mechanism} is not one of {', '.join(MECHANISMS)}")
+        if sasl.mechanism == "PLAIN" or sasl.mechanism.startswith("SCRAM-"):
+            missing = "sasl.username" if not sasl.username else "sasl.password" if sasl.password is None else ""
+            if missing:
+                raise UsageError(f"sasl.mechanism={sasl.mechanism} wants {missing}")
+        if sasl.mechanism == "OAUTHBEARER":
+            from kcli.broker.security.tokens import Tokens
+
+            self._tokens = Tokens(sasl.oauth)
+        if sasl.mechanism == "AWS_MSK_IAM" and self.tls is None:
+            raise UsageError("sasl.mechanism=AWS_MSK_IAM works over TLS only: use security.protocol=SASL_SSL")
+
+    def server_name(self, host: str) -> str:
+        """The name to verify and to ask for."""
+        return self.tls.server_name or host if self.tls is not None else host
+
+    async def secure(self, connection: SecuredConnection, host: str, seconds: float) -> None:
+        """TLS on a new TCP connection, if we speak it. Raises ConnectError, TlsError."""
+        if self.context is None:
+            return
+        from kcli.broker.security.tls import secure
+
+        server, name = self.server_name(host), connection.name
+        connection.secured(await secure(connection.wire, connection, self.context, server, seconds, name))
+
+    def fault(self, connection: SecuredConnection, host: str) -> ConnectError | None:
+        """What TLS has to do with the end of a connection: in TLS 1.3 our certificate is refused when we think that all
+        is well."""
+        if self.context is None or connection.cause is None or not connection.hung_up:
+            return None
+        from kcli.broker.security.tls_faults import explain
+
+        found = explain(connection.cause, connection.name, self.server_name(host))
+        return found if isinstance(found, TlsError) else None
+
+    def may_speak(self, loopback: bool) -> None:
+        """Raises AuthError when others could read what lets us in: any host may be named in metadata."""
+        sasl = self.sasl
+        if sasl is None or self.tls is not None or loopback or sasl.allow_insecure or sasl.mechanism not in READABLE:
+            return
+        what = "password" if sasl.mechanism == "PLAIN" else "token"
+        raise AuthError(
+            f"{sasl.mechanism} would send the {what} where others can read it: use security.protocol=SASL_SSL, or say "
+            "allow.insecure.auth=true"
+        )
+
+    async def mechanism(self, host: str) -> Mechanism:
+        """A new exchange with the broker at `host`. Raises AuthError, ConnectError (no token came)."""
+        sasl = self.sasl
+        assert sasl is not None
+        if self._tokens is not None:
+            from kcli.proto.sasl import OAuthBearer
+
+            return OAuthBearer(await self._tokens.token(), sasl.oauth.extensions if sasl.oauth is not None else ())
+        if sasl.mechanism == "AWS_MSK_IAM":
+            from kcli.broker.daemon_thread import in_daemon_thread
+            from kcli.broker.security.aws import announce
+
+            return await in_daemon_thread("aws", announce, sasl.aws, host)
+        if sasl.mechanism == "GSSAPI":
+            from kcli.broker.daemon_thread import in_daemon_thread
+            from kcli.broker.security.kerberos import Gssapi
+
+            return await in_daemon_thread("kerberos", Gssapi, sasl.kerberos, host)
+        return self._with_password(sasl)
+
+    def _with_password(self, sasl: Sasl) -> Mechanism:
+        assert sasl.password is not None
+        username, password = sasl.username, sasl.password.reveal()
+        if sasl.mechanism == "PLAIN":
+            from kcli.proto.sasl import Plain
+
+            return Plain(username, password)
+        from kcli.proto.scram import ScramClient
+
+        if self._prepared:
+            username, password = _prepared(username), _prepared(password)
+        return ScramClient(
+            sasl.mechanism, username, password, tokenauth=sasl.delegation_token, most=sasl.max_iterations
+        )
+
+    def other_form(self) -> bool:
+        """After a refusal: whether there is another form of the same password to try. Kafka's own tools store it as it
+        was typed, others prepare it first (SASLprep, RFC 4013); for most passwords that is the same."""
+        sasl = self.sasl
+        if sasl is None or self._prepared or not sasl.mechanism.startswith("SCRAM-") or sasl.password is None:
+            return False
+        self._prepared = (_prepared(sasl.username), _prepared(sasl.password.reveal())) != (
+            sasl.username,
+            sasl.password.reveal(),
+        )
+        return self._prepared
+
+    def refused(self) -> None:
+        """The broker does not take it: a token that is kept is not used again."""
+        if self._tokens is not None:
+            self._tokens.forget()
+
+
+def _prepared(text: str) -> str:
+    if text.isascii():
+        return text
+    from kcli.proto.saslprep import saslprep
+
+    try:
+        return saslprep(text)
+    except ValueError:  # it has no prepared form: then it is what it is
+        return text

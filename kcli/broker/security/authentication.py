@@ -1,0 +1,129 @@
+"""SASL on a connection: SaslHandshake, then the mechanism's messages, before anything else may be asked (B15), and
+again before the session ends (KIP-368, renewal.py)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.broker.connection.handshake import OtherForm
+from kcli.broker.security.renewal import Renewal
+from kcli.errors import AuthError, ConnectError
+from kcli.proto.messages.sasl_authenticate import SaslAuthenticateRequest
+from kcli.proto.messages.sasl_handshake import SaslHandshakeRequest
+from kcli.proto.sasl import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.broker.security.access import Access
+    from kcli.broker.security.secured import SecuredConnection
+    from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
+    from kcli.proto.messages.sasl_handshake import SaslHandshakeResponse
+    from kcli.proto.sasl import Mechanism
+
+HANDSHAKE, AUTHENTICATE = 17, 36
+MOST_STEPS = 20
+FOR_EVER = float("inf")
+
+
+async def introduce(connection: SecuredConnection, access: Access, host: str, seconds: float, again: float) -> None:
+    """Authenticate a new connection within so many seconds, and have it done again, within `again` seconds each time,
+    before the session ends. Raises as `authenticate`."""
+    until = await authenticate(connection, access, host, seconds)
+    if until < FOR_EVER:
+
+        async def renew() -> float:
+            return await authenticate(connection, access, host, again)
+
+        connection.renewal = Renewal(connection, renew, until)
+
+
+async def authenticate(connection: SecuredConnection, access: Access, host: str, seconds: float) -> float:
+    """Say who we are, within so many seconds. Until when the session lasts, on the loop's clock, or FOR_EVER.
+    Raises AuthError (final), ConnectError, OtherForm."""
+    assert access.sasl is not None
+    try:
+        access.may_speak(connection.loopback)
+        async with asyncio.timeout(seconds):
+            mechanism = await access.mechanism(host)
+            old = AUTHENTICATE not in connection.versions
+            await _handshake(connection, mechanism.name, 0 if old else 1, seconds)
+            return await _exchange(connection, access, mechanism, seconds, old)
+    except TimeoutError:
+        raise ConnectError(f"{connection.name} did not finish the authentication within {seconds:.1f} s") from None
+    except AuthError as problem:
+        if str(problem).startswith(connection.name):
+            raise
+        raise AuthError(f"{connection.name}: {problem}") from problem
+
+
+async def _handshake(connection: SecuredConnection, mechanism: str, version: int, seconds: float) -> None:
+    """Agree on the mechanism."""
+    if connection.versions and HANDSHAKE not in connection.versions:
+        raise AuthError(f"{connection.name} does not know SASL: use security.protocol=PLAINTEXT or SSL")
+    answer: SaslHandshakeResponse = await connection.exchange(
+        SaslHandshakeRequest(mechanism=mechanism), version, seconds
+    )
+    code = codes.of(answer.error_code)
+    if code is codes.UNSUPPORTED_SASL_MECHANISM:
+        offered = ", ".join(printable(one) for one in answer.mechanisms) or "none"
+        raise AuthError(f"{connection.name} does not offer {mechanism}; it offers {offered}: set sasl.mechanism")
+    if code is codes.ILLEGAL_SASL_STATE:
+        raise AuthError(
+            f"{connection.name} does not authenticate on this port: use security.protocol=PLAINTEXT or SSL, or another "
+            "port"
+        )
+    if code:
+        raise AuthError(f"{connection.name} refused the SASL handshake: {code.text} ({code.name})")
+
+
+async def _exchange(
+    connection: SecuredConnection, access: Access, mechanism: Mechanism, seconds: float, old: bool
+) -> float:
+    """The mechanism's messages, in turns. The session is counted from when the last one was sent: the broker began to
+    count later, and the answer may have waited long before we looked."""
+    version = min(connection.versions.get(AUTHENTICATE, (0, 0))[1], SaslAuthenticateRequest.versions.last)
+    token: bytes | None = await _step(mechanism, None)
+    for _ in range(MOST_STEPS):
+        assert token is not None
+        sent = asyncio.get_running_loop().time()
+        if old:
+            challenge, lifetime = await connection.exchange_raw(token, seconds), 0
+        else:
+            answer: SaslAuthenticateResponse = await connection.exchange(
+                SaslAuthenticateRequest(auth_bytes=token), version, seconds
+            )
+            if answer.error_code:
+                raise _refusal(connection, access, mechanism, answer)
+            challenge, lifetime = answer.auth_bytes, answer.session_lifetime_ms
+        token = await _step(mechanism, challenge)
+        if token is None:
+            return sent + lifetime / 1000 if lifetime > 0 else FOR_EVER
+    raise AuthError(f"{connection.name} does not come to an end of {mechanism.name}")
+
+
+async def _step(mechanism: Mechanism, challenge: bytes | None) -> bytes | None:
+    if not mechanism.blocking:
+        return mechanism.first() if challenge is None else mechanism.step(bytes(challenge))
+    from kcli.broker.daemon_thread import in_daemon_thread
+
+    if challenge is None:
+        return await in_daemon_thread("sasl", mechanism.first)
+    return await in_daemon_thread("sasl", mechanism.step, bytes(challenge))
+
+
+def _refusal(
+    connection: SecuredConnection, access: Access, mechanism: Mechanism, answer: SaslAuthenticateResponse
+) -> Exception:
+    assert access.sasl is not None
+    code = codes.of(answer.error_code)
+    access.refused()
+    if code is codes.SASL_AUTHENTICATION_FAILED and access.other_form():
+        return OtherForm(f"{connection.name} refused the password as it was typed")
+    said = printable(answer.error_message or "")
+    told = getattr(mechanism, "refusal", "")
+    reason = f"{said or code.text}{f' {told}' if told and told not in said else ''} ({code.name})"
+    if code.retriable:
+        return ConnectError(f"{connection.name}: {mechanism.name}: {reason}")
+    who = f" of {access.sasl.username}" if access.sasl.username else ""
+    return AuthError(f"{connection.name} refused the authentication{who} ({mechanism.name}): {reason}")

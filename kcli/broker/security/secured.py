@@ -1,0 +1,131 @@
+"""A connection with TLS below it or SASL on it, or both. Only clients with such settings have it.
+
+What asks before anybody may (the SASL exchange) and while others are held (re-authentication) passes by the gate and
+takes no slot: see renewal.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.broker.connection.connection import HIGH_WATER, Connection
+from kcli.errors import Closed, ConnectError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from kcli.broker.connection.connection import Waiter
+    from kcli.broker.security.renewal import Renewal
+    from kcli.proto.schema import Request
+
+LOOK_AGAIN = 0.002  # seconds
+
+
+class SecuredConnection(Connection):
+    """Takes what `Connection` takes."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.renewal: Renewal | None = None  # of an authentication that does not last (KIP-368)
+        self._wire: asyncio.Transport | None = None  # below TLS
+        self._emptied: asyncio.Future[None] | None = None  # somebody waits until nothing is in flight
+        self._token: asyncio.Future[bytes] | None = None  # somebody waits for a bare SASL token
+
+    # -- TLS --------------------------------------------------------------------------------------------------------
+
+    @property
+    def wire(self) -> asyncio.Transport:
+        """What is written to: the TCP connection as long as TLS does not stand."""
+        assert self._transport is not None
+        return self._transport
+
+    def secured(self, transport: asyncio.Transport) -> None:
+        """TLS stands: this is what is written to from now on."""
+        self._wire, self._transport = self._transport, transport
+        transport.set_write_buffer_limits(high=HIGH_WATER)
+
+    @property
+    def loopback(self) -> bool:
+        """The peer is on this machine."""
+        peer = self._transport.get_extra_info("peername") if self._transport is not None else None
+        host = str(peer[0]) if peer else ""
+        return host == "::1" or host.removeprefix("::ffff:").startswith("127.")
+
+    async def _flush(self, timeout: float) -> None:
+        """Two buffers lie between us and the system, and nothing tells when both are empty: look."""
+        if self._wire is None:
+            await super()._flush(timeout)
+            return
+        assert self._transport is not None
+        end = self._loop.time() + timeout
+        while self.lost is None and (self._wire.get_write_buffer_size() or self._transport.get_write_buffer_size()):
+            if self._loop.time() > end:
+                self._stuck(timeout)
+            await asyncio.sleep(LOOK_AGAIN)
+        if self.lost is not None:
+            raise Closed(str(self.lost)) if isinstance(self.lost, Closed) else ConnectError(str(self.lost), sent=True)
+
+    # -- SASL -------------------------------------------------------------------------------------------------------
+
+    async def exchange(self, request: Request[Any], version: int, timeout: float) -> Any:
+        """Ask, whatever is held, and await the answer. Raises ConnectError, DeadlineExceeded, Closed."""
+        if self.lost is not None:
+            raise self._not_sent()
+        self._send(self._session.send(request, version))
+        return await self._expect(self._session.asked[-1], timeout, slot=False)
+
+    async def exchange_raw(self, token: bytes, timeout: float) -> bytes:
+        """A SASL token with its size and nothing else, as after SaslHandshake 0 (KIP-43), and the one that answers."""
+        if self.lost is not None:
+            raise self._not_sent()
+        self._token = self._loop.create_future()
+        self.wire.write(len(token).to_bytes(4, "big") + token)
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._token
+        finally:
+            self._token = None
+
+    def _answer(self, frame: memoryview) -> None:
+        if self._token is not None and not self._token.done():
+            self._token.set_result(bytes(frame))
+        else:
+            super()._answer(frame)
+
+    # -- re-authentication ------------------------------------------------------------------------------------------
+
+    async def _write(self, request: Request[Any], version: int, timeout: float, *, answered: bool) -> None:
+        if self.renewal is not None and self._loop.time() >= self.renewal.at:
+            self.renewal.begin()
+        await super()._write(request, version, timeout, answered=answered)
+
+    def hold(self) -> None:
+        """Let nobody write but `exchange`."""
+        self._gate.hold()
+
+    def release(self) -> None:
+        self._gate.release()
+
+    async def drained(self) -> None:
+        """Until nothing is in flight. Raises ConnectError, Closed when the connection ended."""
+        while self._waiters and self.lost is None:
+            self._emptied = self._loop.create_future()
+            await self._emptied
+        if self.lost is not None:
+            raise self._not_sent()
+
+    def _settle(self, waiter: Waiter, answer: Any) -> None:
+        super()._settle(waiter, answer)
+        if not self._waiters:
+            self._wake(self._emptied)
+
+    def _end(self, lost: ConnectError | Closed) -> None:
+        super()._end(lost)
+        self._wake(self._emptied)
+        if self._token is not None and not self._token.done():
+            self._token.set_exception(self._not_sent())
+
+    def _wake(self, waiting: asyncio.Future[None] | None) -> None:
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)

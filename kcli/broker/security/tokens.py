@@ -1,0 +1,123 @@
+"""OAuth tokens: given, out of a file, printed by a command, or from an OIDC token endpoint (KIP-768).
+
+One token serves all connections until four fifths of its life are over; whoever asks while it is being fetched shares
+that request (B17). Raises AuthError when there is none to be had, ConnectError when the endpoint cannot be reached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kcli.broker.daemon_thread import in_daemon_thread
+from kcli.errors import AuthError, UsageError
+from kcli.redact import remember
+from kcli.tasks import retrieve, share
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.security import OAuth
+
+USED = 0.8  # of a token's life
+MARGIN = 2.0  # seconds that a token has to live for when it is sent
+
+
+class Tokens:
+    """Where the tokens of a client come from. Raises UsageError when the settings name no source, or more than one."""
+
+    def __init__(self, oauth: OAuth | None) -> None:
+        named = [] if oauth is None else [
+            name for name in ("token", "token_file", "token_command", "token_endpoint") if getattr(oauth, name)
+        ]  # fmt: skip
+        if oauth is None or len(named) != 1:
+            what = "wants one of" if not named else "wants one, and not several, of"
+            raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")
+        if oauth.token_endpoint:
+            from kcli.broker.security.oidc import check_endpoint
+
+            check_endpoint(oauth)
+        self._oauth = oauth
+        self._token = ""
+        self._until = 0.0  # by the clock on the wall: it is what tokens go by
+        self._under_way: asyncio.Task[str] | None = None
+
+    async def token(self) -> str:
+        """One that is good for now."""
+        if self._token and time.time() < self._until:
+            return self._token
+        if self._under_way is None:
+            self._under_way = asyncio.get_running_loop().create_task(self._fetch(), name="fetch a token")
+            self._under_way.add_done_callback(self._fetched)
+        return await share(self._under_way)
+
+    def _fetched(self, task: asyncio.Task[str]) -> None:
+        self._under_way = None
+        retrieve(task)
+
+    def forget(self) -> None:
+        """The next one is fetched anew."""
+        self._token = ""
+
+    async def _fetch(self) -> str:
+        token, lifetime = await in_daemon_thread("token", obtain, self._oauth)
+        remember(token)
+        now = time.time()
+        ends = expiry(token)
+        if lifetime is None and ends is not None:
+            lifetime = ends - now
+        if ends is not None and ends < now + MARGIN:
+            raise AuthError(f"the OAuth token expired {max(0.0, now - ends):.0f} s ago: get a new one")
+        if lifetime is not None:  # of one that does not say how long it lives, the source is asked each time
+            self._token, self._until = token, now + USED * lifetime
+        return token
+
+
+def obtain(oauth: OAuth) -> tuple[str, float | None]:
+    """A token and how many seconds it lives, if that was said. It waits: not for the loop."""
+    if oauth.token is not None:
+        return oauth.token.reveal().strip(), None
+    if oauth.token_file:
+        try:
+            with open(oauth.token_file, encoding="ascii") as file:
+                return file.read().strip(), None
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = getattr(problem, "strerror", None) or "is not a token"
+            raise AuthError(f"the token file {oauth.token_file}: {reason}") from None
+    if oauth.token_command:
+        return _printed(oauth.token_command, oauth.timeout), None
+    from kcli.broker.security.oidc import ask
+
+    return ask(oauth)
+
+
+def _printed(words: tuple[str, ...], seconds: float) -> str:
+    """What a command prints. Its errors go where ours go."""
+    import subprocess
+
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise AuthError(f"the token command {words[0]} did not end within {seconds:g} s") from None
+    except OSError as problem:
+        raise AuthError(f"the token command {words[0]} cannot be run: {problem.strerror}") from None
+    if done.returncode:
+        raise AuthError(f"the token command {words[0]} failed with exit code {done.returncode}")
+    token = done.stdout.decode("ascii", "replace").strip()
+    if not token:
+        raise AuthError(f"the token command {words[0]} printed nothing")
+    return token
+
+
+def expiry(token: str) -> float | None:
+    """When a token ends, in seconds since 1970, if it is a JWT that says so."""
+    import json
+    from base64 import urlsafe_b64decode
+
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        claims = json.loads(urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        return float(claims["exp"])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None

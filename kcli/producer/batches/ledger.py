@@ -1,0 +1,165 @@
+"""The ledger: every accepted record is settled exactly once, as acknowledged, failed or unknown (R1).
+
+Whoever settles a batch comes through here: its promises, its share of the budget, the counts and the report are one
+step, so nothing can be counted twice or forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.errors import BrokerError, ConnectError, UnknownOutcome
+from kcli.producer.batches.batch import BatchOutcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.errors import KcliError
+    from kcli.producer.batches.accumulator import Accumulator
+    from kcli.producer.batches.batch import ProducerBatch
+    from kcli.producer.batches.budget import Budget
+    from kcli.producer.batches.queue import PartitionQueue
+    from kcli.producer.engine.produce_request import Answer
+    from kcli.settings import ProducerSettings
+
+
+class Counts:
+    """Records by what became of them; `accepted` is the sum of the others and of what is still on its way."""
+
+    __slots__ = ("accepted", "acked", "failed", "unknown")
+
+    def __init__(self) -> None:
+        self.accepted = self.acked = self.failed = self.unknown = 0
+
+    def __repr__(self) -> str:
+        return f"Counts(accepted={self.accepted}, acked={self.acked}, failed={self.failed}, unknown={self.unknown})"
+
+
+class Ledger:
+    """`report` is told of each settled batch, `on_settled` that there is room again."""
+
+    def __init__(
+        self,
+        settings: ProducerSettings,
+        budget: Budget,
+        report: Callable[[BatchOutcome], None],
+        on_settled: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._budget = budget
+        self._report = report
+        self._on_settled = on_settled
+        self.on_failure: Callable[[KcliError], None] | None = None  # of a transactional producer
+        self.accumulator: Accumulator  # each knows the other; the engine introduces them
+        self.counts = Counts()
+        self.changed = asyncio.Event()  # set whenever a batch was settled or a sender left; flush waits for it
+
+    def acknowledge(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, append_time: int) -> None:
+        """It is stored. `base_offset` is -1 if nobody knows where."""
+        self.counts.acked += batch.count
+        queue.stored(batch)
+        batch.keep_promises(base_offset, append_time)
+        self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, base_offset, None, False))
+
+    def refuse(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
+        """The broker's last word is an error."""
+        about = f"{batch.at.topic}[{batch.at.partition}]"
+        text = answer.message
+        if answer.code is codes.MESSAGE_TOO_LARGE:
+            text = f"a record of {batch.size} bytes is more than the topic takes (max.message.bytes)"
+        error = BrokerError(answer.code, about, text)
+        own: dict[int, KcliError] = {}
+        if answer.records:
+            own = {index: BrokerError(answer.code, about, reason) for index, reason in answer.records.items()}
+            error = BrokerError(answer.code, about, "it was part of a batch with invalid records")
+        self.fail(queue, batch, error, own)
+
+    def too_large(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
+        """One record that no request may carry fails alone, before anything is sent (D8)."""
+        size, most = batch.size, self._settings.max_request_size
+        text = f"a record of {size} bytes is more than a request takes ({most}, max.request.size)"
+        self.fail(queue, batch, BrokerError(codes.MESSAGE_TOO_LARGE, f"{batch.at.topic}[{batch.at.partition}]", text))
+
+    def expire(
+        self, queue: PartitionQueue, batch: ProducerBatch, unreachable: ConnectError | None = None
+    ) -> None:  # fmt: skip
+        """Its delivery timeout is over (D29). `unreachable` is why it could not even be tried, where that is known."""
+        batch.maybe_written = batch.maybe_written or batch in queue.in_flight
+        text = f"not acknowledged within {self._settings.delivery_timeout:g} s (delivery.timeout.ms)"
+        if batch.trouble:
+            text += f"; the last attempt: {batch.trouble}"
+        elif unreachable is not None and batch.stamp is None:
+            place = f"{batch.at.topic}[{batch.at.partition}]"
+            self.fail(queue, batch, ConnectError(f"{place}: {text}; {unreachable}"))
+            return
+        self.fail(queue, batch, BrokerError(codes.REQUEST_TIMED_OUT, f"{batch.at.topic}[{batch.at.partition}]", text))
+
+    def fail(
+        self, queue: PartitionQueue, batch: ProducerBatch, error: KcliError, own: dict[int, KcliError] | None = None
+    ) -> None:
+        """It is given up: failed, or unknown if it may be in the log. `own` are errors of single records."""
+        if batch.maybe_written:
+            self.counts.unknown += batch.count
+        else:
+            self.counts.failed += batch.count
+        if batch.stamp is not None:
+            queue.needs_epoch = True  # its sequence is used up, and may or may not be in the log (D27)
+        if self.on_failure is not None:
+            self.on_failure(error)
+        batch.break_promises(_unknown(error) if batch.maybe_written else error, own)
+        first = next(iter(own.values()), error) if own else error
+        self._settle(queue, batch, BatchOutcome(*batch.at, batch.count, -1, first, batch.maybe_written))
+
+    def unanswered(self) -> int:
+        """Records that would be unknown if they were given up now."""
+        queues = self.accumulator.active.values()
+        return sum(one.count for queue in queues for one in queue.in_flight) + sum(
+            one.count for queue in queues for one in queue.waiting if one.maybe_written
+        )
+
+    def fail_everything(self, error: KcliError) -> None:
+        """Settle what is left, in order. What is on the wire may arrive yet."""
+        for queue in self._all_waiting():
+            for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda one: one.number):
+                batch.maybe_written = batch.maybe_written or batch in queue.in_flight
+                self.fail(queue, batch, error)
+
+    def fail_unsent(self, error: KcliError) -> None:
+        """Settle what is not on the wire now, in order."""
+        for queue in self._all_waiting():
+            for batch in list(queue.waiting):
+                self.fail(queue, batch, error)
+
+    def _all_waiting(self) -> list[PartitionQueue]:
+        """Every queue with something unsettled; what was open waits from now on."""
+        queues = list(self.accumulator.active.values())
+        for queue in queues:
+            if queue.open is not None:
+                batch, queue.open = queue.open, None
+                batch.count = batch.builder.count
+                queue.waiting.append(batch)
+        self.accumulator.lingering.clear()
+        return queues
+
+    def _settle(self, queue: PartitionQueue, batch: ProducerBatch, outcome: BatchOutcome) -> None:
+        batch.settled = True
+        self.accumulator.settled(queue, batch)
+        self._budget.give(batch.charged, batch.count)
+        self.changed.set()
+        self._on_settled()
+        if not outcome.count:
+            return
+        try:
+            self._report(outcome)
+        except Exception as problem:  # noqa: BLE001 - the caller's mistake must not stop everybody's records
+            loop = asyncio.get_running_loop()
+            loop.call_exception_handler({"message": "on_batch raised", "exception": problem})
+
+
+def _unknown(error: KcliError) -> UnknownOutcome:
+    """What a promise says whose record may be in the log (D22)."""
+    unknown = UnknownOutcome(f"{error}; the record may be stored all the same")
+    unknown.__cause__ = error
+    return unknown

@@ -1,0 +1,177 @@
+"""The batches of one partition, in order: one open, some waiting, some in flight.
+
+A batch that failed goes back to its place by number; while it is retried nothing else of the partition travels
+(D25). Pure: time is an argument.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+
+from kcli.backoff import LEAST, Floor
+from kcli.producer.batches.batch import ProducerBatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import TopicPartition
+    from kcli.producer.batches.sequence import Identity
+
+
+class PartitionQueue:
+    """See above. `waiting` and `in_flight` are sorted by number. `needs_epoch`: a sequence was used up by a batch
+    that may not be in the log, so what comes next needs a new epoch (D27)."""
+
+    __slots__ = (
+        "at", "epoch", "held_until", "in_flight", "needs_epoch", "next_sequence", "of_before", "open", "producer_id",
+        "proven", "returns", "topic_id", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, at: TopicPartition) -> None:
+        self.at = at
+        self.open: ProducerBatch | None = None
+        self.waiting: deque[ProducerBatch] = deque()
+        self.in_flight: list[ProducerBatch] = []
+        self.producer_id = -1
+        self.epoch = -1
+        self.next_sequence = 0
+        self.needs_epoch = False
+        self.proven = False  # the leader has stored something of this epoch
+        self.topic_id = b""
+        self.held_until = 0.0  # nothing goes before, to whomever
+        self.returns: Floor | None = None  # how often batches may come back and go again at once
+        self.of_before: tuple[int, ...] = ()  # the last batch that was sent to another topic of this name
+
+    @property
+    def depth(self) -> int:
+        """Batches that are not settled."""
+        return len(self.waiting) + len(self.in_flight) + (self.open is not None)
+
+    def ripe_at(self, linger: float, max_in_flight: int) -> float | None:
+        """When the open batch should close though it is not full; None while it could not be sent anyway: until then
+        it goes on filling (D3)."""
+        if self.open is None or self.waiting or len(self.in_flight) >= max_in_flight:
+            return None
+        return self.open.created + linger
+
+    def sendable(self, now: float, node_id: int, *, ordered: bool) -> ProducerBatch | None:
+        """The batch that may go to that node now, None if there is none. `ordered`: one in flight at a time."""
+        if not self.waiting:
+            return None
+        head = self.waiting[0]
+        if head.sealed is None or head.sealing or (self.needs_epoch and not self._unresolved(head)):
+            return None
+        if self.in_flight and (head.sent or not self._follows(ordered=ordered)):
+            return None
+        if now < self.held_until:
+            return None
+        if now < head.not_before and head.sent_to == node_id:
+            return None  # backing off, unless somebody else leads now (D30)
+        return head
+
+    def may_follow(self, *, ordered: bool) -> bool:
+        """Whether the open batch, closed now, could go at once."""
+        return not self.waiting and not self.needs_epoch and self._follows(ordered=ordered)
+
+    def _follows(self, *, ordered: bool) -> bool:
+        """A batch that was never sent may go behind those in flight."""
+        if not self.in_flight:
+            return True
+        first = self.in_flight[0]
+        if ordered or first.resent:
+            return False
+        # of a producer it has never seen a leader takes any sequence: #2 before #1, if #1 failed
+        return first.stamp is None or self.proven
+
+    def send(self, batch: ProducerBatch, node_id: int) -> None:
+        """The head of the queue leaves."""
+        taken = self.waiting.popleft()
+        assert taken is batch
+        batch.resent = batch.sent
+        batch.sent, batch.sent_to = True, node_id
+        self.in_flight.append(batch)
+
+    def landed(self, batch: ProducerBatch) -> None:
+        """It is settled, or split: out of the queue, wherever it was."""
+        if batch in self.in_flight:
+            self.in_flight.remove(batch)
+        elif batch in self.waiting:
+            self.waiting.remove(batch)
+
+    def back(self, batch: ProducerBatch) -> None:
+        """It has to be sent again: to its place."""
+        self.in_flight.remove(batch)
+        self.insert(batch)
+
+    def hold(self, now: float, pause: float) -> None:
+        """A batch came back. Some may go again at once, to another leader or in a new epoch; where that does not end
+        there is `pause` between two."""
+        if self.returns is None:
+            self.returns = Floor(max(LEAST, pause))
+        self.held_until = now + self.returns.wait(now)
+
+    def rested_at(self) -> float:
+        """When the head may go again to who had it."""
+        return max(self.waiting[0].not_before, self.held_until) if self.waiting else 0.0
+
+    def insert(self, batch: ProducerBatch) -> None:
+        """Put it among the waiting by its number."""
+        ordered = list(self.waiting)
+        insort(ordered, batch, key=lambda one: one.number)
+        self.waiting = deque(ordered)
+
+    def is_next_in_line(self, batch: ProducerBatch) -> bool:
+        """No earlier batch of this partition is unsettled: an out-of-order answer to it is the truth (D26)."""
+        earlier = (one for one in (*self.waiting, *self.in_flight) if one is not batch)
+        return all(one.number > batch.number for one in earlier)
+
+    # -- sequences --------------------------------------------------------------------------------------------------
+
+    def stamp(self, batch: ProducerBatch, identity: Identity) -> None:
+        """Give the batch its identity and sequence when it is first sent; never again (D24, D19)."""
+        assert batch.sealed is not None
+        if batch.stamp is None:
+            renewed = (self.producer_id, self.epoch) != (identity.producer_id, identity.epoch)
+            # batches of the old epoch are still unsettled here: the old epoch goes on until they are
+            if renewed and not any(one.stamp for one in (*self.in_flight, *self.waiting)):
+                self._begin(identity)
+            batch.stamp = (self.producer_id, self.epoch, self.next_sequence)
+            self.next_sequence = after(self.next_sequence, batch.count)
+            batch.sealed.stamp(*batch.stamp)
+
+    def may_begin_epoch(self) -> bool:
+        """A new epoch is wanted, nothing is on the wire, and the next batch is known not to be in the log: a batch
+        that may be is first sent once more under its old sequence, which tells (it would be stored twice else)."""
+        return self.needs_epoch and not self.in_flight and not (self.waiting and self._unresolved(self.waiting[0]))
+
+    def rewind(self, identity: Identity) -> None:
+        """Begin a new epoch here: what waits gets new sequences from 0 (KIP-360)."""
+        self._begin(identity)
+        self.needs_epoch = False
+        for batch in self.waiting:
+            batch.stamp = None
+
+    def stored(self, batch: ProducerBatch) -> None:
+        """The leader has it."""
+        if batch.stamp is not None and batch.stamp[:2] == (self.producer_id, self.epoch):
+            self.proven = self.proven or batch.number > self.of_before
+
+    def belongs_to(self, topic_id: bytes) -> None:
+        """Where the next batch would go. A topic that was made anew does not know the producer (C8)."""
+        if topic_id != self.topic_id:
+            self.topic_id = topic_id
+            self.proven = False
+            self.of_before = max((batch.number for batch in self.in_flight), default=())
+
+    def _begin(self, identity: Identity) -> None:
+        self.producer_id, self.epoch, self.next_sequence = identity.producer_id, identity.epoch, 0
+        self.proven = False
+
+    @staticmethod
+    def _unresolved(batch: ProducerBatch) -> bool:
+        return batch.maybe_written and batch.stamp is not None
+
+
+def after(sequence: int, count: int) -> int:
+    """The sequence `count` records on: after 2³¹−1 comes 0."""
+    return (sequence + count) & 0x7FFFFFFF

@@ -1,0 +1,246 @@
+"""The engine room: who sends to whom, when a batch closes, what took too long. One supervisor task owns it all.
+
+A task that ends unexpectedly poisons the producer: everybody who waits is told, nothing hangs (B29).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.errors import KcliError
+from kcli.producer.batches.accumulator import Accumulator
+from kcli.producer.batches.budget import Budget
+from kcli.producer.batches.ledger import Ledger
+from kcli.producer.batches.sealing import Sealers
+from kcli.producer.batches.sequence import Identity
+from kcli.producer.engine.lookups import Search
+from kcli.producer.engine.responses import Returns
+from kcli.producer.engine.sender import LeaderSender
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kcli.model import Cluster, TopicPartition
+    from kcli.producer.batches.batch import BatchOutcome, ProducerBatch
+    from kcli.producer.batches.queue import PartitionQueue
+    from kcli.producer.transactions.transaction import Transactions
+    from kcli.settings import ProducerSettings
+
+AHEAD = 3  # batches of a partition that wait behind those in flight
+AHEAD_PATIENCE = 0.05  # seconds
+
+
+class Engine:
+    """`report` is called once for every settled batch, `refreshed` with the topics that were looked at again."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ProducerSettings,
+        report: Callable[[BatchOutcome], None],
+        refreshed: Callable[[Iterable[str]], None],
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._wake = asyncio.Event()
+        self.poison: BaseException | None = None
+        self.budget = Budget(settings.buffer_memory, settings.buffer_records, self._wake.set)
+        self.ledger = Ledger(settings, self.budget, report, self._on_ready)
+        self._sealers = Sealers(settings, self._was_sealed)
+        self.accumulator = Accumulator(settings, self._on_ready, self._sealers.seal, self.ledger.too_large)
+        self.ledger.accumulator = self.accumulator
+        self.transactions = self._transactions()
+        self.identity = Identity(cluster, settings) if self.transactions is None else self.transactions.identity
+        self._returns = Returns(cluster, settings, self.accumulator, self.ledger, self._on_ready)
+        self._search = Search(cluster, settings, self.identity, self._on_ready, refreshed, self.ledger.fail_everything)
+        self._senders: dict[int, LeaderSender] = {}
+        self._supervisor: asyncio.Task[None] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._wanted = False  # somebody will send: get the id while metadata is looked up
+        self._old: set[str] = set()  # topics whose metadata should be looked at again
+        self._entering: set[object] = set()  # senders between their call and their append (A4.10)
+
+    def _transactions(self) -> Transactions | None:
+        if self._settings.transactional_id is None:
+            return None
+        from kcli.producer.transactions.transaction import Transactions
+
+        return Transactions(self._cluster, self._settings, self.accumulator, self.ledger, self._on_ready)
+
+    def start(self) -> None:
+        self._supervisor = asyncio.get_running_loop().create_task(self._supervise(), name="producer")
+        self._supervisor.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            while isinstance(problem, BaseExceptionGroup):
+                problem = problem.exceptions[0]
+            self.poison = problem
+            error = problem if isinstance(problem, KcliError) else KcliError(f"the producer broke: {problem!r}")
+            self.ledger.fail_everything(error)
+            self.ledger.changed.set()
+
+    async def stop(self, error: KcliError) -> None:
+        """End every task; what is not settled fails with `error`, or is unknown if it may have arrived. Idempotent."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if self._supervisor is not None:
+            self._supervisor.cancel()  # and with it every sender, and what these have on the wire
+        self._sealers.stop()
+        self.ledger.fail_everything(error)
+        self.ledger.changed.set()
+        if self._supervisor is not None:
+            await asyncio.gather(self._supervisor, return_exceptions=True)
+
+    # -- those who are about to append ------------------------------------------------------------------------------
+
+    def enter(self) -> object:
+        """Somebody begins to send; a flush that begins now waits for the records (D43)."""
+        self._wanted = True
+        if self.identity.missing:
+            self._wake.set()
+        ticket = object()
+        self._entering.add(ticket)
+        return ticket
+
+    def leave(self, ticket: object) -> None:
+        self._entering.discard(ticket)
+        self.ledger.changed.set()
+
+    def look_again(self, topic: str) -> None:
+        """Have the topic's metadata refreshed on the side (D14)."""
+        self._old.add(topic)
+        self._wake.set()
+
+    async def pace(self, queue: PartitionQueue) -> None:
+        """Between two batches of bulk input: let the loop send, and do not run far ahead of it. What is read before it
+        can be sent costs memory that was never touched before, and nothing goes out sooner. A pace and no bound: a
+        partition that is stuck holds the others up for a moment only."""
+        if len(queue.waiting) < AHEAD:
+            await asyncio.sleep(0)
+            return
+        changed = self.ledger.changed
+        try:
+            async with asyncio.timeout(AHEAD_PATIENCE):
+                while len(queue.waiting) >= AHEAD:
+                    changed.clear()
+                    await changed.wait()
+        except TimeoutError:
+            return
+
+    async def drained(self) -> None:
+        """Wait until everything is settled that was accepted, or about to be, when this was called."""
+        changed = self.ledger.changed
+        self.accumulator.close_all()
+        pending, entering = set(self.accumulator.incomplete), set(self._entering)
+        while True:
+            if entering:
+                self.accumulator.close_all()
+                pending |= self.accumulator.incomplete
+                entering &= self._entering
+            pending = {part for batch in pending for part in unsettled(batch)}
+            if not pending and not entering:
+                return
+            changed.clear()
+            await changed.wait()
+
+    # -- the supervisor ---------------------------------------------------------------------------------------------
+
+    def _on_ready(self) -> None:
+        self._wake.set()
+        if self.transactions is not None:
+            self.ledger.changed.set()  # an abort waits for batches that come back
+        for sender in self._senders.values():
+            sender.wake()
+
+    async def _supervise(self) -> None:
+        """Linger, memory pressure, expiry, leaders: each turn looks at everything (A4.19)."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._wake.clear()
+                now = loop.time()
+                if self.budget.waiting:
+                    self.accumulator.close_all()
+                self.accumulator.close_lingered(now)
+                for queue, batch in self.accumulator.expired(now):
+                    self.ledger.expire(queue, batch, self.identity.unreachable)
+                if self.transactions is None:
+                    self._renew_epochs()
+                else:
+                    self.transactions.turn(group)
+                if self.identity.missing and (self.accumulator.active or self._wanted):
+                    self._wanted = False
+                    self._search.identity(group)
+                leaderless = self._place(group)
+                if (leaderless or self._old) and self._search.leaders(group, leaderless, self._old):
+                    self._old = set()
+                await self._rest()
+
+    async def _rest(self) -> None:
+        """Until somebody calls, or the next linger or delivery timeout is over. The alarm is set anew only for an
+        earlier moment: most turns need no timer of their own, and one that rings for nothing does no harm."""
+        moments = (self.accumulator.next_linger(), self.accumulator.next_expiry())
+        due = min((moment for moment in moments if moment is not None), default=None)
+        if due is not None and (self._alarm is None or due < self._alarm.when()):
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm = asyncio.get_running_loop().call_at(due, self._ring)
+        await self._wake.wait()
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._wake.set()
+
+    def _renew_epochs(self) -> None:
+        """Partitions whose sequence was lost begin a new epoch once nothing of theirs is on the wire (D27)."""
+        lost = [queue for queue in self.accumulator.queues.values() if queue.needs_epoch and queue.may_begin_epoch()]
+        if not lost or self.identity.missing:
+            return
+        self.identity.bump()
+        if not self.identity.missing:  # else an id has to be obtained first, and this comes round again
+            for queue in lost:
+                queue.rewind(self.identity)
+            self._on_ready()
+            self._wake.clear()
+
+    def _place(self, group: asyncio.TaskGroup) -> list[TopicPartition]:
+        """Make sure that every leader with something to send has its sender; the partitions that have no leader."""
+        leaderless = []
+        for queue in self.accumulator.active.values():
+            if not queue.waiting:
+                continue
+            leader = self._cluster.leader_id(queue.at)
+            if leader < 0:
+                leaderless.append(queue.at)
+            elif leader not in self._senders:
+                self._start_sender(leader, group)
+        return leaderless
+
+    def _start_sender(self, leader: int, group: asyncio.TaskGroup) -> None:
+        sender = self._senders[leader] = LeaderSender(
+            leader, self._cluster, self.accumulator, self.identity, self._settings, self._returns,
+            self._wake.set, self._on_ready, self.transactions,
+        )  # fmt: skip
+
+        def ended(_: asyncio.Task[None]) -> None:
+            del self._senders[leader]
+            self._wake.set()  # what came in the meantime wants another one
+
+        group.create_task(sender.run(), name=f"send to node {leader}").add_done_callback(ended)
+
+    def _was_sealed(self, batch: ProducerBatch, problem: KcliError | None) -> None:
+        if problem is None:
+            self.accumulator.sealed(batch)
+        elif not batch.settled:
+            self.ledger.fail(self.accumulator.queues[batch.at], batch, problem)
+        self._on_ready()
+
+
+def unsettled(batch: ProducerBatch) -> list[ProducerBatch]:
+    """The batch, or what it was split into, as far as it is not settled."""
+    if batch.parts:
+        return [one for part in batch.parts for one in unsettled(part)]
+    return [] if batch.settled else [batch]

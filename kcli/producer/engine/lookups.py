@@ -1,0 +1,87 @@
+"""Looking things up on the side, one task for leaders and one for the producer's id, so that lingering and expiry go
+on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.backoff import Backoff
+from kcli.errors import AuthError, BrokerError, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kcli.model import Cluster, TopicPartition
+    from kcli.producer.batches.sequence import Identity
+    from kcli.settings import ProducerSettings
+
+
+class Search:
+    """`found` is called after each look-up, `refreshed` with the topics that were looked at again, `hopeless` with
+    what no waiting will mend."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ProducerSettings,
+        identity: Identity,
+        found: Callable[[], None],
+        refreshed: Callable[[Iterable[str]], None],
+        hopeless: Callable[[KcliError], None],
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._identity = identity
+        self._found = found
+        self._refreshed = refreshed
+        self._hopeless = hopeless
+        self._leaders: asyncio.Task[None] | None = None
+        self._id: asyncio.Task[None] | None = None
+        self._backoff = Backoff(settings.retry_backoff, settings.retry_backoff_max)
+        self._in_vain: set[TopicPartition] = set()
+
+    def identity(self, group: asyncio.TaskGroup) -> None:
+        """Obtain the producer's id, unless somebody is at it."""
+        if self._id is None or self._id.done():
+            self._id = group.create_task(self._obtain(), name="obtain producer id")
+
+    async def _obtain(self) -> None:
+        try:
+            await self._identity.obtain()
+        except KcliError as problem:
+            self._hopeless(problem)
+        self._found()
+
+    def leaders(self, group: asyncio.TaskGroup, wanted: list[TopicPartition], topics: set[str]) -> bool:
+        """Ask who leads those partitions, and how those topics look now. False if it has to wait: somebody is at it,
+        or all of this was asked a moment ago in vain; `found` comes when it is worth asking again."""
+        if (self._leaders is not None and not self._leaders.done()) or (
+            not topics and self._in_vain.issuperset(wanted)
+        ):
+            return False
+        self._leaders = group.create_task(self._look(wanted, topics), name="find leaders")
+        return True
+
+    async def _look(self, wanted: list[TopicPartition], topics: set[str]) -> None:
+        """What cannot be mended fails, everything else waits until its delivery timeout."""
+        names = sorted({at.topic for at in wanted} | topics)
+        try:
+            await self._cluster.refresh(names)
+        except (AuthError, BrokerError) as problem:
+            if not problem.retriable:
+                self._hopeless(problem)
+        except KcliError:
+            pass  # nobody can be reached now: the delivery timeout decides
+        self._refreshed(topics)
+        still = {at for at in wanted if self._cluster.leader_id(at) < 0}
+        if not still:
+            self._backoff.reset()
+        elif not self._in_vain.issuperset(still):
+            self._in_vain |= still
+            asyncio.get_running_loop().call_later(self._backoff.next(), self._rested)
+        asyncio.get_running_loop().call_soon(self._found)  # when this task is done
+
+    def _rested(self) -> None:
+        self._in_vain.clear()
+        self._found()

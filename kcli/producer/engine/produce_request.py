@@ -1,0 +1,93 @@
+"""One Produce request: what goes into it, and each batch's part of the answer."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.model import Node
+from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kcli.proto.schema import NO_ID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.codes import ErrorCode
+    from kcli.model import Cluster
+    from kcli.producer.batches.batch import ProducerBatch
+    from kcli.proto.messages.produce import PartitionProduceResponse, ProduceResponse
+    from kcli.settings import ProducerSettings
+
+BY_NAME = 12
+"""The last version that names topics; from 13 on it is ids only (KIP-516)."""
+
+
+class Answer:
+    """What the broker said of one batch."""
+
+    __slots__ = ("append_time", "base_offset", "code", "endpoint", "leader_epoch", "leader_id", "message", "records")
+
+    def __init__(self, code: ErrorCode) -> None:
+        self.code = code
+        self.base_offset = -1
+        self.append_time = -1
+        self.message: str | None = None
+        self.records: dict[int, str | None] = {}  # index of a bad record to its reason (KIP-467)
+        self.leader_id = -1
+        self.leader_epoch = -1
+        self.endpoint: Node | None = None
+
+
+def build(
+    batches: Sequence[ProducerBatch], cluster: Cluster, settings: ProducerSettings, most: int | None = None
+) -> tuple[ProduceRequest, int | None]:
+    """The request and the highest version it may go at: ids only when every topic's is known (C8), and none above
+    `most`."""
+    topics: dict[str, TopicProduceData] = {}
+    for batch in batches:
+        name, partition = batch.at
+        assert batch.sealed is not None
+        topic = topics.get(name)
+        if topic is None:
+            topic = topics[name] = TopicProduceData(name=name, topic_id=cluster.topic_id(name))
+        topic.partition_data.append(PartitionProduceData(index=partition, records=batch.sealed.data))
+    request = ProduceRequest(
+        transactional_id=settings.transactional_id,
+        acks=settings.acks,
+        timeout_ms=int(settings.request_timeout * 1000),
+        topic_data=list(topics.values()),
+    )
+    by_id = all(topic.topic_id != NO_ID for topic in topics.values())
+    if most is not None:
+        return request, min(most, BY_NAME)
+    return request, None if by_id else BY_NAME
+
+
+def read(response: ProduceResponse, request: ProduceRequest) -> dict[tuple[str, int], Answer]:
+    """(topic, partition) to the answer. A partition that is named twice counts as not answered, one that was not
+    asked about as not named (D33)."""
+    nodes = {one.node_id: Node(one.node_id, one.host, one.port, one.rack) for one in response.node_endpoints}
+    names = {topic.topic_id: topic.name for topic in request.topic_data if topic.topic_id != NO_ID}
+    answers: dict[tuple[str, int], Answer] = {}
+    for topic in response.responses:
+        name = topic.name or names.get(topic.topic_id, "")
+        for part in topic.partition_responses:
+            at = (name, part.index)
+            answers[at] = Answer(codes.NETWORK_EXCEPTION) if at in answers else _answer(part, nodes)
+    return answers
+
+
+def _answer(part: PartitionProduceResponse, nodes: dict[int, Node]) -> Answer:
+    answer = Answer(codes.of(part.error_code))
+    answer.base_offset = part.base_offset
+    answer.append_time = part.log_append_time_ms
+    answer.message = part.error_message
+    answer.records = {one.batch_index: one.batch_index_error_message for one in part.record_errors}
+    answer.leader_id = part.current_leader.leader_id
+    answer.leader_epoch = part.current_leader.leader_epoch
+    answer.endpoint = nodes.get(answer.leader_id)
+    return answer
+
+
+def missing() -> Answer:
+    """The answer for a batch the broker did not mention: try again (D33)."""
+    return Answer(codes.NETWORK_EXCEPTION)

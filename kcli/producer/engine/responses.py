@@ -1,0 +1,127 @@
+"""What comes back: an answer, or none. Decides with `verdict` and sends batches on, back to their place, or to the
+ledger."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.backoff import after
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded
+from kcli.producer.batches.split import split
+from kcli.producer.engine.error_policy import LOST_SEQUENCE, Verdict, judge, maybe_written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kcli.errors import KcliError
+    from kcli.model import Cluster
+    from kcli.producer.batches.accumulator import Accumulator
+    from kcli.producer.batches.batch import ProducerBatch
+    from kcli.producer.batches.ledger import Ledger
+    from kcli.producer.batches.queue import PartitionQueue
+    from kcli.producer.engine.produce_request import Answer
+    from kcli.settings import ProducerSettings
+
+
+class Returns:
+    """`on_ready` is called when something may be sent again."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ProducerSettings,
+        accumulator: Accumulator,
+        ledger: Ledger,
+        on_ready: Callable[[], None],
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._accumulator = accumulator
+        self._ledger = ledger
+        self._on_ready = on_ready
+
+    def answered(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer) -> None:
+        """The broker spoke."""
+        if batch.settled:
+            return  # its delivery timeout was quicker
+        code = answer.code
+        verdict = judge(
+            code,
+            records=batch.count,
+            next_in_line=queue.is_next_in_line(batch),
+            idempotent=self._settings.idempotence,
+        )
+        if code.forget == "leader":
+            self._forget_leader(batch, answer)
+        if verdict is Verdict.DONE:
+            known = code is not codes.DUPLICATE_SEQUENCE_NUMBER
+            self._ledger.acknowledge(queue, batch, answer.base_offset if known else -1, answer.append_time)
+            return
+        batch.maybe_written = batch.maybe_written or maybe_written(code, self._settings.acks)
+        batch.trouble = str(BrokerError(code, "", answer.message))
+        if verdict is Verdict.SPLIT:
+            self._accumulator.sizing.too_large(batch.at.topic, batch.raw, batch.size)
+            self._accumulator.replace(queue, batch, split(batch, self._settings))
+            self._on_ready()
+        elif verdict is Verdict.FAILED:
+            self._ledger.refuse(queue, batch, answer)
+        elif verdict is Verdict.NEW_EPOCH and self._settings.transactional_id is not None:
+            self._ledger.refuse(queue, batch, answer)  # an epoch of its own only comes after an abort (D41)
+        elif self._settings.idempotence and (code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER or code in LOST_SEQUENCE):
+            self._out_of_order(queue, batch, answer, renew=verdict is Verdict.NEW_EPOCH)
+        elif batch.retries >= self._settings.retries:
+            self._ledger.refuse(queue, batch, answer)
+        else:
+            moved = (
+                answer.leader_id not in (-1, batch.sent_to) and self._cluster.leader_id(batch.at) == answer.leader_id
+            )
+            self._again(queue, batch, wait=not moved)  # a node that names itself has not caught up yet: no hurry
+
+    def _out_of_order(self, queue: PartitionQueue, batch: ProducerBatch, answer: Answer, *, renew: bool) -> None:
+        """An earlier batch is missing: after it, or in a new epoch, this one goes again. No retry is used."""
+        if answer.code is codes.OUT_OF_ORDER_SEQUENCE_NUMBER and not batch.doubtful:
+            batch.maybe_written = False  # the sequence proves that it is not in the log
+        if renew and batch.maybe_written:
+            self._ledger.refuse(queue, batch, answer)  # nobody remembers: to send it again could store it twice
+            return
+        queue.needs_epoch = queue.needs_epoch or renew
+        queue.back(batch)
+        queue.hold(asyncio.get_running_loop().time(), self._settings.retry_backoff)
+        self._on_ready()
+
+    def lost(self, queue: PartitionQueue, batch: ProducerBatch, problem: KcliError) -> None:
+        """The exchange broke. Only in its old place may the batch be tried again (D22)."""
+        if batch.settled:
+            return
+        arrived = may_have_arrived(problem)
+        batch.trouble = str(problem)
+        batch.maybe_written = batch.maybe_written or arrived
+        self._forget_leader(batch)
+        spent = batch.retries >= self._settings.retries
+        if spent or not problem.retriable or (self._settings.acks == 0 and arrived):
+            self._ledger.fail(queue, batch, problem)
+        else:
+            self._again(queue, batch, wait=True)
+
+    def _forget_leader(self, batch: ProducerBatch, answer: Answer | None = None) -> None:
+        """Unless it is another one by now: the news of five batches in flight is one piece of news."""
+        if answer is not None and answer.leader_id >= 0:
+            self._cluster.leader_moved(batch.at, answer.leader_id, answer.leader_epoch, answer.endpoint)
+        elif self._cluster.leader_id(batch.at) == batch.sent_to:
+            self._cluster.leader_moved(batch.at)
+
+    def _again(self, queue: PartitionQueue, batch: ProducerBatch, *, wait: bool) -> None:
+        now, first = asyncio.get_running_loop().time(), self._settings.retry_backoff
+        if wait:
+            batch.not_before = now + after(batch.retries, first, self._settings.retry_backoff_max)
+        batch.retries += 1
+        queue.back(batch)
+        queue.hold(now, first)
+        self._on_ready()
+
+
+def may_have_arrived(problem: KcliError) -> bool:
+    """Whether the broker may have acted on what was lost that way."""
+    return isinstance(problem, ConnectError | DeadlineExceeded) and problem.sent

@@ -1,0 +1,116 @@
+"""Rows in columns: keys and values that stand in a chunk, with partitions and timestamps of their own if wanted."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.errors import UsageError
+from kcli.producer.intake.send_records import OVERHEAD, now_ms
+from kcli.proto.columns import Lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Sequence
+
+    from kcli.producer.engine.engine import Engine
+    from kcli.producer.intake.placement import Placement
+    from kcli.producer.intake.send_lines import Bulk
+    from kcli.proto.schema import Buffer
+    from kcli.settings import ProducerSettings
+
+STEP_ROWS, STEP_BYTES = 8192, 1 << 20  # what room is taken for at once
+
+
+class Columnar:
+    """`check` raises when nothing may be sent now."""
+
+    def __init__(
+        self, engine: Engine, placement: Placement, settings: ProducerSettings, check: Callable[[], None], bulk: Bulk
+    ) -> None:
+        self._engine = engine
+        self._placement = placement
+        self._settings = settings
+        self._check = check
+        self._bulk = bulk
+
+    async def send(
+        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, timestamps: array[int] | None
+    ) -> None:
+        """See `Producer.send_columns`."""
+        self._check()
+        ticket = self._engine.enter()
+        try:
+            everyone = self._placement.known(topic, None) or await self._placement.look_up(topic, None)
+            if places is not None and lines.count:
+                highest = max(places)
+                if min(places) < -1:
+                    raise UsageError(f"{topic} has no partition {min(places)}")
+                if highest not in everyone and highest >= 0:
+                    everyone = await self._placement.look_up(topic, highest)
+            row = 0
+            while row < lines.count:
+                stop = self._step(lines, row)
+                await self._some(topic, chunk, _cut(lines, row, stop), _part(places, row, stop),
+                                 _part(timestamps, row, stop), everyone)  # fmt: skip
+                row = stop
+        finally:
+            self._engine.leave(ticket)
+
+    def _step(self, lines: Lines, row: int) -> int:
+        """Where the rows end that are taken at once: about STEP_BYTES, and never more than the buffer holds."""
+        settings = self._settings
+        most = min(STEP_BYTES, settings.buffer_memory // 2)
+        stop = min(row + min(STEP_ROWS, settings.buffer_records), lines.count)
+        while stop > row + 1 and _size(lines, row, stop) > most:
+            stop = row + max(1, (stop - row) * most // _size(lines, row, stop) or 1)
+        return stop
+
+    async def _some(
+        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, timestamps: array[int] | None,
+        everyone: Sequence[int],
+    ) -> None:  # fmt: skip
+        room = _size(lines, 0, lines.count)
+        budget = self._engine.budget
+        await budget.take(room, lines.count, self._settings.max_block)
+        grown = added = 0
+        try:
+            self._check()
+            sticks = None
+            if places is None and max(lines.key_lengths) < 0:
+                sticks = self._placement.keyless(topic, sum(lines.value_lengths), everyone)
+            if sticks is None:
+                places = self._places(topic, chunk, lines, places, everyone)
+            for wanted in (sticks,) if places is None else sorted(set(places)):
+                assert wanted is not None
+                more, taken = self._bulk.add_rows(topic, chunk, lines, places, wanted, now_ms(None), timestamps)
+                grown += more
+                added += taken
+        finally:
+            budget.give(room - grown, lines.count - added)
+        await asyncio.sleep(0)
+
+    def _places(
+        self, topic: str, chunk: Buffer, lines: Lines, given: array[int] | None, everyone: Sequence[int]
+    ) -> array[int]:
+        """Each row's partition: the one given, else by its key."""
+        if given is not None and -1 not in given:
+            return given
+        chosen = self._placement.rows(topic, chunk, lines, everyone)
+        if given is None:
+            return chosen
+        return type(given)("i", [by if place < 0 else place for place, by in zip(given, chosen)])
+
+
+def _size(lines: Lines, row: int, stop: int) -> int:
+    """The most bytes the rows may take in a batch; nulls count as -1, which OVERHEAD makes up for."""
+    return sum(lines.key_lengths[row:stop]) + sum(lines.value_lengths[row:stop]) + OVERHEAD * (stop - row)
+
+
+def _part(column: array[int] | None, row: int, stop: int) -> array[int] | None:
+    return None if column is None else column[row:stop]
+
+
+def _cut(lines: Lines, row: int, stop: int) -> Lines:
+    keys = lines.key_starts[row:stop], lines.key_lengths[row:stop]
+    return Lines(*keys, lines.value_starts[row:stop], lines.value_lengths[row:stop], 0)

@@ -1,0 +1,130 @@
+"""Where records go: a topic's partitions as last seen, the key's hash, or the partition the topic sticks to now."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.errors import DeadlineExceeded, UsageError
+from kcli.model import TopicPartition
+from kcli.producer.intake.hashing import MURMUR2, Partitioner
+from kcli.producer.intake.partitioner import Sticky
+from kcli.proto.core import partition_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterable, Sequence
+
+    from kcli.model import Cluster
+    from kcli.producer.engine.engine import Engine
+    from kcli.proto.columns import Lines
+    from kcli.proto.schema import Buffer
+    from kcli.settings import ProducerSettings
+
+METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)
+
+
+class Placement:
+    """The partitions of topics and the sticky choice, a state per topic (A5.08)."""
+
+    def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._sticky: dict[str, Sticky] = {}
+        self._partitioners: dict[str, Partitioner] = {}
+        self._columnar = settings.partitioner in MURMUR2
+        self._partitions: dict[str, tuple[float, Sequence[int]]] = {}
+        self.engine: Engine  # each knows the other; the producer introduces them
+
+    def forget(self, topics: Iterable[str]) -> None:
+        """Their metadata was refreshed: look at them anew."""
+        for topic in topics:
+            self._partitions.pop(topic, None)
+
+    def known(self, topic: str, partition: int | None) -> Sequence[int] | None:
+        """The topic's partitions, unless they have to be looked up first."""
+        known = self._partitions.get(topic)
+        if known is None or (partition is not None and partition not in known[1]):
+            return None
+        now = asyncio.get_running_loop().time()
+        if now - known[0] >= METADATA_CHECK:
+            self._partitions[topic] = (now, known[1])  # goes on meanwhile
+            self.engine.look_again(topic)
+        return known[1]
+
+    async def look_up(self, topic: str, partition: int | None) -> Sequence[int]:
+        """As `known`, asking the cluster. Raises BrokerError for a topic that does not exist, UsageError for a
+        partition that is still not there after a refresh (D13)."""
+        try:
+            async with asyncio.timeout(self._settings.max_block):
+                found = await self._cluster.partitions(topic)
+                if partition is not None and partition not in found:
+                    await self._cluster.refresh([topic])
+                    found = await self._cluster.partitions(topic)
+                if found[-1] == len(found) - 1:
+                    found = range(len(found))  # to be in it is one comparison, however many there are
+        except TimeoutError:
+            text = f"nothing was learned of {topic} within {self._settings.max_block:g} s (max.block.ms)"
+            raise DeadlineExceeded(text) from None
+        self._partitions[topic] = (asyncio.get_running_loop().time(), found)
+        if partition is not None and partition not in found:
+            raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{max(found)}")
+        return found
+
+    def of_key(self, topic: str, key: bytes | None, everyone: Sequence[int]) -> int | None:
+        """Where the records of a key go, None where the topic sticks (D11)."""
+        if key is None and self._columnar:
+            return None
+        found = self._partitioners.get(topic)
+        if found is None:
+            found = self._partitioners[topic] = Partitioner(self._settings.partitioner)
+        return found.of(key, len(everyone))
+
+    def sticky(self, topic: str) -> Sticky:
+        """The topic's sticky choice (D12)."""
+        found = self._sticky.get(topic)
+        if found is None:
+            cluster, accumulator = self._cluster, self.engine.accumulator
+            patience = self._settings.partitioner_availability_timeout
+
+            def available(partition: int) -> bool:
+                at = TopicPartition(topic, partition)
+                return cluster.has_leader(at) and not (patience and accumulator.overdue(at, patience))
+
+            found = self._sticky[topic] = Sticky(
+                lambda: accumulator.sizing.limit(topic),
+                available,
+                lambda p: accumulator.depth(topic, p),
+            )
+        return found
+
+    def keyless(self, topic: str, size: int, everyone: Sequence[int]) -> int | None:
+        """Where rows without keys, of `size` bytes, go together; None where the partitioner places each by itself."""
+        if not self._columnar:
+            return None
+        sticky = self.sticky(topic)
+        chosen = sticky.choose(everyone)
+        sticky.went(size, full=size >= self.engine.accumulator.sizing.limit(topic))
+        return chosen
+
+    def rows(self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int]) -> array[int]:
+        """Each row's partition. Rows without a key go where the topic sticks now, among the others and in their
+        order: a batch of their own would overtake or fall behind the keyed rows of that partition."""
+        places = partition_keys(chunk, lines, len(everyone))
+        if not self._columnar:
+            places = self._one_by_one(topic, chunk, lines, everyone, places)
+        if -1 in places:
+            sticky = self.sticky(topic)
+            chosen = sticky.choose(everyone)
+            keyless = sum(length for length, place in zip(lines.value_lengths, places) if place < 0)
+            sticky.went(keyless, full=keyless >= self.engine.accumulator.sizing.limit(topic))
+            places = type(places)("i", [chosen if place < 0 else place for place in places])
+        return places
+
+    def _one_by_one(
+        self, topic: str, chunk: Buffer, lines: Lines, everyone: Sequence[int], places: array[int]
+    ) -> array[int]:
+        """By a partitioner the record core does not know."""
+        keys = zip(lines.key_starts, lines.key_lengths, strict=True)
+        found = (self.of_key(topic, bytes(chunk[at : at + n]) if n >= 0 else None, everyone) for at, n in keys)
+        return type(places)("i", [-1 if one is None else one for one in found])

@@ -1,0 +1,172 @@
+"""Records one by one, each with a promise if it is wanted: check, place, take room, append (D1)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kcli import codes
+from kcli.errors import BrokerError
+from kcli.producer.batches.batch import RecordMetadata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kcli.errors import KcliError
+    from kcli.producer.batches.batch import ProducerBatch
+    from kcli.producer.batches.queue import PartitionQueue
+    from kcli.producer.engine.engine import Engine
+    from kcli.producer.intake.placement import Placement
+    from kcli.settings import ProducerSettings
+
+    Headers = Sequence[tuple[str, bytes | None]]
+    Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
+    Delivered = Callable[[RecordMetadata | None, KcliError | None], None]
+
+AT_A_TIME = 2000  # records without a pause: 10 to 20 ms
+OVERHEAD = 40  # bytes a record may take on top of its key and value, without headers
+
+
+class Records:
+    """`check` raises when nothing may be sent now."""
+
+    def __init__(
+        self, engine: Engine, placement: Placement, settings: ProducerSettings, check: Callable[[], None]
+    ) -> None:
+        self._engine = engine
+        self._placement = placement
+        self._settings = settings
+        self._check = check
+        self._in_a_row = 0  # records since the loop last ran on our account
+
+    async def send(
+        self, topic: str, value: bytes | None, key: bytes | None, headers: Headers, partition: int | None,
+        timestamp: int | None, *, block: bool,
+    ) -> asyncio.Future[RecordMetadata]:  # fmt: skip
+        """See `Producer.send`."""
+        size = self._size(topic, key, value, headers)
+        loop = asyncio.get_running_loop()
+        ticket = self._engine.enter()
+        try:
+            deadline = loop.time() + self._settings.max_block
+            if self._in_a_row >= AT_A_TIME:
+                await self._breathe()
+            everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
+            await self._take(size, deadline - loop.time(), block)
+            # nothing is awaited from here on: the choice and the append are one step (D1)
+            stamp = now_ms(timestamp)
+            batch, queue = self._append(topic, everyone, size, partition, stamp, key, value, headers)
+            future: asyncio.Future[RecordMetadata] = loop.create_future()
+            batch.promise(future, stamp)
+            self._engine.accumulator.appended(queue, batch, full=False)
+        finally:
+            self._engine.leave(ticket)
+        return future
+
+    async def send_rows(self, topic: str, rows: Sequence[Row]) -> None:
+        """See `Producer.send_records`."""
+        ticket = self._engine.enter()
+        try:
+            for partition, timestamp, key, value, headers in rows:
+                size = self._size(topic, key, value, headers)
+                if self._in_a_row >= AT_A_TIME:
+                    await self._breathe()
+                everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
+                await self._take(size, self._settings.max_block, True)
+                batch, queue = self._append(topic, everyone, size, partition, now_ms(timestamp), key, value, headers)
+                self._engine.accumulator.appended(queue, batch, full=False)
+        finally:
+            self._engine.leave(ticket)
+
+    async def _breathe(self) -> None:
+        """Let the loop run. Who sends without a pause and finds room every time would else keep everything waiting,
+        also what is sent, until the buffer is full: seconds for small records (A4.26)."""
+        self._in_a_row = 0
+        await asyncio.sleep(0)
+
+    async def _take(self, size: int, timeout: float, block: bool) -> None:
+        """Room for one record. Never waits when there is some and nobody else waits."""
+        budget = self._engine.budget
+        if budget.waiting or not budget.fits(size, 1):
+            await budget.take(size, 1, max(0.0, timeout), block=block)
+        else:
+            budget.charge(size, 1)
+
+    def _append(
+        self, topic: str, everyone: Sequence[int], size: int, partition: int | None, stamp: int,
+        key: bytes | None, value: bytes | None, headers: Headers,
+    ) -> tuple[ProducerBatch, PartitionQueue]:  # fmt: skip
+        """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
+        accumulator = self._engine.accumulator
+        try:
+            self._check()
+            sticky = None
+            if partition is None:
+                partition = self._placement.of_key(topic, key, everyone)
+            if partition is None:
+                sticky = self._placement.sticky(topic)
+                partition = sticky.choose(everyone)
+            queue = accumulator.queue(topic, partition)
+            now = asyncio.get_running_loop().time()
+            batch = accumulator.open(queue, now)
+            if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(topic):
+                accumulator.close(queue)
+                if sticky is not None:  # a full batch is the moment to move on (KIP-794)
+                    sticky.went(0, full=True)
+                    queue = accumulator.queue(topic, sticky.choose(everyone))
+                batch = self._with_room(queue, size, now)
+            before = batch.builder.size
+            batch.builder.append(stamp, key, value, headers)
+        except BaseException:
+            self._engine.budget.give(size, 1)
+            raise
+        if sticky is not None:
+            sticky.went(batch.builder.size - before)
+        batch.charged += size
+        self._in_a_row += 1
+        self._engine.ledger.counts.accepted += 1
+        return batch, queue
+
+    def _with_room(self, queue: PartitionQueue, size: int, now: float) -> ProducerBatch:
+        """The queue's open batch, or a new one if the record does not fit into it."""
+        accumulator = self._engine.accumulator
+        batch = accumulator.open(queue, now)
+        if batch.builder.count and batch.builder.size + size > accumulator.sizing.limit(queue.at.topic):
+            accumulator.close(queue)
+            batch = accumulator.open(queue, now)
+        return batch
+
+    def _size(self, topic: str, key: bytes | None, value: bytes | None, headers: Headers) -> int:
+        """The most bytes the record may take in a batch. Raises if it may not be sent at all."""
+        self._check()
+        for name, given in (("key", key), ("value", value)):
+            if given is not None and not isinstance(given, bytes | bytearray | memoryview):
+                raise TypeError(f"{name} must be bytes or None, not {type(given).__name__}")
+        size = OVERHEAD + len(key or b"") + len(value or b"")
+        for title, content in headers:
+            size += 4 * len(title) + len(content or b"") + 10
+        if size - OVERHEAD > self._settings.max_request_size:
+            text = f"a record of {size - OVERHEAD} bytes is more than a request takes"
+            most = f"({self._settings.max_request_size}, max.request.size)"
+            raise BrokerError(codes.MESSAGE_TOO_LARGE, topic, f"{text} {most}")
+        return size
+
+
+def now_ms(timestamp: int | None) -> int:
+    """The timestamp given, else now, in milliseconds."""
+    return int(time.time() * 1000) if timestamp is None else timestamp
+
+
+def report(future: asyncio.Future[RecordMetadata], told: Delivered) -> None:
+    """Call `told` once with what becomes of the record: (metadata, None) or (None, error)."""
+
+    def ended(done: asyncio.Future[RecordMetadata]) -> None:
+        if done.cancelled():
+            told(None, None)
+        elif (problem := done.exception()) is not None:
+            told(None, problem)  # type: ignore[arg-type]  # a promise is only broken with a KcliError
+        else:
+            told(done.result(), None)
+
+    future.add_done_callback(ended)

@@ -1,0 +1,86 @@
+"""A group's positions as part of a transaction: consume, transform, produce, exactly once (KIP-98, KIP-447)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.model import Group
+from kcli.proto.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
+    from kcli.codes import ErrorCode
+    from kcli.model import GroupMetadata, TopicPartition
+    from kcli.producer.transactions.identity import TransactionalIdentity
+    from kcli.producer.transactions.requests import Coordination
+    from kcli.proto.messages.txn_offset_commit import TxnOffsetCommitResponse
+
+    class Position(Protocol):
+        """The next offset to read, the leader epoch of the last record read (-1 unknown), free text."""
+
+        @property
+        def offset(self) -> int: ...
+        @property
+        def leader_epoch(self) -> int: ...
+        @property
+        def metadata(self) -> str | None: ...
+
+
+async def commit_offsets(
+    coordination: Coordination,
+    identity: TransactionalIdentity,
+    offsets: Mapping[TopicPartition, Position],
+    group: GroupMetadata,
+    *,
+    v2: bool,
+) -> None:
+    """Store the positions pending the transaction. Under v1 the group is announced to the transaction's coordinator
+    first. Raises as `Coordination.ask`; a group that has moved on refuses (ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID,
+    FENCED_INSTANCE_ID), so that two members can never both commit what they read."""
+    if not v2:
+        from kcli.proto.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+
+        await coordination.ask(
+            AddOffsetsToTxnRequest(
+                transactional_id=coordination.key.name,
+                producer_id=identity.producer_id,
+                producer_epoch=identity.epoch,
+                group_id=group.group,
+            ),
+            lambda one: codes.of(one.error_code),
+            coordination.about,
+        )
+    topics: dict[str, TxnOffsetCommitRequestTopic] = {}
+    for at, position in sorted(offsets.items(), key=lambda one: one[0]):
+        topic = topics.get(at.topic) or topics.setdefault(at.topic, TxnOffsetCommitRequestTopic(name=at.topic))
+        topic.partitions.append(
+            TxnOffsetCommitRequestPartition(
+                partition_index=at.partition,
+                committed_offset=position.offset,
+                committed_leader_epoch=position.leader_epoch,
+                committed_metadata=position.metadata or "",
+            )
+        )
+    request = TxnOffsetCommitRequest(
+        transactional_id=coordination.key.name,
+        group_id=group.group,
+        producer_id=identity.producer_id,
+        producer_epoch=identity.epoch,
+        generation_id=group.generation,
+        member_id=group.member_id,
+        group_instance_id=group.instance_id,
+        topics=list(topics.values()),
+    )
+    about = f"group {group.group}"
+    await coordination.ask(request, _first_error, about, of=Group(group.group), max_version=None if v2 else 4)
+
+
+def _first_error(answer: TxnOffsetCommitResponse) -> ErrorCode:
+    found = (codes.of(part.error_code) for topic in answer.topics for part in topic.partitions if part.error_code)
+    return next(found, codes.NONE)

@@ -1,0 +1,124 @@
+"""What a transactional producer asks coordinators, and how often: whatever passes is asked again until a deadline.
+
+Raised errors are final. `doubt` collects the attempts that may have been acted on without our learning of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.backoff import Backoff, retry
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.model import Transaction
+from kcli.producer.transactions.state import Fenced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from kcli.codes import ErrorCode
+    from kcli.model import Cluster, Group
+    from kcli.proto.schema import Request
+    from kcli.settings import ProducerSettings
+
+    R = TypeVar("R")
+
+MAYBE_DONE = (codes.UNKNOWN_SERVER_ERROR, codes.REQUEST_TIMED_OUT)
+FENCING = (codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH)
+FIRST_WAIT = 0.02  # seconds, as Java waits
+TRANSACTION_VERSION = "transaction.version"
+
+
+class Coordination:
+    """Asks the coordinator of one transactional id, and of the groups whose offsets it sends."""
+
+    def __init__(self, cluster: Cluster, settings: ProducerSettings) -> None:
+        assert settings.transactional_id is not None
+        self.cluster = cluster
+        self.key = Transaction(settings.transactional_id)
+        self._settings = settings
+
+    async def ask(
+        self,
+        request: Request[R],
+        code_of: Callable[[R], ErrorCode],
+        about: str,
+        *,
+        of: Group | None = None,
+        max_version: int | None = None,
+        deadline: float | None = None,
+        doubt: list[KcliError] | None = None,
+    ) -> R:
+        """The answer without an error. `deadline` is a time of the loop (`max_block` from now if None); `of` asks a
+        group's coordinator. Raises BrokerError, ConnectError, AuthError, UnsupportedVersion, DeadlineExceeded."""
+        key = of or self.key
+        until = asyncio.get_running_loop().time() + self._settings.max_block if deadline is None else deadline
+        least, most = self._settings.retry_backoff, self._settings.retry_backoff_max
+        pauses, short = Backoff(least, most), Backoff(FIRST_WAIT, least)
+
+        async def once() -> R:
+            try:
+                broker = await self.cluster.coordinator(key)
+                answer = await broker.ask(request, timeout=self._patience(until), max_version=max_version)
+            except (ConnectError, DeadlineExceeded) as lost:
+                if lost.retriable:
+                    self.cluster.coordinator_moved(key)
+                    if doubt is not None and lost.sent:
+                        doubt.append(lost)
+                raise
+            code = code_of(answer)
+            if not code:
+                return answer
+            problem = BrokerError(code, about)
+            if doubt is not None and code in MAYBE_DONE:
+                doubt.append(problem)
+            if code.forget == "coordinator":
+                self.cluster.coordinator_moved(key)
+            raise problem
+
+        def policy(problem: KcliError) -> Backoff | None:
+            code = problem.code if isinstance(problem, BrokerError) else codes.NONE
+            if code is codes.CONCURRENT_TRANSACTIONS:
+                return short  # the markers of the one before are being written (D35)
+            return pauses if problem.retriable or (doubt is not None and code in MAYBE_DONE) else None
+
+        try:
+            return await retry(once, pauses, until, policy=policy)
+        except KcliError as problem:
+            if policy(problem) is None:
+                raise
+            raise DeadlineExceeded(f"{about}: no answer that counts in time; the last: {problem}") from problem
+
+    def _patience(self, until: float) -> float:
+        left = until - asyncio.get_running_loop().time()
+        return min(self._settings.request_timeout, max(left, 0.05))
+
+    async def speaks_v2(self) -> bool:
+        """Whether the cluster's transactions are of version 2 (KIP-890 part 2), by the finalized feature and by what
+        the coordinator's broker can be asked (D37). An ApiVersions request like any other."""
+        from kcli.proto.messages.api_versions import ApiVersionsRequest
+        from kcli.version import __version__
+
+        asked = ApiVersionsRequest(client_software_name="kcli", client_software_version=__version__)
+        answer = await self.ask(asked, lambda one: codes.of(one.error_code), self.about)
+        level = max(
+            (f.max_version_level for f in answer.finalized_features if f.name == TRANSACTION_VERSION), default=0
+        )
+        offered: dict[int, Any] = {one.api_key: one.max_version for one in answer.api_keys}
+        return level >= 2 and offered.get(0, 0) >= 12 and offered.get(28, 0) >= 5 and offered.get(26, 0) >= 5
+
+    @property
+    def about(self) -> str:
+        return f"transactional id {self.key.name}"
+
+
+def plain(problem: KcliError) -> KcliError:
+    """The error as its reader should see it."""
+    if isinstance(problem, BrokerError) and problem.code in FENCING:
+        return Fenced(
+            f"{problem.about}: another producer with this transactional id has taken over, "
+            f"or the transaction took longer than transaction.timeout.ms ({problem.code.name})"
+        )
+    return problem
