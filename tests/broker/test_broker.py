@@ -15,7 +15,7 @@ import pytest
 
 from kcli.backoff import Backoff
 from kcli.broker.broker import NetworkBroker
-from kcli.broker.connection.connection import dialing
+from kcli.broker.connection import dialing
 from kcli.errors import Closed, ConnectError, KcliError
 from kcli.model import Address, Lane
 from kcli.proto.messages.heartbeat import HeartbeatResponse

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from kcli.errors import KcliError
     from kcli.producer.batches.accumulator import Accumulator
+    from kcli.producer.batches.answer import Answer
     from kcli.producer.batches.batch import ProducerBatch
     from kcli.producer.batches.budget import Budget
     from kcli.producer.batches.queue import PartitionQueue
-    from kcli.producer.engine.produce_request import Answer
     from kcli.settings import ProducerSettings
 
 

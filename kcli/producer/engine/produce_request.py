@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.model import Node
+from kcli.producer.batches.answer import Answer
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kcli.proto.schema import NO_ID
 
@@ -11,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.codes import ErrorCode
     from kcli.model import Cluster
     from kcli.producer.batches.batch import ProducerBatch
     from kcli.proto.messages.produce import PartitionProduceResponse, ProduceResponse
@@ -19,22 +19,6 @@ if TYPE_CHECKING:
 
 BY_NAME = 12
 """The last version that names topics; from 13 on it is ids only (KIP-516)."""
-
-
-class Answer:
-    """What the broker said of one batch."""
-
-    __slots__ = ("append_time", "base_offset", "code", "endpoint", "leader_epoch", "leader_id", "message", "records")
-
-    def __init__(self, code: ErrorCode) -> None:
-        self.code = code
-        self.base_offset = -1
-        self.append_time = -1
-        self.message: str | None = None
-        self.records: dict[int, str | None] = {}  # index of a bad record to its reason (KIP-467)
-        self.leader_id = -1
-        self.leader_epoch = -1
-        self.endpoint: Node | None = None
 
 
 def build(

@@ -12,6 +12,7 @@ from collections import deque
 
 from kcli import codes
 from kcli.errors import BrokerError, Closed, ConnectError, DecodeError, KcliError
+from kcli.producer.batches.answer import Answer
 from kcli.producer.engine import produce_request
 from kcli.producer.engine.draining import Draining
 
@@ -170,6 +171,6 @@ class LeaderSender:
             raise problem
         request, response = task.result()
         answers = produce_request.read(response, request) if response is not None else {}
-        nothing = produce_request.missing() if response is not None else produce_request.Answer(codes.NONE)
+        nothing = produce_request.missing() if response is not None else Answer(codes.NONE)
         for queue, batch in sent:
             self._returns.answered(queue, batch, answers.get((batch.at.topic, batch.at.partition), nothing))
