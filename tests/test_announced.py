@@ -32,7 +32,7 @@ async def test_a_broker_that_announces_a_large_answer_takes_no_memory() -> None:
     async with Sandbox() as sandbox:
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), deadline=30.0)) as client:
             await client.cluster.refresh([])
-            sandbox.faults.answer_size("Metadata", ANNOUNCED)
+            sandbox.faults.wire.answer_size("Metadata", ANNOUNCED)
             tracemalloc.start()
             try:
                 asked = asyncio.ensure_future(client.cluster.refresh(["t"]))

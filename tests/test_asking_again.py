@@ -103,7 +103,7 @@ def error(api: str, code: codes.ErrorCode) -> Disturb:
 
 
 def closes(api: str) -> Disturb:
-    return lambda sandbox: sandbox.faults.close_before(api, times=FOREVER)
+    return lambda sandbox: sandbox.faults.wire.close_before(api, times=FOREVER)
 
 
 def says(api: str, **fields: object) -> Disturb:
@@ -111,7 +111,7 @@ def says(api: str, **fields: object) -> Disturb:
         for name, value in fields.items():
             setattr(response, name, value)
 
-    return lambda sandbox: sandbox.faults.alter(api, change, times=FOREVER)
+    return lambda sandbox: sandbox.faults.wire.alter(api, change, times=FOREVER)
 
 
 def no_leader(sandbox: Sandbox) -> None:
@@ -120,7 +120,7 @@ def no_leader(sandbox: Sandbox) -> None:
             for partition in topic.partitions:
                 partition.leader_id = -1
 
-    sandbox.faults.alter("Metadata", change, times=FOREVER)
+    sandbox.faults.wire.alter("Metadata", change, times=FOREVER)
 
 
 def nobody_coordinates(sandbox: Sandbox) -> None:
@@ -128,7 +128,7 @@ def nobody_coordinates(sandbox: Sandbox) -> None:
         for one in response.coordinators:
             one.node_id, one.host, one.port = -1, "", -1
 
-    sandbox.faults.alter("FindCoordinator", change, times=FOREVER)
+    sandbox.faults.wire.alter("FindCoordinator", change, times=FOREVER)
 
 
 def always_somebody_else(sandbox: Sandbox) -> None:
@@ -144,8 +144,8 @@ def always_somebody_else(sandbox: Sandbox) -> None:
 
         return change
 
-    sandbox.faults.alter("Produce", told(2), times=FOREVER, broker=1)
-    sandbox.faults.alter("Produce", told(1), times=FOREVER, broker=2)
+    sandbox.faults.wire.alter("Produce", told(2), times=FOREVER, broker=1)
+    sandbox.faults.wire.alter("Produce", told(1), times=FOREVER, broker=2)
 
 
 def assigns_each_time(sandbox: Sandbox) -> None:
@@ -159,7 +159,7 @@ def nothing_wrong(sandbox: Sandbox) -> None:
 
 
 def protocol_1(sandbox: Sandbox) -> None:
-    sandbox.faults.speak_only("Produce", 3, 11)
+    sandbox.faults.wire.speak_only("Produce", 3, 11)
 
 
 def both(*some: Disturb) -> Disturb:

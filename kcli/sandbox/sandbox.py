@@ -20,11 +20,15 @@ from kcli.sandbox.cluster.features import Features
 from kcli.sandbox.cluster.named_configs import NamedConfigs
 from kcli.sandbox.cluster.quorum import Quorum
 from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.faults.logs import LogFaults
+from kcli.sandbox.faults.planned import Planned
+from kcli.sandbox.faults.wire import WireFaults
 from kcli.sandbox.log.segment import MemoryStore
 from kcli.sandbox.settings import SandboxSettings
 from kcli.sandbox.wire.broker import SandboxBroker
-from kcli.sandbox.wire.client_rules import Checks
+from kcli.sandbox.wire.client_rules import ClientRules
 from kcli.sandbox.wire.listener import possible
 
 TYPE_CHECKING = False
@@ -71,11 +75,8 @@ class Sandbox:
             SandboxBroker(self, FIRST_NODE + n, settings.host, settings.port + n if settings.port else 0)
             for n in range(settings.brokers)
         ]
-        self.faults = Faults(self)
-        self.checks = Checks(self)
         self.features = Features(settings.features)
         self.quorum = Quorum(self)
-        self.forgotten: set[int] = set()  # brokers that are down and were unregistered
         self.coordinators: dict[str, int] = {}  # groups whose coordinator was moved (a fault)
         self.transaction_coordinators: dict[str, int] = {}  # the same for transactional ids
         self.seen: dict[int, int] = {}  # how many requests of each API key came
@@ -96,6 +97,14 @@ class Sandbox:
         self._quotas: Quotas | None = None
         self._transactions: Transactions | None = None
         self.topics = Topics([one.node_id for one in self.brokers], self._store, self.note)
+        self.client_rules = ClientRules(self.topics, durable=settings.data is not None)
+        planned = Planned()
+        self.faults = Faults(
+            planned,
+            WireFaults(planned, self.brokers),
+            ClusterFaults(planned, self.brokers, self.topics, self.coordinators, lambda: self.groups),
+            LogFaults(planned, self.topics, self.client_rules, self._producer),
+        )
 
     def rack(self, node_id: int) -> str | None:
         """The rack of a broker, if the settings have racks."""
@@ -227,12 +236,7 @@ class Sandbox:
     @property
     def violations(self) -> list[str]:
         """What kcli did here that a good client never does; see wire/client_rules.py."""
-        return self.checks.violations
-
-    @property
-    def durable(self) -> bool:
-        """Whether it lives in a directory, and may have lived there before."""
-        return self.settings.data is not None
+        return self.client_rules.violations
 
     # -- who comes in -------------------------------------------------------------------------------------------------
 
@@ -277,7 +281,7 @@ class Sandbox:
 
     def fenced(self) -> list[SandboxBroker]:
         """Brokers that are registered and down."""
-        return [one for one in self.brokers if not one.alive and one.node_id not in self.forgotten]
+        return [one for one in self.brokers if not one.alive and one.registered]
 
     @property
     def controller_id(self) -> int:
@@ -292,28 +296,6 @@ class Sandbox:
         if moved is not None:
             return next((one for one in living if one.node_id == moved), None)
         return living[crc32(key.encode()) % len(living)] if living else None
-
-    async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
-        """Let a broker die. With `elect` the next living replica (or any living broker) leads its partitions."""
-        broker = self._broker(node_id)
-        await broker.stop()
-        living = [one.node_id for one in self.living()]
-        for topic in self.topics.by_name.values():
-            for partition in topic.partitions:
-                if partition.leader == node_id and elect and living:
-                    heirs = [node for node in partition.replicas if node in living] or living
-                    self.faults.move_leader(topic.name, partition.index, heirs[0])
-                partition.wake()
-
-    async def start_broker(self, node_id: int) -> None:
-        await self._broker(node_id).start()
-        self.forgotten.discard(node_id)
-
-    def _broker(self, node_id: int) -> SandboxBroker:
-        for one in self.brokers:
-            if one.node_id == node_id:
-                return one
-        raise UsageError(f"there is no broker {node_id}; there are {', '.join(str(b.node_id) for b in self.brokers)}")
 
     # -- what the answers share ---------------------------------------------------------------------------------------
 
@@ -335,12 +317,6 @@ class Sandbox:
         if found is None and self.settings.auto_create:
             found = self.topics.create(name, self.settings.partitions)
         return found
-
-    def delete_topic(self, topic: Topic) -> None:
-        """A topic and the positions in it go together."""
-        self.topics.delete(topic)
-        if self._groups is not None:
-            self._groups.topic_deleted(topic.name)
 
     def make_room(self, partition: Partition, size: int) -> None:
         """Before `size` bytes are appended: delete what retention.bytes says. Raises BrokerError POLICY_VIOLATION when
@@ -367,6 +343,15 @@ class Sandbox:
         self._next_producer += 1
         self.note("producer", {"next": self._next_producer})
         return given
+
+    def _producer(self, transactional_id: str | None) -> tuple[int, int]:
+        """The (id, epoch) of a transactional id, or new ones. Raises UsageError for an id that nobody has used."""
+        if transactional_id is None:
+            return self.next_producer_id(), 0
+        transaction = self.transactions.by_id.get(transactional_id)
+        if transaction is None:
+            raise UsageError(f"nobody has used the transactional id {transactional_id}")
+        return transaction.producer_id, transaction.epoch
 
     def next_session_id(self) -> int:
         self._next_session = self._next_session % 0x7FFFFFFF + 1

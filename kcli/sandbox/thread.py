@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from kcli.sandbox.faults.faults import NAMESPACES
 from kcli.sandbox.sandbox import Sandbox
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ class SandboxThread:
         self._sandbox = Sandbox(settings, **options)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kcli-sandbox", daemon=True)
-        self.faults: Any = _Remote(self)
+        self.faults: Any = RemoteFaults(self)
 
     @property
     def bootstrap(self) -> str:
@@ -85,14 +86,21 @@ async def _leave_nothing() -> None:
     await asyncio.sleep(0)  # transports close their sockets in a turn of their own
 
 
-class _Remote:
-    """The faults of a sandbox in another thread."""
+class RemoteFaults:
+    """The faults of a sandbox in another thread, with the same namespaces."""
 
-    def __init__(self, thread: SandboxThread) -> None:
+    def __init__(self, thread: SandboxThread, namespace: str | None = None) -> None:
         self._thread = thread
+        self._namespace = namespace
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Any:
+        if self._namespace is None and name in NAMESPACES:
+            return RemoteFaults(self._thread, name)
+
         def call(*args: Any, **options: Any) -> Any:
-            return self._thread.call(lambda sandbox: getattr(sandbox.faults, name)(*args, **options))
+            return self._thread.call(lambda sandbox: getattr(self._of(sandbox), name)(*args, **options))
 
         return call
+
+    def _of(self, sandbox: Sandbox) -> Any:
+        return sandbox.faults if self._namespace is None else getattr(sandbox.faults, self._namespace)

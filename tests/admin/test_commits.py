@@ -60,14 +60,14 @@ async def test_E40_a_coordinator_that_moves_is_found_again(world: World) -> None
 
 
 async def test_D22_a_lost_answer_is_asked_for_again_and_unknown_if_none_ever_comes(world: World) -> None:
-    world.faults.lose_answer("OffsetCommit")
+    world.faults.wire.lose_answer("OffsetCommit")
     assert await write_commits(world.coordinators, "g", BOTH) == {ZERO: True, ONE: True}
-    world.faults.lose_answer("OffsetCommit", times=99)
+    world.faults.wire.lose_answer("OffsetCommit", times=99)
     done = await write_commits(world.coordinators, "g", BOTH, patience=0.2)
     assert {type(one) for one in done.values()} == {UnknownOutcome}
     assert "g: orders [0]: it is unknown whether the offset was changed" in str(done[ZERO])
     world.faults.clear()
-    world.faults.never_answer("OffsetDelete", times=99)
+    world.faults.wire.never_answer("OffsetDelete", times=99)
     assert isinstance((await delete_commits(world.coordinators, "g", [ONE], patience=0.2))[ONE], UnknownOutcome)
 
 

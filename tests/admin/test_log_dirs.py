@@ -32,7 +32,7 @@ async def test_C17_a_broker_that_is_gone_is_named_beside_the_sizes_of_the_others
             await sandbox_topics(client)
             await client.cluster.refresh()
             gone = sandbox.brokers[-1].node_id
-            await sandbox.stop_broker(gone)
+            await sandbox.faults.cluster.stop_broker(gone)
             found, failed = await log_dirs(client.cluster)
     assert {one.broker for one in found} == {one.node_id for one in sandbox.brokers} - {gone}
     assert set(failed) <= {gone}

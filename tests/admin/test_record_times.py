@@ -46,7 +46,7 @@ async def test_a_partition_that_nobody_asked_for_is_passed_over() -> None:
     ):
         async with client.producer(ProducerSettings()) as producer:
             await producer.send("t", b"v", timestamp=WRITTEN)
-        sandbox.faults.alter("Fetch", _of_another_partition)
+        sandbox.faults.wire.alter("Fetch", _of_another_partition)
         told = await record_times(client.cluster, {TopicPartition("t", 0): 0}, patience=0.1)
         assert "no record there yet" in str(told[TopicPartition("t", 0)])
         assert len(told) == 1

@@ -57,7 +57,7 @@ async def told(sandbox: Sandbox, sasl: Sasl | None, **given: Any) -> KcliError:
 @pytest.mark.parametrize("highest", [0, 1, 2])
 async def test_B15_handshake_then_tokens_then_requests_at_every_version(mechanism: str, highest: int) -> None:
     async with Sandbox(topics={"t": 1}, sasl=ALICE) as sandbox:
-        sandbox.faults.speak_only("SaslAuthenticate", 0, highest)
+        sandbox.faults.wire.speak_only("SaslAuthenticate", 0, highest)
         async with connected(near(sandbox, sasl=password(mechanism))) as broker:
             assert await topics(broker) == ["t"]
         steps = 1 if mechanism == "PLAIN" else 2
@@ -69,9 +69,11 @@ async def test_B15_a_broker_without_saslauthenticate_gets_bare_tokens(
     mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Sandbox(topics={"t": 1}, sasl=ALICE) as sandbox:
-        offered = sandbox.faults.offered
+        offered = sandbox.faults.planned.offered
         monkeypatch.setattr(
-            sandbox.faults, "offered", lambda rows, node: [row for row in offered(rows, node) if row.api_key != 36]
+            sandbox.faults.planned,
+            "offered",
+            lambda rows, node: [row for row in offered(rows, node) if row.api_key != 36],
         )
         async with connected(near(sandbox, sasl=password(mechanism))) as broker:
             assert await topics(broker) == ["t"]
@@ -410,7 +412,7 @@ async def test_B18_what_is_in_flight_is_answered_before_the_handshake_and_what_c
 
             await asked("before")
             monkeypatch.setattr(SecuredConnection, "exchange", noted)
-            sandbox.faults.delay("Metadata", 0.2)
+            sandbox.faults.wire.delay("Metadata", 0.2)
             flying = [asyncio.create_task(asked("flying")) for _ in range(3)]
             connection: Any = broker._lanes.open["control"]
             while len(connection._waiters) < 3:  # noqa: ASYNC110 - that they are written sets no event
@@ -451,7 +453,7 @@ async def test_B18_a_broker_that_dies_within_the_handshake_is_a_lost_connection(
         async with connected(near(sandbox, sasl=password())) as broker:
             await topics(broker)
             broker._lanes.open["control"].renewal.at = 0.0  # type: ignore[attr-defined]
-            sandbox.faults.close_before("SaslAuthenticate")
+            sandbox.faults.wire.close_before("SaslAuthenticate")
             assert await topics(broker) == ["t"]  # nothing of it was sent: it went out on the next connection
             assert sandbox.seen[18] == 2
 

@@ -309,7 +309,7 @@ async def test_B5_a_peer_that_does_not_read_holds_back_who_writes_over_tls(pki: 
         value, count = os.urandom(500_000), 60
         async with Client(given) as client, client.producer(ProducerSettings(acks=0, idempotence=False)) as producer:
             await producer.send_and_wait("t", b"first")
-            sandbox.faults.stop_reading("Produce", 0.3)
+            sandbox.faults.wire.stop_reading("Produce", 0.3)
             sent = [await producer.send("t", value) for _ in range(count)]
             broker = await client.cluster.leader(TopicPartition("t", 0))
             connection = broker._lanes.open["produce"]  # type: ignore[attr-defined]

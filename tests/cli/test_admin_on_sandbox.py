@@ -70,7 +70,7 @@ def test_D22_a_change_without_an_answer_is_not_said_to_have_failed(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert run(capsys, "topics", "create", "orders", "-p", "2")[0] == 0
-    sandbox.faults.lose_answer(api, times=1)
+    sandbox.faults.wire.lose_answer(api, times=1)
     code, _, err = run(capsys, *words)
     assert code == 1
     assert UNKNOWN in err
@@ -85,7 +85,7 @@ def test_D22_what_is_only_checked_fails_when_no_answer_comes(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(capsys, "topics", "create", "orders")[0] == 0
-    sandbox.faults.lose_answer("IncrementalAlterConfigs", times=1)
+    sandbox.faults.wire.lose_answer("IncrementalAlterConfigs", times=1)
     code, _, err = run(capsys, "configs", "set", "topic", "orders", "retention.ms=5", "--execute", "--no-undo")
     assert (code, UNKNOWN in err) == (1, False)
     nothing = "kcli: topic orders has nothing set; what holds for it: --all\n"
@@ -97,7 +97,7 @@ def test_D22_a_group_that_is_gone_after_a_lost_answer_was_deleted(
 ) -> None:
     assert run(capsys, "topics", "create", "orders")[0] == 0
     asyncio.run(commit(sandbox.bootstrap, "billing", "orders"))
-    sandbox.faults.lose_answer("DeleteGroups", times=1)
+    sandbox.faults.wire.lose_answer("DeleteGroups", times=1)
     code, out, _ = run(capsys, "groups", "delete", "billing", "--execute", "--no-undo", "-J")
     assert (code, [row["result"] for row in json.loads(out)["groups"]]) == (0, ["deleted"])
 

@@ -246,7 +246,7 @@ def test_what_fails_is_one_row_and_the_rest_is_done(
         if again:
             return
         sandbox.faults.error("CreateTopics", codes.POLICY_VIOLATION, topic="a")
-        sandbox.faults.lose_answer("IncrementalAlterConfigs")
+        sandbox.faults.wire.lose_answer("IncrementalAlterConfigs")
 
     again: Ran | None = None
     monkeypatch.setattr(UndoFile, "keep", after_the_check)
@@ -319,7 +319,7 @@ def test_an_export_without_the_configs_of_a_broker_that_is_down_is_not_whole(
         line = Kcli(capsys)
         assert line("configs", "set", "broker", "3", "log.cleaner.threads=2", "--execute", "--no-undo").code == 0
         assert line("export").code == 0
-        made.call(lambda box: box.stop_broker(3, elect=True))
+        made.call(lambda box: box.faults.cluster.stop_broker(3, elect=True))
         ran = line("export")
         assert ran.code == 1
         assert "broker 3" in ran.err
@@ -437,7 +437,7 @@ def test_configs_of_groups_are_exported_and_pruned_where_brokers_list_them(kcli:
         "group": {"app": {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "20000"}}
     }
     assert exported.err == ""
-    sandbox.faults.speak_only("ListConfigResources", 0, 0)
+    sandbox.faults.wire.speak_only("ListConfigResources", 0, 0)
     older = kcli("export", "--only", "configs", "--format", "json")
     assert (older.code, json.loads(older.out)) == (0, {"schema": "kcli.declared/1"})
     assert older.err.startswith("kcli: without configs of groups: brokers before Kafka 4.1")

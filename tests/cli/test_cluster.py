@@ -49,7 +49,7 @@ def test_brokers_say_what_they_lead_and_store_and_how_quickly(
 def test_a_broker_that_is_gone_is_told_and_the_exit_code_is_1(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.call(lambda one: one.stop_broker(3))
+    sandbox.call(lambda one: one.faults.cluster.stop_broker(3))
     rows = document(capsys, "brokers")["brokers"]  # the cluster knows that it serves nobody: nothing is wrong
     assert [(row["broker"], row["state"] == "fenced") for row in rows] == [(1, False), (2, False), (3, True)]
     fenced = document(capsys, "brokers", "versions", "3", code=1)

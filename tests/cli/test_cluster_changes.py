@@ -75,7 +75,7 @@ def test_all_or_none_of_a_line(sandbox: SandboxThread, capsys: pytest.CaptureFix
 def test_brokers_before_3_3_set_levels_without_checking_first(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.faults.speak_only("UpdateFeatures", 0, 0)
+    sandbox.faults.wire.speak_only("UpdateFeatures", 0, 0)
     found = document(capsys, "cluster", "features", "set", "share.version=0", "--dry-run", code=1)
     assert "that takes Kafka 3.3" in found["errors"][0]["message"]
 
@@ -148,14 +148,14 @@ def test_a_broker_that_is_gone_is_forgotten_and_one_that_lives_is_not(
 ) -> None:
     (alive,) = document(capsys, "cluster", "unregister", "3", "--execute", code=1)["brokers"]
     assert (alive["state"], alive["result"]) == ("up", "failed")
-    sandbox.call(lambda one: one.stop_broker(3))
+    sandbox.call(lambda one: one.faults.cluster.stop_broker(3))
     assert document(capsys, "brokers")["brokers"][2]["state"] == "fenced"
     (plan,) = document(capsys, "cluster", "unregister", "3", "--dry-run")["brokers"]
     assert (plan["state"], plan["result"], plan["replicas"]) == ("fenced", "would unregister", 3)
     rows = document(capsys, "cluster", "unregister", "3", "9", "--execute", code=1)["brokers"]
     assert [(one["broker"], one["result"]) for one in rows] == [(3, "done"), (9, "failed")]
     assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1, 2]
-    sandbox.call(lambda one: one.start_broker(3))
+    sandbox.call(lambda one: one.faults.cluster.start_broker(3))
     assert [one["broker"] for one in document(capsys, "brokers")["brokers"]] == [1, 2, 3]
 
 
@@ -163,7 +163,7 @@ def test_a_person_types_that_several_brokers_are_forgotten(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in (2, 3):
-        sandbox.call(lambda one, number=number: one.stop_broker(number))
+        sandbox.call(lambda one, number=number: one.faults.cluster.stop_broker(number))
     monkeypatch.setattr("sys.stdin", io.StringIO("broker 2\nunregister 2 brokers\n"))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", io.StringIO())
@@ -185,7 +185,7 @@ def test_a_quorum_whose_voters_stand_in_a_file_says_so(
 def test_D22_a_vote_taken_without_an_answer_is_not_said_to_have_failed(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.faults.lose_answer("RemoveRaftVoter", times=1)
+    sandbox.faults.wire.lose_answer("RemoveRaftVoter", times=1)
     (row,) = document(capsys, "cluster", "voters", "remove", "2", "--execute", code=1)["voters"]
     assert "it is unknown whether it was done" in row["error"]
     assert [one["role"] for one in document(capsys, "cluster", "voters")["voters"]] == ["leader", "observer", "voter"]
@@ -195,8 +195,8 @@ def test_D22_a_vote_taken_without_an_answer_is_not_said_to_have_failed(
 
 
 def test_meta_is_one_brokers_answer(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
-    sandbox.faults.move_leader("orders", 0, 3)
-    sandbox.faults.no_leader("small", 0)
+    sandbox.faults.cluster.move_leader("orders", 0, 3)
+    sandbox.faults.cluster.no_leader("small", 0)
     told = document(capsys, "meta", "--broker", "2")
     assert (told["cluster"][0]["told_by"], told["cluster"][0]["controller"]) == (2, 1)
     assert [one["broker"] for one in told["brokers"]] == [1, 2, 3]
@@ -216,8 +216,8 @@ def test_a_broker_that_is_behind_says_something_else(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = document(capsys, "meta", "orders", "--broker", "3")["partitions"][0]["leader"]
-    sandbox.faults.stale_metadata(3)
-    sandbox.faults.move_leader("orders", 0, before % 3 + 1)
+    sandbox.faults.cluster.stale_metadata(3)
+    sandbox.faults.cluster.move_leader("orders", 0, before % 3 + 1)
     assert document(capsys, "meta", "orders", "--broker", "3")["partitions"][0]["leader"] == before
     assert document(capsys, "meta", "orders", "--broker", "1")["partitions"][0]["leader"] == before % 3 + 1
 
@@ -225,7 +225,7 @@ def test_a_broker_that_is_behind_says_something_else(
 def test_coordinators_of_groups_ids_and_share_partitions(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.faults.move_coordinator("billing", 3)
+    sandbox.faults.cluster.move_coordinator("billing", 3)
     rows = document(capsys, "coord", "billing", "shipping", "--txn", "billing", "--share", "w:orders:1")["coordinators"]
     assert [(one["kind"], one["name"]) for one in rows] == [
         ("group", "billing"),
@@ -251,7 +251,7 @@ def test_a_coordinator_that_is_just_moving_is_waited_for(
 
 
 def test_brokers_before_3_0_are_asked_one_by_one(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
-    sandbox.faults.speak_only("FindCoordinator", 0, 3)
+    sandbox.faults.wire.speak_only("FindCoordinator", 0, 3)
     rows = document(capsys, "coord", "a", "b", "--txn", "c")["coordinators"]
     assert [one["name"] for one in rows] == ["a", "b", "c"]
     assert all(one["coordinator"] for one in rows)

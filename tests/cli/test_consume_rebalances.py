@@ -50,7 +50,7 @@ def test_E44_a_member_that_was_expelled_says_what_will_be_read_again(
             groups.expel("g", member)
 
     sandbox.faults.error("OffsetCommit", code)
-    sandbox.faults.alter("OffsetCommit", expel)
+    sandbox.faults.wire.alter("OffsetCommit", expel)
     done = shell(*WORDS)
     assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"a\nb\nc\n", NOT_MADE)
     assert shell.ok(*WORDS) == b"a\nb\nc\n", "they are"
@@ -82,9 +82,9 @@ def test_E44_a_last_commit_that_fails_says_which_records_come_again_or_may(
     if fault == "refuse":
         sandbox.faults.error("OffsetCommit", codes.GROUP_AUTHORIZATION_FAILED)
     elif fault == "close":
-        sandbox.faults.close_before("OffsetCommit", times=1_000)
+        sandbox.faults.wire.close_before("OffsetCommit", times=1_000)
     else:
-        sandbox.faults.never_answer("OffsetCommit", times=1_000)
+        sandbox.faults.wire.never_answer("OffsetCommit", times=1_000)
     done = shell(*WORDS, "-X", "request.timeout.ms=200")
     err = done.stderr.decode()
     assert (done.returncode, done.stdout) == (exit_code, b"a\nb\nc\n")

@@ -160,7 +160,7 @@ def test_E66_a_lock_is_renewed_while_the_reader_of_the_output_stands_still() -> 
 def test_E66_without_renewal_what_is_late_is_told_or_not_written_and_nothing_is_lost() -> None:
     with SandboxThread(topics={"t": 3}) as sandbox:
         for api in ("ShareFetch", "ShareAcknowledge"):
-            sandbox.faults.speak_only(api, 1, 1)
+            sandbox.faults.wire.speak_only(api, 1, 1)
         shell = Shell(sandbox.bootstrap)
         _configure(shell, "g", **{"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "500"})
         for partition in "012":
@@ -205,7 +205,7 @@ def test_E64_what_nobody_knows_is_said_and_the_exit_code_is_1() -> None:
         shell = Shell(sandbox.bootstrap)
         _configure(shell, "g", **{"share.auto.offset.reset": "earliest"})
         shell.ok("produce", "t", stdin=b"a\nb\n")
-        sandbox.faults.lose_answer("ShareAcknowledge")
+        sandbox.faults.wire.lose_answer("ShareAcknowledge")
         ran = shell("consume", "t", "--share-group", "g", "-n", "2")
         assert (ran.returncode, ran.stdout) == (1, b"a\nb\n")
         assert b"2 records written, and nobody knows whether accepted: t[0] offset 0 to 1: unknown" in ran.stderr

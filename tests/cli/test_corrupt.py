@@ -80,7 +80,7 @@ def test_an_error_says_how_far_its_command_came(words: list[str], sentence: str)
     with SandboxThread(topics={"t": 1}) as sandbox:
         shell = Shell(sandbox.bootstrap)
         shell.ok("produce", "t", stdin=b"a\n")
-        sandbox.call(lambda inside: inside.faults.corrupt("t", times=100))
+        sandbox.call(lambda inside: inside.faults.logs.corrupt("t", times=100))
         done = shell(words[0], "t", *words[1:])
     assert done.returncode == 1
     assert done.stderr.decode().endswith(f"; {sentence} offset 0; --skip-corrupt reads on\n"), done.stderr

@@ -440,13 +440,13 @@ def test_E43_a_partition_that_is_refused_has_its_own_row(shell: Shell) -> None:
 def test_E40_what_passes_is_tried_again(shell: Shell) -> None:
     shell.sandbox.faults.error("OffsetCommit", codes.NOT_COORDINATOR)
     shell.sandbox.faults.error("OffsetCommit", codes.COORDINATOR_LOAD_IN_PROGRESS)
-    shell.sandbox.faults.lose_answer("OffsetCommit")
+    shell.sandbox.faults.wire.lose_answer("OffsetCommit")
     assert shell(*RESET, "-t", "orders:0", "--to-latest", "--execute").code == 0
     assert shell.committed("billing")["orders", 0] == 100
 
 
 def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell.sandbox.faults.never_answer("OffsetCommit", times=9)
+    shell.sandbox.faults.wire.never_answer("OffsetCommit", times=9)
     ran = shell(*RESET, "-t", "orders:0", "--to-latest", "--execute", "-J", "-X", "request.timeout.ms=300")
     assert ran.code == 1
     assert [row["result"] for row in ran.rows] == ["unknown"]

@@ -66,7 +66,7 @@ class Hostile:
         self.shell = Shell(self.sandbox.bootstrap)
         for lines in (b"a\nb\n", b"c\nd\n", b"e\nf\n"):
             self.shell.ok("produce", "t", stdin=lines)
-        self.sandbox.call(lambda inside: inside.faults._plan("alter", "Fetch", self.alter, FOREVER, None))
+        self.sandbox.call(lambda inside: inside.faults.planned.plan("alter", "Fetch", self.alter, times=FOREVER))
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -142,7 +142,7 @@ def test_a_broker_that_calls_itself_minus_one_leads_nothing() -> None:
                 partition.leader_id = -1
 
     with SandboxThread(topics={"t": 1}) as sandbox:
-        sandbox.call(lambda inside: inside.faults._plan("alter", "Metadata", alter, FOREVER, None))
+        sandbox.call(lambda inside: inside.faults.planned.plan("alter", "Metadata", alter, times=FOREVER))
         done = Shell(sandbox.bootstrap)("consume", "t", "-e", "-X", "default.api.timeout.ms=500")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"kcli: t[0]: the partition has no leader at the moment")

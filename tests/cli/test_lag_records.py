@@ -72,7 +72,7 @@ def test_E70_offsets_behind_and_records_behind_are_two_figures_with_two_names(
 ) -> None:
     shell.ok("consume", "t", "-g", "g", "--from-beginning", "-e")
     shell.ok("produce", "t", stdin=b"".join(b"%d\n" % n for n in range(1000)))
-    sandbox.call(lambda inside: inside.faults.compact("t", 0, lambda offset: offset % 90 == 9))
+    sandbox.call(lambda inside: inside.faults.logs.compact("t", 0, lambda offset: offset % 90 == 9))
     row = row_of(shell, "--records")
     assert (row["lag"], row["records"]) == (1000, 12)
     table = shell.ok("lag", "g", "-p", "--records", "--format", "table").decode().splitlines()

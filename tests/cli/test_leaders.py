@@ -33,7 +33,7 @@ def rows(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list
 def displaced(sandbox: SandboxThread, topic: str, partition: int) -> tuple[int, int]:
     """Give a partition to its second replica; the preferred leader, and who leads now."""
     replicas = sandbox.call(lambda it: it.topics.by_name[topic].partitions[partition].replicas)
-    sandbox.faults.move_leader(topic, partition, replicas[1])
+    sandbox.faults.cluster.move_leader(topic, partition, replicas[1])
     return replicas[0], replicas[1]
 
 
@@ -42,7 +42,7 @@ def test_who_leads_though_another_should(sandbox: SandboxThread, capsys: pytest.
     preferred, leader = displaced(sandbox, "orders", 1)
     (row,) = rows(capsys, "list")
     assert (row["topic"], row["partition"], row["leader"], row["preferred"]) == ("orders", 1, leader, preferred)
-    sandbox.faults.no_leader("copies", 0)
+    sandbox.faults.cluster.no_leader("copies", 0)
     assert [row["leader"] for row in rows(capsys, "list")] == [None, leader]
 
 
@@ -103,7 +103,7 @@ def test_a_preferred_leader_that_is_gone_is_said_in_the_plan(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     preferred = sandbox.call(lambda it: it.topics.by_name["copies"].partitions[0].replicas[0])
-    sandbox.call(lambda it: it.stop_broker(preferred))
+    sandbox.call(lambda it: it.faults.cluster.stop_broker(preferred))
     (row,) = rows(capsys, "elect", "copies", "--dry-run")
     assert row["note"] == f"broker {preferred} is offline"
     (row,) = rows(capsys, "elect", "copies", "--execute", code=1)
@@ -114,7 +114,7 @@ def test_an_unclean_election_is_only_for_what_nobody_leads_and_warns_aloud(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
     displaced(sandbox, "orders", 0)
-    sandbox.faults.no_leader("orders", 1)
+    sandbox.faults.cluster.no_leader("orders", 1)
     assert main(["leaders", "elect", "orders", "--unclean", "--execute", "--format", "json"]) == 0
     told = capsys.readouterr()
     done = json.loads(told.out)["partitions"]
@@ -148,7 +148,7 @@ def test_of_what_is_not_there_it_is_not_said_that_no_election_is_needed(
 def test_a_partition_whose_only_replica_is_down_is_not_one_that_needs_no_election(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.call(lambda it: it.stop_broker(3))
+    sandbox.call(lambda it: it.faults.cluster.stop_broker(3))
     sandbox.call(lambda it: it.topics.create("alone", assignments=[[3]]))
     assert main(["leaders", "elect", "alone", "--execute", "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)["partitions"]

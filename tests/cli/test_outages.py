@@ -68,7 +68,7 @@ def test_a_reader_does_not_wait_for_days() -> None:
     with SandboxThread(topics={"t": 1}) as sandbox:
         shell = Shell(sandbox.bootstrap)
         shell.ok("produce", "t", stdin=b"x\n")
-        sandbox.faults.throttle("Fetch", 2**31 - 1, times=1)
+        sandbox.faults.wire.throttle("Fetch", 2**31 - 1, times=1)
         sandbox.faults.error("Fetch", codes.NOT_LEADER_OR_FOLLOWER, times=1)
         done = shell("consume", "t", "-o", "beginning", "-n", "1", "-X", "request.timeout.ms=400")
     assert (done.returncode, done.stdout) == (0, b"x\n")
@@ -81,8 +81,8 @@ def test_E13_a_reader_says_which_leader_it_waits_for_and_reads_the_others(quiet:
         shell = Shell(sandbox.bootstrap)
         for partition in range(3):
             shell.ok("produce", "t", "-p", str(partition), stdin=b"x\n")
-        sandbox.faults.refuse(broker=2, times=1_000)
-        sandbox.faults.drop_connections(2)
+        sandbox.faults.wire.refuse(broker=2, times=1_000)
+        sandbox.faults.wire.drop_connections(2)
         words = ["consume", "t", "-o", "beginning", "--timeout-ms", "1200", "-X", "default.api.timeout.ms=900"]
         done = shell(*words, *(["-q"] if quiet else []))
     said = "closed the connection at the first request" in done.stderr.decode()

@@ -75,7 +75,7 @@ def test_the_body_is_an_argument_a_file_or_stdin(
 
 
 def test_whom_to_ask(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
-    sandbox.faults.move_coordinator("billing", 3)
+    sandbox.faults.cluster.move_coordinator("billing", 3)
     body = '{"groups": [{"groupId": "billing"}]}'
     assert raw(capsys, "OffsetFetch", body, "--broker", "group:billing")["groups"][0]["errorCode"] == 0
     assert raw(capsys, "OffsetFetch", body, "--broker", "1", code=1)["groups"][0]["errorCode"] == 16
@@ -144,8 +144,8 @@ def test_a_read_only_profile_sends_nothing_that_changes_anything(
 
 
 def test_the_apis_with_our_versions_and_the_brokers(sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
-    sandbox.faults.speak_only("AlterConfigs", 9, 9)
-    sandbox.faults.speak_only("ListGroups", 0, 3)
+    sandbox.faults.wire.speak_only("AlterConfigs", 9, 9)
+    sandbox.faults.wire.speak_only("ListGroups", 0, 3)
     rows = {row["api"]: row for row in raw(capsys, "--list", "-J")["apis"]}
     assert set(REQUESTS) == {row["key"] for row in rows.values()}
     assert (rows["Produce"]["kcli"], rows["Produce"]["broker"], rows["Produce"]["used"]) == ("3-13", "0-13", 13)
@@ -206,8 +206,8 @@ def test_a_line_that_makes_no_sense_is_told_what_does(
 def test_a_version_that_the_broker_does_not_speak_is_not_sent(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.faults.speak_only("AlterConfigs", 9, 9)
-    sandbox.faults.speak_only("ListGroups", 0, 3)
+    sandbox.faults.wire.speak_only("AlterConfigs", 9, 9)
+    sandbox.faults.wire.speak_only("ListGroups", 0, 3)
     assert main(["raw", "AlterConfigs"]) == 1
     assert "does not offer AlterConfigs" in capsys.readouterr().err
     assert main(["raw", "ListGroups", "-v", "4"]) == 1
@@ -225,6 +225,6 @@ def test_a_version_that_the_broker_does_not_speak_is_not_sent(
 def test_a_change_that_was_sent_and_not_answered_may_have_been_done(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], words: list[str], doubt: bool
 ) -> None:
-    sandbox.faults.never_answer(words[0], times=9)
+    sandbox.faults.wire.never_answer(words[0], times=9)
     assert main(["raw", *words, "-X", "request.timeout.ms=200"]) == 4
     assert ("may have been done all the same" in capsys.readouterr().err) is doubt

@@ -332,7 +332,7 @@ def test_plans_are_spread_over_the_racks_that_brokers_tell(
 def test_an_answer_that_is_lost_is_a_failure_and_its_moves_keep_their_throttle(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.faults.lose_answer("AlterPartitionReassignments")
+    sandbox.faults.wire.lose_answer("AlterPartitionReassignments")
     words = ["execute", "orders", "--to", "3,4", "--throttle", "2kB", "--execute", "--wait", "--format", "json"]
     assert main(["reassign", *words]) == 1
     told = capsys.readouterr()
@@ -356,7 +356,7 @@ def test_a_deadline_or_a_way_to_stop_is_for_those_who_wait(sandbox: SandboxThrea
 def test_a_broker_that_is_down_is_said_before_its_replicas_are_made_elsewhere(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.call(lambda it: it.stop_broker(2))
+    sandbox.call(lambda it: it.faults.cluster.stop_broker(2))
     assert main(["reassign", "plan", "orders", "--no-balance"]) == 0
     assert "WARNING: broker 2 is not there; its 3 replicas would be made elsewhere" in capsys.readouterr().err
     assert main(["reassign", "plan", "orders", "--to", "1,2,3"]) == 2

@@ -46,7 +46,7 @@ def opened(sandbox: SandboxThread, name: str, *parts: tuple[str, int]) -> None:
         one = inside.transactions.init(name, 60_000, None)
         inside.transactions.add(one, parts)
         for topic, partition in parts:
-            inside.faults.hang_transaction(topic, partition, age=3600, transactional_id=name)
+            inside.faults.logs.hang_transaction(topic, partition, age=3600, transactional_id=name)
 
     sandbox.call(begin)
 
@@ -121,7 +121,7 @@ def test_producers_of_partitions_the_last_to_write_first(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     loaded(tmp_path)
-    sandbox.faults.hang_transaction("orders", 0)
+    sandbox.faults.logs.hang_transaction("orders", 0)
     follower = rows(capsys, "txn", "producers", "orders:0", "--broker", "2")  # any replica tells what it knows
     leader = rows(capsys, "txn", "producers", "orders:0")
     assert [{**one, "idle": 0} for one in follower] == [{**one, "idle": 0} for one in leader]
@@ -138,8 +138,8 @@ def test_KIP664_one_hangs_when_no_coordinator_has_the_producer_or_counts_the_par
     loaded(tmp_path)
     opened(sandbox, "live", ("copies", 0))
     assert rows(capsys, "txn", "find-hanging", "--older-than", "0s") == []
-    sandbox.faults.hang_transaction("orders", 0)
-    sandbox.faults.hang_transaction("orders", 1, transactional_id="load-1", age=7200)
+    sandbox.faults.logs.hang_transaction("orders", 0)
+    sandbox.faults.logs.hang_transaction("orders", 1, transactional_id="load-1", age=7200)
     assert rows(capsys, "txn", "find-hanging", "--older-than", "3h") == []
     found = rows(capsys, "txn", "find-hanging", code=3)
     assert [(one["partition"], one["transactional_id"], one["open_since"]) for one in found] == [
@@ -158,7 +158,7 @@ def test_nothing_is_said_to_hang_while_a_coordinator_cannot_be_asked(
 ) -> None:
     from kcli import codes
 
-    sandbox.faults.hang_transaction("orders", 0)
+    sandbox.faults.logs.hang_transaction("orders", 0)
     sandbox.faults.error("ListTransactions", codes.COORDINATOR_LOAD_IN_PROGRESS)
     found = document(capsys, "txn", "find-hanging", code=1)
     assert found["transactions"] == []
@@ -169,7 +169,7 @@ def test_a_hanging_one_is_aborted_after_a_plan_and_readers_go_on(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     loaded(tmp_path)
-    sandbox.faults.hang_transaction("orders", 0)
+    sandbox.faults.logs.hang_transaction("orders", 0)
     assert sandbox.call(lambda one: one.topics.partition("orders", 0).log.stable) == 3
     words = ("txn", "abort", "orders:0", "--start-offset", "3")
     (plan,) = rows(capsys, *words, "--dry-run")
@@ -223,7 +223,7 @@ def test_an_id_that_nobody_has_used_is_not_made_by_fencing_it(
 def test_an_older_broker_is_told_the_producer_by_hand(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sandbox.faults.hang_transaction("orders", 0)
+    sandbox.faults.logs.hang_transaction("orders", 0)
     ((producer),) = [one["producer_id"] for one in rows(capsys, "txn", "producers", "orders:0")]
     words = ["txn", "abort", "--topic", "orders", "--partition", "0", "--producer-id", str(producer)]
     assert main([*words, "--execute"]) == 2

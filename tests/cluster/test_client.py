@@ -39,7 +39,7 @@ async def test_C4_a_leader_that_moves_is_found_on_the_sandbox() -> None:
         at = TopicPartition("t", 0)
         first = (await client.cluster.leader(at)).node_id
         other = next(one.node_id for one in sandbox.brokers if one.node_id != first)
-        sandbox.faults.move_leader("t", 0, other)
+        sandbox.faults.cluster.move_leader("t", 0, other)
         client.cluster.leader_moved(at)
         assert (await client.cluster.leader(at)).node_id == other
 
@@ -48,7 +48,7 @@ async def test_C6_an_absent_topic_on_the_sandbox_keeps_its_leader() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Client(settings(sandbox.bootstrap)) as client:
         at = TopicPartition("t", 0)
         await client.cluster.leader(at)
-        sandbox.faults.absent("t")
+        sandbox.faults.cluster.absent("t")
         await client.cluster.refresh(["t"])
         assert client.cluster.has_leader(at)
 
@@ -58,10 +58,10 @@ async def test_C16_a_broker_of_the_sandbox_dies_and_comes_back() -> None:
         cluster = client.cluster
         await cluster.nodes()
         dead = sandbox.brokers[0].node_id
-        await sandbox.faults.stop_broker(dead)
+        await sandbox.faults.cluster.stop_broker(dead)
         assert (await cluster.anyone()).node_id != dead
         assert len(await cluster.topics()) == 1
-        await sandbox.faults.start_broker(dead)
+        await sandbox.faults.cluster.start_broker(dead)
         await cluster.refresh()
         await (await cluster.node(dead)).versions()
 
@@ -70,7 +70,7 @@ async def test_C15_a_coordinator_that_moves_is_found_on_the_sandbox() -> None:
     async with Sandbox(brokers=2) as sandbox, Client(settings(sandbox.bootstrap)) as client:
         first = (await client.cluster.coordinator(Group("g"))).node_id
         other = next(one.node_id for one in sandbox.brokers if one.node_id != first)
-        sandbox.faults.move_coordinator("g", other)
+        sandbox.faults.cluster.move_coordinator("g", other)
         sandbox.faults.error("FindCoordinator", codes.COORDINATOR_NOT_AVAILABLE)
         client.cluster.coordinator_moved(Group("g"))
         assert (await client.cluster.coordinator(Group("g"))).node_id == other
@@ -153,7 +153,7 @@ async def main():
             await client.cluster.topics()
             await (await client.cluster.anyone()).versions()
             for one in sandbox.brokers:
-                await sandbox.faults.stop_broker(one.node_id)
+                await sandbox.faults.cluster.stop_broker(one.node_id)
     try:
         async with Client(ClientSettings(bootstrap=parse_bootstrap("127.0.0.1:1,localhost:1"))) as client:
             await client.cluster.topics()

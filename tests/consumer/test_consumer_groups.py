@@ -63,7 +63,7 @@ async def test_E57_E62_the_broker_finds_topics_by_pattern_and_says_what_it_canno
 
 async def test_E59_a_broker_without_kip_848_is_told_by_name():
     async with Sandbox(topics={"t": 1}) as sandbox:
-        sandbox.faults.speak_only("ConsumerGroupHeartbeat", 9, 9)
+        sandbox.faults.wire.speak_only("ConsumerGroupHeartbeat", 9, 9)
         async with Client(ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap))) as client:
             async with client.consumer(ConsumerSettings(), MODERN) as consumer:
                 await consumer.subscribe(["t"])

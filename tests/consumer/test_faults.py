@@ -74,45 +74,44 @@ class Reader:
         assert set(self.following.values()) == {EACH}
 
 
-def lose_answers(faults):
-    faults.lose_answer("Fetch", times=3)
+def lose_answers(sandbox):
+    sandbox.faults.wire.lose_answer("Fetch", times=3)
 
 
-def cut_answers(faults):
+def cut_answers(sandbox):
     for after in (1, 5, 40, 200):
-        faults.cut_answer("Fetch", after)
+        sandbox.faults.wire.cut_answer("Fetch", after)
 
 
-def mix_up_answers(faults):
-    faults.wrong_correlation_id("Fetch", times=2)
+def mix_up_answers(sandbox):
+    sandbox.faults.wire.wrong_correlation_id("Fetch", times=2)
 
 
-def drop_connections(faults):
-    faults.drop_connections()
+def drop_connections(sandbox):
+    sandbox.faults.wire.drop_connections()
 
 
-def forget_sessions(faults):
-    faults.forget_sessions()
+def forget_sessions(sandbox):
+    sandbox.faults.cluster.forget_sessions()
 
 
-def delay(faults):
-    faults.delay("Fetch", 0.05, times=3)
+def delay(sandbox):
+    sandbox.faults.wire.delay("Fetch", 0.05, times=3)
 
 
-def throttle(faults):
-    faults.throttle("Fetch", 60, times=2)
+def throttle(sandbox):
+    sandbox.faults.wire.throttle("Fetch", 60, times=2)
 
 
-def move_with_a_hint(faults):
-    faults.move_leader("t", 0, leader_other_than(faults, 0))
+def move_with_a_hint(sandbox):
+    sandbox.faults.cluster.move_leader("t", 0, leader_other_than(sandbox, 0))
 
 
-def move_without_a_hint(faults):
-    faults.move_leader("t", 0, leader_other_than(faults, 0), hint=False)
+def move_without_a_hint(sandbox):
+    sandbox.faults.cluster.move_leader("t", 0, leader_other_than(sandbox, 0), hint=False)
 
 
-def leader_other_than(faults, number):
-    sandbox = faults._sandbox
+def leader_other_than(sandbox, number):
     now = sandbox.topics.partition("t", number).leader
     return next(one.node_id for one in sandbox.brokers if one.node_id != now)
 
@@ -131,7 +130,7 @@ async def test_B21_C4_E10_B25_a_fault_in_the_middle_loses_and_repeats_nothing(fa
         async with reader.consumer:
             reader.begin()
             reader.take(await reader.consumer.poll(1))
-            fault(sandbox.faults)
+            fault(sandbox)
             await reader.to_the_end()
         assert reader.errors == []
 
@@ -145,10 +144,10 @@ async def test_B21_a_broker_that_dies_and_comes_back_loses_and_repeats_nothing()
                 reader.begin()
                 reader.take(await reader.consumer.poll(1))
                 victim = sandbox.brokers[1].node_id
-                await sandbox.faults.stop_broker(victim, elect=elect)
+                await sandbox.faults.cluster.stop_broker(victim, elect=elect)
                 for _ in range(5):
                     reader.take(await reader.consumer.poll(0.01))
-                await sandbox.faults.start_broker(victim)
+                await sandbox.faults.cluster.start_broker(victim)
                 await reader.to_the_end()
             assert reader.errors == []
 
@@ -156,7 +155,7 @@ async def test_B21_a_broker_that_dies_and_comes_back_loses_and_repeats_nothing()
 async def test_E5_a_corrupt_answer_is_an_error_at_the_position_and_a_seek_reads_on():
     async with Sandbox(topics={"t": 3}) as sandbox, client_of(sandbox) as client:
         await fill(client)
-        sandbox.faults.corrupt("t", 1, times=2)
+        sandbox.faults.logs.corrupt("t", 1, times=2)
         reader = Reader(client)
         async with reader.consumer:
             reader.begin()
@@ -167,7 +166,7 @@ async def test_E5_a_corrupt_answer_is_an_error_at_the_position_and_a_seek_reads_
 async def test_E5_skip_corrupt_leaves_out_the_batch_and_says_so():
     async with Sandbox(topics={"t": 3}) as sandbox, client_of(sandbox) as client:
         await fill(client)
-        sandbox.faults.corrupt("t", 1, times=2)
+        sandbox.faults.logs.corrupt("t", 1, times=2)
         reader = Reader(client, skip_corrupt=True)
         async with reader.consumer:
             reader.begin()
@@ -189,7 +188,7 @@ async def test_C9_a_truncated_log_is_noticed(reset):
             consumer.assign({TPS[0]: 0})
             while consumer.position(TPS[0]) != 50:
                 await consumer.poll(1)
-            sandbox.faults.truncate("t", 0, 0)
+            sandbox.faults.logs.truncate("t", 0, 0)
             error = None
             while error is None and not said:
                 for fetched in await consumer.poll(0.05):
@@ -211,7 +210,7 @@ async def test_E27_E33_random_faults_and_random_wishes(seed):
                 at = dice.choice(TPS)
                 match dice.randrange(7):
                     case 0:
-                        dice.choice(FAULTS)(sandbox.faults)
+                        dice.choice(FAULTS)(sandbox)
                     case 1:
                         consumer.pause(at)
                     case 2:

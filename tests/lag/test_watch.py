@@ -24,13 +24,13 @@ async def test_a_broker_that_comes_back_is_met_and_its_groups_are_seen_again() -
         async with Client(settings) as client:
             await write_all(client)
         for broker in (2, 3):
-            sandbox.call(lambda one, broker=broker: one.stop_broker(broker))
+            sandbox.call(lambda one, broker=broker: one.faults.cluster.stop_broker(broker))
         async with Client(settings) as client:
             watch = Watch(client.cluster, [], History())
             look = await watch.look()
             assert [one.described.group for one in look.groups] == GROUPS
             for broker in (2, 3):
-                sandbox.call(lambda one, broker=broker: one.start_broker(broker))
+                sandbox.call(lambda one, broker=broker: one.faults.cluster.start_broker(broker))
             async with asyncio.timeout(10):
                 while len(await client.cluster.nodes()) < 3:
                     await watch.look()

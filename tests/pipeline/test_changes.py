@@ -56,7 +56,7 @@ def test_a_log_that_lost_its_end_is_told_before_what_comes_then_is_passed_over(h
     query = reader(subscribe=topic)
     begun = ahead(query, query.initialOffset())
     assert begun[topic] == {"0": 20}
-    sandbox.faults.truncate(topic, 0, 12)
+    sandbox.faults.logs.truncate(topic, 0, 12)
     here.values(topic, 3)
     with pytest.raises(LogChanged, match=r"ends at \d+, and this query was at 20: .* --reset-to end goes on"):
         ahead(query, begun)

@@ -113,9 +113,9 @@ def test_compacted_and_emptied_logs_end_where_their_offsets_end(spark, sandbox, 
     topic = topics.make(1)
     for start in range(0, 100, 10):
         topics.values(topic, 10, start=start)
-    sandbox.faults.compact(topic, 0, lambda offset: offset % 3 == 0)
-    sandbox.faults.empty_batch(topic, 0, 5)
-    sandbox.faults.end_with_marker(topic, 0)
+    sandbox.faults.logs.compact(topic, 0, lambda offset: offset % 3 == 0)
+    sandbox.faults.logs.empty_batch(topic, 0, 5)
+    sandbox.faults.logs.end_with_marker(topic, 0)
     frame = read(spark, topics.bootstrap, topic, valueFormat="string", kafka__isolation__level="read_committed")
     assert [row.value for row in frame.orderBy("offset").collect()] == [str(n) for n in range(0, 100, 3)]
     part = read(
@@ -191,7 +191,7 @@ def test_a_log_that_ends_before_the_range_is_no_data_loss_but_another_log(spark,
         spark, topics.bootstrap, topic, failOnDataLoss="false",
         startingOffsets=offsets(topic, p0=50), endingOffsets=offsets(topic, p0=90),
     )  # fmt: skip
-    sandbox.faults.recreate(topic)
+    sandbox.faults.logs.recreate(topic)
     topics.values(topic, 5)
     sentence, _ = fails(lambda: frame)
     assert "ends at 5, and offsets up to 90 were to be read: the topic was deleted and made anew" in sentence

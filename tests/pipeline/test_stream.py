@@ -79,8 +79,8 @@ def test_compacted_holes_and_markers_end_a_batch_like_records(spark, sandbox, re
     topic = topics.make(1)
     for start in range(0, 100, 10):
         topics.values(topic, 10, start=start)
-    sandbox.faults.compact(topic, 0, lambda offset: offset % 10 == 9 or offset < 5)
-    sandbox.faults.end_with_marker(topic, 0)
+    sandbox.faults.logs.compact(topic, 0, lambda offset: offset % 10 == 9 or offset < 5)
+    sandbox.faults.logs.end_with_marker(topic, 0)
     seen = []
     available(stream(spark, sandbox.bootstrap, topic, maxOffsetsPerTrigger="30"), tmp_path, seen)
     assert sum(sizes(seen)) == 15

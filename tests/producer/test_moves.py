@@ -20,7 +20,7 @@ AT = TopicPartition("t", 0)
 async def test_C7_a_hint_with_its_endpoint_is_followed_without_asking_for_metadata() -> None:
     async with running(brokers=3, client={"retry_backoff": 5.0}, retry_backoff=5.0) as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 1))
-        sandbox.faults.move_leader("t", 0, client.cluster.leader_id(AT) % 3 + 1, hint=True)
+        sandbox.faults.cluster.move_leader("t", 0, client.cluster.leader_id(AT) % 3 + 1, hint=True)
         begin = time.monotonic()
         await asyncio.gather(*await send_batches(producer, 3, first=1))
         assert time.monotonic() - begin < 2.0, "a back-off or a question came first"
@@ -33,7 +33,7 @@ async def test_C7_a_hint_of_an_older_epoch_is_not_followed() -> None:
         await asyncio.gather(*await send_batches(producer, 1))
         old = client.cluster.leader_id(AT)
         new = old % 3 + 1
-        sandbox.faults.move_leader("t", 0, new, hint=True)
+        sandbox.faults.cluster.move_leader("t", 0, new, hint=True)
 
         def of_long_ago(response: ProduceResponse) -> None:
             for topic in response.responses:
@@ -42,7 +42,7 @@ async def test_C7_a_hint_of_an_older_epoch_is_not_followed() -> None:
                         part.current_leader.leader_epoch = -1
                         part.current_leader.leader_id = old
 
-        sandbox.faults.alter("Produce", of_long_ago)
+        sandbox.faults.wire.alter("Produce", of_long_ago)
         await asyncio.gather(*await send_batches(producer, 3, first=1))
         assert client.cluster.leader_id(AT) == new
         assert await stored(client) == values(4)
@@ -52,8 +52,8 @@ async def test_C5_a_broker_with_stale_metadata_does_not_send_the_producer_back()
     async with running(brokers=3) as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 1))
         old = client.cluster.leader_id(AT)
-        sandbox.faults.stale_metadata(old)
-        sandbox.faults.move_leader("t", 0, old % 3 + 1, hint=True)
+        sandbox.faults.cluster.stale_metadata(old)
+        sandbox.faults.cluster.move_leader("t", 0, old % 3 + 1, hint=True)
         await asyncio.gather(*await send_batches(producer, 3, first=1))
         for _ in range(4):
             await client.cluster.refresh(["t"])
@@ -67,7 +67,7 @@ async def test_C8_a_topic_made_anew_goes_on_under_its_new_id() -> None:
     async with running() as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 3))
         before = client.cluster.topic_id("t")
-        sandbox.faults.recreate("t")
+        sandbox.faults.logs.recreate("t")
         told = await asyncio.gather(*await send_batches(producer, 5, first=3))
         assert client.cluster.topic_id("t") != before
         assert [one.offset for one in told] == [0, 1, 2, 3, 4]
@@ -85,9 +85,9 @@ async def test_C8_an_id_that_is_wrong_is_looked_up_and_tried_again(code: codes.E
 
 async def test_C8_an_older_broker_gets_names_and_no_ids() -> None:
     async with running() as (sandbox, client, producer):
-        sandbox.faults.speak_only("Produce", 3, 12)
+        sandbox.faults.wire.speak_only("Produce", 3, 12)
         await asyncio.gather(*await send_batches(producer, 3))
-        sandbox.faults.recreate("t")
+        sandbox.faults.logs.recreate("t")
         await asyncio.gather(*await send_batches(producer, 2, first=3))
         assert await stored(client) == values(5)[3:]
 

@@ -86,7 +86,7 @@ async def test_D32_a_record_gets_its_own_offset_and_time() -> None:
 async def test_D22_stored_and_the_answer_lost_is_stored_once() -> None:
     async with running() as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 1))
-        sandbox.faults.lose_answer("Produce", times=3)
+        sandbox.faults.wire.lose_answer("Produce", times=3)
         told = await asyncio.gather(*await send_batches(producer, 6, first=1))
         assert await stored(client) == values(7)
         assert all(one.offset in (-1, number) for number, one in enumerate(told, 1))
@@ -98,7 +98,7 @@ async def test_D25_dropped_connections_keep_the_order() -> None:
         for first in range(0, 40, 8):
             sent += await send_batches(producer, 8, first=first)
             await asyncio.sleep(0.005)
-            sandbox.faults.drop_connections()
+            sandbox.faults.wire.drop_connections()
         await asyncio.gather(*sent)
         assert await stored(client) == values(40)
 
@@ -110,7 +110,7 @@ async def test_C7_a_leader_that_moves_is_followed(hint: bool) -> None:
         for turn in range(6):
             sent += await send_batches(producer, 5, first=5 * turn)
             await asyncio.sleep(0.002)
-            sandbox.faults.move_leader("t", 0, 1 + turn % 3, hint=hint)
+            sandbox.faults.cluster.move_leader("t", 0, 1 + turn % 3, hint=hint)
         await asyncio.gather(*sent)
         assert await stored(client) == values(30)
 
@@ -122,9 +122,9 @@ async def test_A4_18_a_broker_that_dies_and_comes_back_loses_nothing() -> None:
             for partition in range(3):
                 sent += await send_batches(producer, 5, partition, first=5 * turn)
             await asyncio.sleep(0.002)
-            await sandbox.faults.stop_broker(1 + turn)
+            await sandbox.faults.cluster.stop_broker(1 + turn)
             await asyncio.sleep(0.02)
-            await sandbox.faults.start_broker(1 + turn)
+            await sandbox.faults.cluster.start_broker(1 + turn)
         await asyncio.gather(*sent)
         for partition in range(3):
             assert await stored(client, partition) == values(15)
@@ -133,7 +133,7 @@ async def test_A4_18_a_broker_that_dies_and_comes_back_loses_nothing() -> None:
 async def test_D27_a_broker_that_forgets_the_producer_gets_a_new_epoch() -> None:
     async with running() as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 3))
-        sandbox.faults.forget_producers("t", 0)
+        sandbox.faults.logs.forget_producers("t", 0)
         await asyncio.gather(*await send_batches(producer, 5, first=3))
         assert await stored(client) == values(8)
 
@@ -141,7 +141,7 @@ async def test_D27_a_broker_that_forgets_the_producer_gets_a_new_epoch() -> None
 async def test_D22_a_connection_that_closes_at_the_request_is_opened_again() -> None:
     async with running() as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 1))
-        sandbox.faults.close_before("Produce", times=2)
+        sandbox.faults.wire.close_before("Produce", times=2)
         await asyncio.gather(*await send_batches(producer, 3, first=1))
         assert await stored(client) == values(4)
 
@@ -157,8 +157,8 @@ async def test_D31_a_topic_that_takes_small_batches_gets_them() -> None:
 async def test_C6_metadata_without_the_topic_for_a_round_changes_nothing() -> None:
     async with running(brokers=2) as (sandbox, client, producer):
         await asyncio.gather(*await send_batches(producer, 3))
-        sandbox.faults.absent("t")
-        sandbox.faults.move_leader("t", 0, 2, hint=False)
+        sandbox.faults.cluster.absent("t")
+        sandbox.faults.cluster.move_leader("t", 0, 2, hint=False)
         sent = await send_batches(producer, 3, first=3)
         await asyncio.gather(*sent)
         assert await stored(client) == values(6)

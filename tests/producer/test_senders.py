@@ -79,7 +79,7 @@ async def test_A5_11_when_a_leader_moves_away_its_task_and_its_socket_are_gone_a
         await asyncio.gather(*await send_batches(producer, 1))
         old = await client.cluster.node(client.cluster.leader_id(producer_at()))
         new = old.node_id % 3 + 1
-        sandbox.faults.move_leader("t", 0, new)
+        sandbox.faults.cluster.move_leader("t", 0, new)
         end = time.monotonic() + 5
         number = 1
         while old.connected:  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ async def test_D38_the_answer_to_EndTxn_is_lost_and_the_transaction_ends_as_it_w
     async with Sandbox(topics={"t": 1}, features={"transaction.version": version}) as sandbox:
         async with Client(settings(sandbox)) as client:
             async with client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer:  # type: ignore[arg-type]
-                sandbox.faults.lose_answer("EndTxn", times=2)
+                sandbox.faults.wire.lose_answer("EndTxn", times=2)
                 await producer.begin()
                 await producer.send("t", b"1", partition=0)
                 await (producer.commit if commit else producer.abort)()
@@ -62,9 +62,9 @@ async def test_D35_D36_D37_every_request_of_a_transaction_may_lose_its_answer_or
                 for fault in ("lost", "closed", "error"):
                     async with client.producer(ProducerSettings(transactional_id="x", **QUICK)) as producer:  # type: ignore[arg-type]
                         if fault == "lost":
-                            sandbox.faults.lose_answer(api)
+                            sandbox.faults.wire.lose_answer(api)
                         elif fault == "closed":
-                            sandbox.faults.close_before(api)
+                            sandbox.faults.wire.close_before(api)
                         else:
                             sandbox.faults.error(api, codes.COORDINATOR_LOAD_IN_PROGRESS if api != "Produce" else
                                                  codes.NOT_ENOUGH_REPLICAS)  # fmt: skip

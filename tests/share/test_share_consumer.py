@@ -90,8 +90,8 @@ async def test_E66_a_renewed_lock_lasts_longer() -> None:
 async def test_E66_a_broker_before_4_2_cannot_renew() -> None:
     async with world() as w:
         await w.write(0, 10)
-        w.sandbox.faults.speak_only("ShareAcknowledge", 1, 1)
-        w.sandbox.faults.speak_only("ShareFetch", 1, 1)
+        w.sandbox.faults.wire.speak_only("ShareAcknowledge", 1, 1)
+        w.sandbox.faults.wire.speak_only("ShareFetch", 1, 1)
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             assert not await consumer.renew([got])
@@ -170,7 +170,7 @@ async def test_E63_a_broker_without_share_groups_is_told_by_name_and_how_they_ar
             with pytest.raises(UnsupportedVersion, match=r"switched off .* upgrade --feature share.version=1"):
                 await consumer.poll(5)
     async with world() as w:
-        w.sandbox.faults.speak_only("ShareGroupHeartbeat", 0, 0)
+        w.sandbox.faults.wire.speak_only("ShareGroupHeartbeat", 0, 0)
         async with w.member() as consumer:
             with pytest.raises(
                 UnsupportedVersion, match=r"has no share groups \(KIP-932\): they are in Apache Kafka 4.1"
@@ -208,7 +208,7 @@ async def test_E57_a_topic_that_appears_later_is_read_from() -> None:
 async def test_damaged_records_are_given_back_or_rejected_with_skip_corrupt() -> None:
     async with world() as w:
         await w.write(0, 10)
-        w.sandbox.faults._plan("corrupt", "ShareFetch", True, 1, None)
+        w.sandbox.faults.planned.plan("corrupt", "ShareFetch", times=1)
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             assert "corrupt" in str(got.error)
@@ -216,7 +216,7 @@ async def test_damaged_records_are_given_back_or_rejected_with_skip_corrupt() ->
             (again,) = await gather(consumer, 10)
             assert (again.delivery_count, values([again])) == (2, list(range(10)))
         await w.write(10, 20)
-        w.sandbox.faults._plan("corrupt", "ShareFetch", True, 1, None)
+        w.sandbox.faults.planned.plan("corrupt", "ShareFetch", times=1)
         async with w.member(skip_corrupt=True) as consumer:
             (got,) = await consumer.poll(5)
             assert got.error is not None
@@ -321,7 +321,7 @@ async def test_B31_large_batches_are_decompressed_in_a_thread(monkeypatch: pytes
         for size in (1 << 20, 100, 1 << 21):
             builder = core.Builder()
             builder.append(1000, None, b"x" * size, ())
-            w.sandbox.faults.append("t", 0, bytes(seal(builder.take(), 1, 1000, 1000, codec="zstd").data))
+            w.sandbox.faults.logs.append("t", 0, bytes(seal(builder.take(), 1, 1000, 1000, codec="zstd").data))
         async with w.member(explicit=False) as consumer:
             got = [one for _ in range(3) for one in await consumer.poll(1)]
             sizes = [len(record.value or b"") for one in got for batch in one.batches for record in batch]
@@ -345,7 +345,7 @@ async def test_B31_polls_that_are_cancelled_decompress_a_batch_once(monkeypatch:
     async with world() as w:
         builder = core.Builder()
         builder.append(1000, None, b"x" * (1 << 20), ())
-        w.sandbox.faults.append("t", 0, bytes(seal(builder.take(), 1, 1000, 1000, codec="zstd").data))
+        w.sandbox.faults.logs.append("t", 0, bytes(seal(builder.take(), 1, 1000, 1000, codec="zstd").data))
         async with w.member(explicit=False) as consumer:
             while not begun:
                 with contextlib.suppress(TimeoutError):
@@ -367,7 +367,7 @@ async def test_B31_a_large_batch_that_is_broken_is_an_error_and_ends_no_poll_in_
     cut[-70_000:-60_000] = bytes(10_000)
     cut[17:21] = core.crc32c(memoryview(cut)[21:]).to_bytes(4, "big")
     async with world() as w:
-        w.sandbox.faults.append("t", 0, bytes(cut))
+        w.sandbox.faults.logs.append("t", 0, bytes(cut))
         async with w.member(explicit=False) as consumer:
             (got,) = await asyncio.wait_for(consumer.poll(5), 10)
             with pytest.raises(CorruptBatch):

@@ -48,7 +48,7 @@ async def test_E66_a_record_that_came_again_with_the_refusal_is_another_delivery
         await w.write(0, 10)
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
-            w.sandbox.faults.expire_locks("g")
+            w.sandbox.faults.cluster.expire_locks("g")
             consumer.acknowledge(got)
             (again,) = await gather(consumer, 10, say=None)  # the refused word and the records came in one answer
             assert (again.first, again.last, again.delivery_count) == (0, 9, 2)
@@ -65,7 +65,7 @@ async def test_E66_a_refusal_costs_no_more_than_its_looks(monkeypatch: pytest.Mo
         await w.write(0, 100, size=100)
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
-            w.sandbox.faults.expire_locks("g")
+            w.sandbox.faults.cluster.expire_locks("g")
             consumer.acknowledge(got)
             refused = await consumer.commit(5)
             assert sum(one.records for one in refused) == 100
@@ -100,7 +100,7 @@ async def test_E64_a_lost_answer_to_an_acknowledgement_is_unknown_and_never_said
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             consumer.acknowledge(got)
-            w.sandbox.faults.lose_answer("ShareFetch" if rides else "ShareAcknowledge")
+            w.sandbox.faults.wire.lose_answer("ShareFetch" if rides else "ShareAcknowledge")
             if rides:
                 await consumer.poll(0.1)
             (unknown,) = await consumer.commit(5)
@@ -116,7 +116,7 @@ async def test_E64_an_acknowledgement_that_never_arrived_leaves_the_records_to_t
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             consumer.acknowledge(got)
-            w.sandbox.faults.close_before("ShareAcknowledge")
+            w.sandbox.faults.wire.close_before("ShareAcknowledge")
             (unknown,) = await consumer.commit(5)
             assert unknown.unknown
             (again,) = await gather(consumer, 10)
@@ -129,7 +129,7 @@ async def test_E65_when_the_session_is_evicted_another_begins_and_what_was_free_
         await w.write(0, 10)
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
-            w.sandbox.faults.forget_share_sessions()
+            w.sandbox.faults.cluster.forget_share_sessions()
             consumer.acknowledge(got)
             refused = await consumer.commit(5)
             assert sum(one.records for one in refused) == 10
@@ -173,7 +173,7 @@ async def test_E65_a_moved_leader_refuses_the_word_and_gives_the_records_again(h
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             before = w.sandbox.topics.partition("t", 0).leader
-            w.sandbox.faults.move_leader("t", 0, 3 - before, hint=hint)
+            w.sandbox.faults.cluster.move_leader("t", 0, 3 - before, hint=hint)
             consumer.acknowledge(got)
             (refused,) = await consumer.commit(5)
             assert isinstance(refused.error, BrokerError)
@@ -235,7 +235,7 @@ async def test_E59_a_coordinator_that_moves_is_found() -> None:
             await until(lambda: consumer.assignment)
             here = w.sandbox.coordinator("g")
             assert here is not None
-            w.sandbox.faults.move_coordinator("g", 3 - here.node_id)
+            w.sandbox.faults.cluster.move_coordinator("g", 3 - here.node_id)
             w.sandbox.topics.grow(w.sandbox.topics.by_name["t"], 3, None, check_only=False)
             await until(lambda: len(consumer.assignment) == 3)
 
@@ -254,7 +254,7 @@ async def test_E13_no_right_to_a_topic_ends_the_poll() -> None:
         async with w.member() as consumer:
             await until(lambda: consumer.assignment)
             name = codes.TOPIC_AUTHORIZATION_FAILED
-            w.sandbox.faults.alter("ShareFetch", lambda answer: _refuse(answer, w, name), times=50)
+            w.sandbox.faults.wire.alter("ShareFetch", lambda answer: _refuse(answer, w, name), times=50)
             with pytest.raises(BrokerError, match="TOPIC_AUTHORIZATION_FAILED"):
                 await consumer.poll(5)
 
@@ -272,7 +272,7 @@ async def test_E65_a_dead_broker_is_left_for_its_heir() -> None:
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             consumer.hold(got)
-            await w.sandbox.faults.stop_broker(w.sandbox.topics.partition("t", 0).leader)
+            await w.sandbox.faults.cluster.stop_broker(w.sandbox.topics.partition("t", 0).leader)
             again = await gather(consumer, 10)
             assert values(again) == list(range(10))
             assert await consumer.commit(5) == []
@@ -285,7 +285,7 @@ async def test_E66_close_tells_what_could_not_be_said() -> None:
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             consumer.acknowledge(got)
-            w.sandbox.faults.lose_answer("ShareAcknowledge")
+            w.sandbox.faults.wire.lose_answer("ShareAcknowledge")
             (unknown,) = await consumer.close()
             assert unknown.unknown
 
@@ -296,7 +296,7 @@ async def test_close_keeps_its_deadline_when_a_broker_hangs() -> None:
         async with w.member() as consumer:
             (got,) = await consumer.poll(5)
             consumer.acknowledge(got)
-            w.sandbox.faults.never_answer("ShareAcknowledge")
+            w.sandbox.faults.wire.never_answer("ShareAcknowledge")
             async with asyncio.timeout(3):
                 left = await consumer.close(0.2)
             assert [(one.unknown, one.first) for one in left] == [(True, 0)]
@@ -305,7 +305,7 @@ async def test_close_keeps_its_deadline_when_a_broker_hangs() -> None:
 async def test_B29_a_broker_that_answers_nonsense_ends_nothing() -> None:
     async with world() as w:
         await w.write(0, 10)
-        w.sandbox.faults.answer_http("ShareFetch")
+        w.sandbox.faults.wire.answer_http("ShareFetch")
         async with w.member() as consumer:
             assert values(await gather(consumer, 10)) == list(range(10))
 
@@ -340,7 +340,7 @@ async def test_E1_a_batch_that_is_cut_off_is_given_back_and_not_said_to_be_a_gap
     async with world() as w:
         await w.write(0, 20)
         async with w.member() as consumer:
-            w.sandbox.faults.alter("ShareFetch", _cut(1, cut), times=1000)
+            w.sandbox.faults.wire.alter("ShareFetch", _cut(1, cut), times=1000)
             got = await gather(consumer, 10)
             assert cut
             assert values(got) == list(range(10))
@@ -358,7 +358,7 @@ async def test_E1_an_answer_with_nothing_but_a_cut_off_batch_is_asked_for_again_
     async with world() as w:
         await w.write(0, 10)
         async with w.member() as consumer:
-            w.sandbox.faults.alter("ShareFetch", _cut(3, cut), times=1000)
+            w.sandbox.faults.wire.alter("ShareFetch", _cut(3, cut), times=1000)
             got: list[Acquired] = []
             async with asyncio.timeout(10):
                 while not got:

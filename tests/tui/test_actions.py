@@ -345,9 +345,9 @@ async def test_x_leaves_only_topics_that_are_unhealthy(other: World) -> None:
         await pilot.press("x")
         text = await shows(pilot, "Every topic is healthy.")
         assert "Topics (0 unhealthy of 1)" in text
-        other.sandbox.faults.no_leader("orders", 1)
+        other.sandbox.faults.cluster.no_leader("orders", 1)
         await shows(pilot, "1 without leader", 10.0)
-        other.sandbox.faults.move_leader("orders", 1, 1)
+        other.sandbox.faults.cluster.move_leader("orders", 1, 1)
         await shows(pilot, "Topics (0 unhealthy of 1)", 10.0)
         await pilot.press("x")
         await shows(pilot, "Topics (1)")

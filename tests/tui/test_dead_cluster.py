@@ -101,7 +101,7 @@ async def test_a_paused_broker_is_told_after_two_beats_and_the_rows_are_dim(worl
         assert "No answer for" not in seen(pilot)
         assert len(tones(board.screen.query_one(Rows))) > 1
         for api in ("Metadata", "ListGroups", "OffsetFetch", "ListOffsets"):
-            world.sandbox.faults.never_answer(api, times=FOREVER)
+            world.sandbox.faults.wire.never_answer(api, times=FOREVER)
         text = await shows(pilot, "No answer for")
         assert board.problem == ""  # nothing has failed yet
         assert "this is how it was at" in text

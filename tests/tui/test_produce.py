@@ -133,12 +133,12 @@ async def test_a_record_under_way_is_neither_sent_twice_nor_forgotten(world: Wor
     async with world.open() as pilot:
         before = await ends(world)
         screen = await form(pilot)
-        world.sandbox.faults.delay("Produce", 2.0, times=1)
+        world.sandbox.faults.wire.delay("Produce", 2.0, times=1)
         screen.query_one("#partition", Input).value = "1"
         await pilot.press("ctrl+s", "ctrl+s")
         await shows(pilot, "1 sent; the last one is in orders[1]")
         assert await ends(world) == before + 1
-        world.sandbox.faults.delay("Produce", 4.0, times=1)  # a busy machine takes a second for a key
+        world.sandbox.faults.wire.delay("Produce", 4.0, times=1)  # a busy machine takes a second for a key
         await pilot.press("ctrl+s", "escape")
         assert not isinstance(pilot.app.screen, Produce)
         await shows(pilot, "2 sent; the last one is")

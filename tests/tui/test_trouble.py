@@ -79,7 +79,7 @@ async def test_a_broker_that_dies_is_one_toast_and_the_last_look_stands_with_its
         await pilot.press("ctrl+t")
         await shows(pilot, "orders")
         await until(pilot, lambda: isinstance(pilot.app.screen, Topics))
-        world.sandbox.call(lambda sandbox: sandbox.stop_broker(1))
+        world.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(1))
         await until(pilot, lambda: board(pilot).problem, 10.0)
         await pilot.pause(1.5)
         assert board(pilot).toasts == 1
@@ -88,7 +88,7 @@ async def test_a_broker_that_dies_is_one_toast_and_the_last_look_stands_with_its
         trouble = text.splitlines()[1]
         assert " old" in trouble
         assert any(why in trouble for why in ("could not connect", "refused", "no broker answered in time"))
-        world.sandbox.call(lambda sandbox: sandbox.start_broker(1))
+        world.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(1))
         await until(pilot, lambda: not board(pilot).problem, 10.0)
         assert board(pilot).toasts == 1
 
@@ -101,23 +101,23 @@ def three() -> Iterator[World]:
 
 async def test_brokers_that_go_and_come_back_are_counted(three: World) -> None:
     """Metadata forgets who died, so the dashboard remembers; and it does not stay with the number of the first look."""
-    three.sandbox.call(lambda sandbox: sandbox.stop_broker(3))
+    three.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(3))
     async with three.open(app=Counting, **QUICK) as pilot:
         await shows(pilot, "2/2 brokers", 10.0)
-        three.sandbox.call(lambda sandbox: sandbox.start_broker(3))
+        three.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(3))
         await shows(pilot, "3/3 brokers", 10.0)
-        three.sandbox.call(lambda sandbox: sandbox.stop_broker(2))
+        three.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(2))
         await shows(pilot, "2/3 brokers", 10.0)
         look = board(pilot).look
         await until(pilot, lambda: board(pilot).look is not look, 10.0)
         await shows(pilot, "2/3 brokers", 10.0)
-        three.sandbox.call(lambda sandbox: sandbox.start_broker(2))
+        three.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(2))
         await shows(pilot, "3/3 brokers", 10.0)
 
 
 async def test_an_answer_that_takes_longer_than_a_beat_still_comes(world: World) -> None:
     async with world.open(app=Counting) as pilot:
-        world.sandbox.faults.delay("DescribeLogDirs", 0.9, times=FOREVER)
+        world.sandbox.faults.wire.delay("DescribeLogDirs", 0.9, times=FOREVER)
         await pilot.press("ctrl+t")
         await shows(pilot, "Topics (1)", 10.0)
         assert board(pilot).toasts == 0
@@ -130,7 +130,7 @@ async def test_quitting_does_not_wait_for_a_broker_that_never_answers(world: Wor
     async with app.run_test(size=(120, 30)) as pilot:
         await until(pilot, lambda: app.look is not None)
         before = requests(world.sandbox, api)
-        world.sandbox.faults.never_answer(api, times=FOREVER)
+        world.sandbox.faults.wire.never_answer(api, times=FOREVER)
         await pilot.press(*(["ctrl+t"] if api == "DescribeLogDirs" else []))
         if api == "Fetch":
             await pilot.press("colon", *"records orders", "enter")
@@ -145,8 +145,8 @@ async def test_quitting_does_not_wait_for_a_broker_that_never_answers(world: Wor
 async def test_keys_are_quick_while_nothing_answers(world: World) -> None:
     async with world.open(app=Counting) as pilot:
         before = requests(world.sandbox, "Metadata")
-        world.sandbox.faults.never_answer("Metadata", times=FOREVER)
-        world.sandbox.faults.never_answer("ListGroups", times=FOREVER)
+        world.sandbox.faults.wire.never_answer("Metadata", times=FOREVER)
+        world.sandbox.faults.wire.never_answer("ListGroups", times=FOREVER)
         await until(pilot, lambda: requests(world.sandbox, "Metadata") > before)
         begun = time.monotonic()
         for _ in range(10):

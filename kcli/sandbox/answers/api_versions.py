@@ -22,7 +22,9 @@ async def answer(call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse
     if code is not None:
         return ApiVersionsResponse(error_code=code.number)
     features = call.sandbox.features
-    response = ApiVersionsResponse(api_keys=call.sandbox.faults.offered(versions_answered(), call.broker.node_id))
+    response = ApiVersionsResponse(
+        api_keys=call.sandbox.faults.planned.offered(versions_answered(), call.broker.node_id)
+    )
     if call.version >= 3:
         response.finalized_features_epoch = features.epoch
         response.supported_features = [

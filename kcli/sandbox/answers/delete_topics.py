@@ -80,7 +80,7 @@ def _one(call: Call, asked: DeleteTopicState) -> DeletableTopicResult:
             raise BrokerError(scripted)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_ID if by_id else codes.UNKNOWN_TOPIC_OR_PARTITION)
-        call.sandbox.delete_topic(topic)
+        call.sandbox.topics.delete(topic)
     except BrokerError as refused:
         return DeletableTopicResult(
             name=asked.name, topic_id=asked.topic_id, error_code=refused.code.number, error_message=str(refused)

@@ -145,7 +145,7 @@ def _row(
             row.aborted_transactions = _aborted(log, asked.fetch_offset, records)
         if records:
             row.records = records
-            if call.sandbox.faults.take("corrupt", 1, call.broker.node_id, target.name, asked.partition):
+            if call.sandbox.faults.planned.take("corrupt", 1, call.broker.node_id, target.name, asked.partition):
                 row.records = corrupted(records)
     except BrokerError as wrong:
         row.error_code = wrong.code.number
@@ -168,9 +168,9 @@ def _ordered(call: Call, row: PartitionData, target: _Target) -> EpochEndOffset 
     """What was ordered as a fault: another replica to read from, a place where the histories part."""
     faults, node = call.sandbox.faults, call.broker.node_id
     if target.partition is not None and target.partition.leader == node:
-        replica = faults.taken("prefer", 1, node, target.name, target.asked.partition)
+        replica = faults.planned.taken("prefer", 1, node, target.name, target.asked.partition)
         row.preferred_read_replica = -1 if replica is None else replica  # type: ignore[assignment]
-    return faults.taken("diverge", 1, node, target.name, target.asked.partition)  # type: ignore[return-value]
+    return faults.planned.taken("diverge", 1, node, target.name, target.asked.partition)  # type: ignore[return-value]
 
 
 def _diverging(partition: Partition, asked: FetchPartition) -> EpochEndOffset | None:

@@ -76,9 +76,9 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
             )  # fmt: skip
         name = found.name
     name = name or ""
-    if sandbox.faults.take("absent", 3, call.broker.node_id, name):
+    if sandbox.faults.planned.take("absent", 3, call.broker.node_id, name):
         return None
-    code = sandbox.faults.code(3, call.broker.node_id, name)
+    code = sandbox.faults.planned.code(3, call.broker.node_id, name)
     if code is None and not call.may("describe", "topic", name):
         if not asked.name and asked.topic_id != NO_ID:  # an id tells no names
             return MetadataResponseTopic(
@@ -105,7 +105,7 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
 
 def partitions(call: Call, topic: Topic) -> list[MetadataResponsePartition]:
     living = {one.node_id for one in call.sandbox.living()}
-    believed = call.sandbox.faults.stale.get(call.broker.node_id, {})
+    believed = call.sandbox.faults.planned.stale.get(call.broker.node_id, {})
     rows = []
     for one in topic.partitions:
         leader, epoch = believed.get((topic.name, one.index), (one.leader, one.leader_epoch))

@@ -131,7 +131,9 @@ def _taken(
             continue
         if not taken:
             continue
-        if call.sandbox.faults.take("corrupt", SHARE_FETCH, call.broker.node_id, share.partition.topic.name, place[1]):
+        if call.sandbox.faults.planned.take(
+            "corrupt", SHARE_FETCH, call.broker.node_id, share.partition.topic.name, place[1]
+        ):
             records = corrupted(records)
         row.records = records
         row.acquired_records = [

@@ -14,9 +14,9 @@ async def answer(call: Call, request: UnregisterBrokerRequest) -> UnregisterBrok
     sandbox = call.sandbox
     code = call.refused(64)
     if code is None:
-        registered = {one.node_id for one in (*sandbox.living(), *sandbox.fenced())}
+        registered = {broker.node_id: broker for broker in (*sandbox.living(), *sandbox.fenced())}
         code = codes.NONE if request.broker_id in registered else codes.BROKER_ID_NOT_REGISTERED
     if code:
         return UnregisterBrokerResponse(error_code=code.number, error_message=code.text)
-    sandbox.forgotten.add(request.broker_id)
+    registered[request.broker_id].registered = False
     return UnregisterBrokerResponse(error_message=None)

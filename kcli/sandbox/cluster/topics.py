@@ -100,6 +100,7 @@ class Topics:
         self._store = store
         self._note = note
         self._next_leader = 0
+        self.deleted: list[Callable[[str], None]] = []  # called with the name of a topic that is gone
 
     def create(
         self,
@@ -171,6 +172,8 @@ class Topics:
         """Remove a topic and its data."""
         self._note("deleted", {"id": topic.id.hex()})
         self._forget(topic)
+        for call in self.deleted:
+            call(topic.name)
 
     def _forget(self, topic: Topic) -> None:
         del self.by_name[topic.name], self.by_id[topic.id]

@@ -11,8 +11,11 @@ from functools import partial
 
 from kcli import codes
 from kcli.errors import UsageError
+from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import KEYS
+from kcli.sandbox.faults.wire import WireFaults
 from kcli.suggest import did_you_mean
 
 TYPE_CHECKING = False
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from kcli.sandbox.sandbox import Sandbox
 
+NAMESPACES: dict[str, type] = {"": Faults, "wire": WireFaults, "cluster": ClusterFaults, "logs": LogFaults}
 NAMES = (
     "error", "delay", "never_answer", "stop_reading", "close_before", "lose_answer", "cut_answer", "byte_by_byte",
     "wrong_correlation_id", "throttle", "refuse", "drop_connections", "move_leader", "no_leader", "stale_metadata",
@@ -32,10 +36,27 @@ KINDS = {"str": "text", "int": "number", "float": "seconds", "bool": "yes or no"
 """A parameter's annotation as people read it."""
 
 
+def _namespace(name: str) -> str:
+    """Where in `Faults` a fault is; "" for itself."""
+    return next(space for space, kind in NAMESPACES.items() if hasattr(kind, name))
+
+
+def _declared(name: str) -> Callable[..., object]:
+    """The method, unbound."""
+    method: Callable[..., object] = getattr(NAMESPACES[_namespace(name)], name)
+    return method
+
+
+def _bound(faults: Faults, name: str) -> Callable[..., object]:
+    space = _namespace(name)
+    method: Callable[..., object] = getattr(getattr(faults, space) if space else faults, name)
+    return method
+
+
 def _parameters(name: str) -> list[tuple[str, str, bool, Any]]:
     """(name, kind, whether it must be said, default) of each parameter."""
     found = []
-    for one in list(inspect.signature(getattr(Faults, name)).parameters.values())[1:]:
+    for one in list(inspect.signature(_declared(name)).parameters.values())[1:]:
         kind = str(one.annotation).removesuffix(" | None")
         needed = one.default is inspect.Parameter.empty
         found.append((one.name, KINDS[kind], needed, None if needed else one.default))
@@ -59,7 +80,7 @@ def rows() -> list[dict[str, Any]]:
 
 def _text(name: str) -> str:
     """What its docstring says, without the numbers of our rules."""
-    words = (inspect.getdoc(getattr(Faults, name)) or "").split("\n\n")[0].replace("\n", " ")
+    words = (inspect.getdoc(_declared(name)) or "").split("\n\n")[0].replace("\n", " ")
     return re.sub(r" \([A-Z]\d+(, [A-Z]\d+)*\)", "", words)
 
 
@@ -77,7 +98,7 @@ def call_of(sandbox: Sandbox, name: str, given: dict[str, Any]) -> Callable[[], 
         elif needed:
             raise UsageError(f"{name} needs {one}")
     _check(sandbox, values)
-    return partial(getattr(sandbox.faults, name), **values)
+    return partial(_bound(sandbox.faults, name), **values)
 
 
 def _check(sandbox: Sandbox, values: dict[str, Any]) -> None:

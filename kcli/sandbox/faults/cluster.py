@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.sandbox.faults.planned import Orders
+from kcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from kcli.sandbox.cluster.topics import Topics
+    from kcli.sandbox.faults.planned import Planned
+    from kcli.sandbox.groups.groups import Groups
+    from kcli.sandbox.wire.broker import SandboxBroker
 
 GROUP_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "OffsetFetch")
 
 
-class ClusterFaults(Orders):
-    """Faults of the cluster as a whole."""
+class ClusterFaults:
+    """Faults of the cluster as a whole. `coordinators` has the groups whose coordinator was moved; `groups` makes the
+    group coordinator when it is first needed."""
+
+    def __init__(
+        self,
+        planned: Planned,
+        brokers: Sequence[SandboxBroker],
+        topics: Topics,
+        coordinators: dict[str, int],
+        groups: Callable[[], Groups],
+    ) -> None:
+        self._planned = planned
+        self._brokers = brokers
+        self._topics = topics
+        self._coordinators = coordinators
+        self._groups = groups
 
     # -- leaders --------------------------------------------------------------------------------------------------
 
     def move_leader(self, topic: str, partition: int, to: int, *, hint: bool = True) -> None:
         """Broker `to` leads from now on, in a new epoch. The old one answers NOT_LEADER_OR_FOLLOWER, and with `hint`
         says who leads now (KIP-951)."""
-        found = self._sandbox.topics.partition(topic, partition)
+        found = self._topics.partition(topic, partition)
         found.led_by.add(to)
         found.leader, found.leader_epoch, found.hints = to, found.leader_epoch + 1, hint
         if to not in found.replicas:
@@ -29,74 +49,88 @@ class ClusterFaults(Orders):
 
     def no_leader(self, topic: str, partition: int) -> None:
         """Nobody leads the partition until `move_leader`."""
-        found = self._sandbox.topics.partition(topic, partition)
+        found = self._topics.partition(topic, partition)
         found.leader, found.leader_epoch, found.hints = -1, found.leader_epoch + 1, False
         found.wake()
 
     def rewind_epoch(self, topic: str, partition: int, epoch: int) -> None:
         """Metadata tells an older leader epoch from now on (C5)."""
-        self._sandbox.topics.partition(topic, partition).leader_epoch = epoch
+        self._topics.partition(topic, partition).leader_epoch = epoch
 
     def absent(self, topic: str, *, times: int = 1, broker: int | None = None) -> None:
         """Metadata leaves `topic` out of its next answers, as a broker that has not heard of it (C6)."""
-        self._plan("absent", "Metadata", True, times, broker, topic)
+        self._planned.plan("absent", "Metadata", times=times, broker=broker, topic=topic)
 
     def stale_metadata(self, broker: int) -> None:
         """This broker goes on telling the leaders and epochs of this moment, whatever happens, until `clear` (C5)."""
-        self.stale[broker] = {
+        self._planned.stale[broker] = {
             (topic.name, one.index): (one.leader, one.leader_epoch)
-            for topic in self._sandbox.topics.by_name.values()
+            for topic in self._topics.by_name.values()
             for one in topic.partitions
         }
 
     def prefer_replica(self, topic: str, partition: int, replica: int, *, times: int = 1) -> None:
         """Broker `replica` serves fetches of the partition too, and the leader's next fetch answers send readers to it
         (KIP-392). What it then says wrongly is ordered with `error(..., broker=replica)` (C12, C13)."""
-        self._sandbox.topics.partition(topic, partition).readers.add(replica)
-        self._plan("prefer", "Fetch", replica, times, None, topic, partition)
+        self._topics.partition(topic, partition).readers.add(replica)
+        self._planned.plan("prefer", "Fetch", replica, times=times, topic=topic, partition=partition)
 
     # -- coordinators and groups ----------------------------------------------------------------------------------
 
     def move_coordinator(self, group: str, to: int) -> None:
         """Broker `to` coordinates the group; the others answer NOT_COORDINATOR. Nothing of the group is lost."""
-        self._sandbox.coordinators[group] = to
+        self._coordinators[group] = to
 
     def loading(self, apis: Sequence[str] = GROUP_APIS, *, times: int = 1) -> None:
         """A coordinator is still loading: the next answers of its APIs are COORDINATOR_LOAD_IN_PROGRESS."""
         for api in apis:
-            self._plan("error", api, codes.COORDINATOR_LOAD_IN_PROGRESS, times, None)
+            self._planned.plan("error", api, codes.COORDINATOR_LOAD_IN_PROGRESS, times=times)
 
     def rebalance(self, group: str) -> None:
         """Start a rebalance of the group now."""
-        self._sandbox.groups.disturb(group)
+        self._groups().disturb(group)
 
     def expel(self, group: str, member_id: str) -> None:
         """The coordinator forgets a member, as after its session timeout."""
-        self._sandbox.groups.expel(group, member_id)
+        self._groups().expel(group, member_id)
 
     def forget_sessions(self) -> None:
         """All fetch sessions are evicted: FETCH_SESSION_ID_NOT_FOUND (KIP-227)."""
-        for one in self._sandbox.brokers:
+        for one in self._brokers:
             one.sessions.clear()
 
     def forget_share_sessions(self) -> None:
         """All share sessions are evicted, and what their members had is free: SHARE_SESSION_NOT_FOUND (KIP-932)."""
-        for one in self._sandbox.brokers:
+        for one in self._brokers:
             for key in list(one.share_sessions.open):
                 one.share_sessions.end(*key)
 
     def expire_locks(self, group: str) -> None:
         """The locks of all records that members of the share group have run out now."""
-        found = self._sandbox.groups.shared(group)
+        found = self._groups().shared(group)
         for one in list(found.partitions.values()) if found is not None else ():
             one.expire(everything=True)
 
     # -- brokers --------------------------------------------------------------------------------------------------
 
     async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
-        """The broker dies: its port closes, its connections break. With `elect` others lead its partitions."""
-        await self._sandbox.stop_broker(node_id, elect=elect)
+        """The broker dies: its port closes, its connections break. With `elect` the next living replica (or any living
+        broker) leads its partitions. Raises UsageError for a broker that does not exist."""
+        await self._broker(node_id).stop()
+        living = [broker.node_id for broker in self._brokers if broker.alive]
+        for topic in self._topics.by_name.values():
+            for partition in topic.partitions:
+                if partition.leader == node_id and elect and living:
+                    heirs = [node for node in partition.replicas if node in living] or living
+                    self.move_leader(topic.name, partition.index, heirs[0])
+                partition.wake()
 
     async def start_broker(self, node_id: int) -> None:
-        """It comes back, on the same port."""
-        await self._sandbox.start_broker(node_id)
+        """It comes back, on the same port. Raises UsageError for a broker that does not exist."""
+        await self._broker(node_id).start()
+
+    def _broker(self, node_id: int) -> SandboxBroker:
+        for broker in self._brokers:
+            if broker.node_id == node_id:
+                return broker
+        raise UsageError(f"there is no broker {node_id}; there are {', '.join(str(b.node_id) for b in self._brokers)}")

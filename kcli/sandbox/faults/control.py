@@ -112,11 +112,11 @@ class Control:
         elif what == "clear":
             self._sandbox.faults.clear()
         elif what == "stop":
-            await self._sandbox.stop_broker(_node(told), elect=True)
+            await self._sandbox.faults.cluster.stop_broker(_node(told))
         elif what == "start":
             node = _node(told)
             if not any(one.node_id == node and one.alive for one in self._sandbox.brokers):
-                await self._sandbox.start_broker(node)
+                await self._sandbox.faults.cluster.start_broker(node)
         elif what != "look":
             raise UsageError(f"a sandbox does not know how to {what!r}")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 from kcli.proto.varint import encode_varint
-from kcli.sandbox.faults.planned import FOREVER, Orders
+from kcli.sandbox.faults.planned import FOREVER
 from kcli.sandbox.log.batches import CHECKED_FROM, LAYOUT, SIZE, TRANSACTIONAL, Header, checksum
 
 TYPE_CHECKING = False
@@ -12,31 +14,43 @@ if TYPE_CHECKING:
 
     from kcli.proto.columns import Record
     from kcli.proto.messages.fetch import FetchResponse
+    from kcli.sandbox.cluster.topics import Topics
+    from kcli.sandbox.faults.planned import Planned
     from kcli.sandbox.log.log import Log
+    from kcli.sandbox.wire.client_rules import ClientRules
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 BOMB_STEP = 1024 * 1024
 
 
-class LogFaults(Orders):
-    """Faults of partitions: their records, their producers' state, their history."""
+class LogFaults:
+    """Faults of partitions: their records, their producers' state, their history. `rules` is told where a producer
+    cannot be judged any more; `producer` finds or makes the (id, epoch) of a transactional id, or of None."""
+
+    def __init__(
+        self, planned: Planned, topics: Topics, rules: ClientRules, producer: Callable[[str | None], tuple[int, int]]
+    ) -> None:
+        self._planned = planned
+        self._topics = topics
+        self._rules = rules
+        self._producer = producer
 
     def corrupt(self, topic: str, partition: int | None = None, *, times: int = 1) -> None:
         """The next fetched records of a partition fail their checksum; what is stored stays whole."""
-        self._plan("corrupt", "Fetch", True, times, None, topic, partition)
+        self._planned.plan("corrupt", "Fetch", times=times, topic=topic, partition=partition)
 
     def forget_producers(self, topic: str, partition: int) -> None:
         """The partition loses its producers' state: UNKNOWN_PRODUCER_ID for their next batch."""
-        found = self._sandbox.topics.partition(topic, partition)
+        found = self._topics.partition(topic, partition)
         found.producers.forget()
-        self._sandbox.checks.forget(topic, partition)
+        self._rules.forget(topic, partition)
 
     def truncate(self, topic: str, partition: int, offset: int) -> None:
         """Lose acknowledged records from `offset` on in a new leader epoch: unclean leader election (C9)."""
-        found = self._sandbox.topics.partition(topic, partition)
+        found = self._topics.partition(topic, partition)
         found.log.truncate(offset)
         found.leader_epoch += 1
-        self._sandbox.checks.forget(topic, partition)
+        self._rules.forget(topic, partition)
         found.wake()
 
     def diverge(self, topic: str, partition: int, epoch: int, end_offset: int, *, times: int = 1) -> None:
@@ -44,16 +58,16 @@ class LogFaults(Orders):
         from kcli.proto.messages.fetch import EpochEndOffset
 
         told = EpochEndOffset(epoch=epoch, end_offset=end_offset)
-        self._plan("diverge", "Fetch", told, times, None, topic, partition)
+        self._planned.plan("diverge", "Fetch", told, times=times, topic=topic, partition=partition)
 
     def recreate(self, topic: str) -> None:
         """Delete the topic and make it again: same name, same partitions, new id (C8)."""
-        topics = self._sandbox.topics
+        topics = self._topics
         old = topics.by_name[topic]
-        self._sandbox.delete_topic(old)
+        topics.delete(old)
         topics.create(topic, len(old.partitions), configs=old.configs, assignments=[p.replicas for p in old.partitions])
         for partition in range(len(old.partitions)):
-            self._sandbox.checks.forget(topic, partition)
+            self._rules.forget(topic, partition)
 
     def hang_transaction(
         self, topic: str, partition: int = 0, *, age: float = 3600.0, transactional_id: str | None = None
@@ -61,20 +75,29 @@ class LogFaults(Orders):
         """A transaction is open in the partition that no coordinator will end, its last record so many seconds old;
         with a transactional id its coordinator knows the producer and not this partition (KIP-664). Returns its first
         offset."""
-        from kcli.sandbox.faults.hanging import append_hanging
+        from kcli.sandbox.faults.hanging import hanging_batch
 
-        return append_hanging(self._sandbox, topic, partition, age, transactional_id)
+        found = self._topics.partition(topic, partition)
+        producer, epoch = self._producer(transactional_id)
+        known = found.producers.known.get(producer)
+        sequence = known.last_sequence + 1 if known is not None and known.epoch == epoch else 0
+        data = hanging_batch(producer, epoch, sequence, int((time.time() - age) * 1000))
+        header = Header(data)
+        header.base_offset = self.append(topic, partition, data)
+        found.producers.note(header)
+        self._rules.forget(topic, partition)
+        return header.base_offset
 
     def unordered_aborted(self, *, times: int = FOREVER) -> None:
         """Fetch tells the aborted transactions in the wrong order, the last one first, as Redpanda may (E15)."""
-        self._plan("alter", "Fetch", _backwards, times, None)
+        self._planned.plan("alter", "Fetch", _backwards, times=times)
 
     # -- strange batches ------------------------------------------------------------------------------------------
 
     def append(self, topic: str, partition: int, batch: bytes) -> int:
         """Store a batch as it is, whatever it is: nothing but its CRC, offset and leader epoch is put right. Returns
         its first offset."""
-        found = self._sandbox.topics.partition(topic, partition)
+        found = self._topics.partition(topic, partition)
         header = Header(batch)
         header.crc = checksum(batch[CHECKED_FROM:])
         base = found.log.append(header, batch, found.leader_epoch, None)
@@ -107,7 +130,7 @@ class LogFaults(Orders):
     ) -> None:  # fmt: skip
         """Remove the records whose offsets `keep` does not want, as the log cleaner does: the batches keep their
         offsets. A batch that loses all of its records stays as an empty one, or goes (not the last one)."""
-        log = self._sandbox.topics.partition(topic, partition).log
+        log = self._topics.partition(topic, partition).log
         batches = [(header, data) for header, data in _stored(log)]
         end = log.end
         log.truncate(log.start)

@@ -1,5 +1,5 @@
-"""Faults that were ordered and have not happened yet. Each runs out (`times`) or is taken back (`clear`). APIs are
-named as Kafka names them: "Produce", "Fetch", "JoinGroup"."""
+"""The faults that are still to happen. Each runs out (`times`) or is taken back (`clear`). APIs are named as Kafka
+names them: "Produce", "Fetch", "JoinGroup"."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.codes import ErrorCode
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.proto.messages.api_versions import ApiVersion
 
 FOREVER = 1 << 30
+ANY = (0, 0x7FFF)  # versions
 KEYS = {name: key for key, (_, name) in REQUESTS.items()}
 
 
@@ -67,22 +68,35 @@ class _Planned:
         return self.value
 
 
-class Orders:
-    """The faults of one sandbox, in the order they were asked for."""
+class Planned:
+    """The faults of one sandbox that are still to happen, in the order they were asked for. Namespaces of faults put
+    them in, brokers take them out."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self) -> None:
         self._planned: list[_Planned] = []
         self.limited: dict[tuple[int, int], tuple[int, int]] = {}  # (broker, API key) to the versions it speaks
         self.stale: dict[int, dict[tuple[str, int], tuple[int, int]]] = {}  # what a broker believes of the leaders
 
+    def plan(
+        self,
+        kind: str,
+        api: str | None,
+        value: object = True,
+        *,
+        times: int,
+        broker: int | None = None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> None:
+        """Add a fault. Raises ValueError for a name that is no API's."""
+        key = None if api is None else key_of(api)
+        self._planned.append(_Planned(kind, key, value, times, broker, topic, partition))
+
     def clear(self) -> None:
-        """Take back everything that has not happened yet, and what brokers were told to believe or to speak."""
+        """Forget what has not happened yet, and what brokers believe or speak."""
         self._planned.clear()
         self.limited.clear()
         self.stale.clear()
-        for one in self._sandbox.brokers:
-            one.close_idle_after(None)
 
     @property
     def pending(self) -> int:
@@ -90,7 +104,7 @@ class Orders:
         return sum(planned.times for planned in self._planned)
 
     def waiting(self) -> list[dict[str, Any]]:
-        """What was ordered and has not happened yet, as plain values; `times` None is until `clear`."""
+        """The faults that are still to happen, as plain values; `times` None is until `clear`."""
         names = {key: name for name, key in KEYS.items()}
         found: list[dict[str, Any]] = [
             {
@@ -111,11 +125,6 @@ class Orders:
             for (node, key), (low, high) in self.limited.items()
         ]
         return found
-
-    def _plan(self, kind: str, api: str | None, value: object, times: int, broker: int | None, topic: str | None = None,
-              partition: int | None = None) -> None:  # fmt: skip
-        key = None if api is None else key_of(api)
-        self._planned.append(_Planned(kind, key, value, times, broker, topic, partition))
 
     # -- what the broker asks -------------------------------------------------------------------------------------
 
@@ -170,6 +179,21 @@ class Orders:
         conduct.dribble = of("dribble") is not None
         conduct.hold = of("hold") is not None
         return conduct
+
+    def speaks(self, api: int, broker: int) -> range | None:
+        """The versions of an API that an older broker speaks, None for all."""
+        limit = self.limited.get((broker, api))
+        return None if limit is None else range(limit[0], limit[1] + 1)
+
+    def offered(self, rows: list[ApiVersion], broker: int) -> list[ApiVersion]:
+        """The rows of ApiVersions as `speak_only` wants them, without APIs that have no version left."""
+        kept = []
+        for row in rows:
+            low, high = self.limited.get((broker, row.api_key), ANY)
+            row.min_version, row.max_version = max(row.min_version, low), min(row.max_version, high)
+            if row.min_version <= row.max_version:
+                kept.append(row)
+        return kept
 
 
 def key_of(api: str) -> int:

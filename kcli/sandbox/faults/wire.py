@@ -2,78 +2,82 @@
 
 from __future__ import annotations
 
-from kcli.sandbox.faults.planned import Orders, key_of
+from kcli.sandbox.faults.planned import key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from kcli.proto.messages.api_versions import ApiVersion
+    from kcli.sandbox.faults.planned import Planned
+    from kcli.sandbox.wire.broker import SandboxBroker
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
 TLS_ALERT = b"\x15\x03\x03\x00\x02\x02\x46"  # fatal, protocol_version
-ANY = (0, 0x7FFF)
 
 
-class ConnectionFaults(Orders):
-    """Faults of one request and its answer; `broker` None is any of them."""
+class WireFaults:
+    """Faults of one request and its answer, and of whole connections; `broker` None is any of them."""
+
+    def __init__(self, planned: Planned, brokers: Sequence[SandboxBroker]) -> None:
+        self._planned = planned
+        self._brokers = brokers
 
     def delay(self, api: str, seconds: float, *, times: int = 1, broker: int | None = None) -> None:
         """Act and answer only after `seconds`."""
-        self._plan("delay", api, seconds, times, broker)
+        self._planned.plan("delay", api, seconds, times=times, broker=broker)
 
     def never_answer(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """Act, and stay silent; later answers on that connection wait for ever too, as behind a hung broker."""
-        self._plan("silent", api, True, times, broker)
+        self._planned.plan("silent", api, times=times, broker=broker)
 
     def stop_reading(self, api: str, seconds: float, *, times: int = 1, broker: int | None = None) -> None:
         """Answer, and then read nothing from that connection for `seconds`: its buffers fill up (B5)."""
-        self._plan("deaf", api, seconds, times, broker)
+        self._planned.plan("deaf", api, seconds, times=times, broker=broker)
 
     def close_before(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """Close the connection when the request comes, without acting on it."""
-        self._plan("close", api, True, times, broker)
+        self._planned.plan("close", api, times=times, broker=broker)
 
     def lose_answer(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """Act (append, commit, join), then close instead of answering: append-then-drop."""
-        self._plan("cut", api, 0, times, broker)
+        self._planned.plan("cut", api, 0, times=times, broker=broker)
 
     def cut_answer(self, api: str, after: int, *, times: int = 1, broker: int | None = None) -> None:
         """Send `after` bytes of the answer, then close: half a frame."""
-        self._plan("cut", api, after, times, broker)
+        self._planned.plan("cut", api, after, times=times, broker=broker)
 
     def byte_by_byte(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """Send the answer one byte at a time."""
-        self._plan("dribble", api, True, times, broker)
+        self._planned.plan("dribble", api, times=times, broker=broker)
 
     def two_at_once(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """Keep the answer back and send it in one write with the next one of that connection. Goes out alone when no
         other request comes soon."""
-        self._plan("hold", api, True, times, broker)
+        self._planned.plan("hold", api, times=times, broker=broker)
 
     def wrong_correlation_id(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """The answer has the correlation id of another request."""
-        self._plan("correlation", api, 1000, times, broker)
+        self._planned.plan("correlation", api, 1000, times=times, broker=broker)
 
     def throttle(self, api: str, milliseconds: int, *, times: int = 1, broker: int | None = None) -> None:
         """Answer at once with throttle_time_ms; a good client then waits (B25)."""
-        self._plan("throttle", api, milliseconds, times, broker)
+        self._planned.plan("throttle", api, milliseconds, times=times, broker=broker)
 
     def unknown_tags(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """The answer carries tagged fields of a later Kafka, in its header and in every struct of a flexible
         version (B13)."""
-        self._plan("tags", api, True, times, broker)
+        self._planned.plan("tags", api, times=times, broker=broker)
 
     def alter(self, api: str, change: Callable[[Any], None], *, times: int = 1, broker: int | None = None) -> None:
         """`change(response)` is done to the answer before it goes out: whatever a broker may say wrongly."""
-        self._plan("alter", api, change, times, broker)
+        self._planned.plan("alter", api, change, times=times, broker=broker)
 
     # -- peers that speak something else --------------------------------------------------------------------------
 
     def answer_with(self, api: str, raw: bytes, *, times: int = 1, broker: int | None = None) -> None:
         """Send these bytes instead of an answer."""
-        self._plan("raw", api, raw, times, broker)
+        self._planned.plan("raw", api, raw, times=times, broker=broker)
 
     def answer_http(self, api: str, *, times: int = 1, broker: int | None = None) -> None:
         """Answer as a web server does (B1)."""
@@ -91,17 +95,17 @@ class ConnectionFaults(Orders):
 
     def refuse(self, *, times: int = 1, broker: int | None = None) -> None:
         """Accept the next connections and close them at once."""
-        self._plan("refuse", None, True, times, broker)
+        self._planned.plan("refuse", None, times=times, broker=broker)
 
     def drop_connections(self, broker: int | None = None) -> None:
         """Close the connections that are open now."""
-        for one in self._sandbox.brokers:
+        for one in self._brokers:
             if broker in (None, one.node_id):
                 one.drop_links()
 
     def close_idle(self, seconds: float | None, broker: int | None = None) -> None:
         """Close connections on which nothing came for `seconds`: connections.max.idle.ms (B24). None: never."""
-        for one in self._sandbox.brokers:
+        for one in self._brokers:
             if broker in (None, one.node_id):
                 one.close_idle_after(seconds)
 
@@ -110,21 +114,6 @@ class ConnectionFaults(Orders):
     def speak_only(self, api: str, low: int, high: int, *, broker: int | None = None) -> None:
         """Speak only versions `low` to `high` of an API, and say so. Other versions of ApiVersions are answered with
         UNSUPPORTED_VERSION in a v0 body (B9), of other APIs with the end of the connection. Until `clear`."""
-        for one in self._sandbox.brokers:
+        for one in self._brokers:
             if broker in (None, one.node_id):
-                self.limited[one.node_id, key_of(api)] = (low, high)
-
-    def speaks(self, api: int, broker: int) -> range | None:
-        """The versions an older broker speaks of it, None for all."""
-        limit = self.limited.get((broker, api))
-        return None if limit is None else range(limit[0], limit[1] + 1)
-
-    def offered(self, rows: list[ApiVersion], broker: int) -> list[ApiVersion]:
-        """What ApiVersions says there is, as `speak_only` wants it; APIs that have no version left are not there."""
-        kept = []
-        for row in rows:
-            low, high = self.limited.get((broker, row.api_key), ANY)
-            row.min_version, row.max_version = max(row.min_version, low), min(row.max_version, high)
-            if row.min_version <= row.max_version:
-                kept.append(row)
-        return kept
+                self._planned.limited[one.node_id, key_of(api)] = (low, high)

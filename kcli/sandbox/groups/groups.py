@@ -44,6 +44,7 @@ class Groups:
         self.configs = GroupConfigs()
         self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
         self.pending = PendingOffsets(sandbox, self)
+        sandbox.topics.deleted.append(self.topic_deleted)
 
     def restore(self, state: State) -> None:
         self.configs.by_group = {name: dict(kept) for name, kept in state.group_configs.items()}
@@ -63,7 +64,7 @@ class Groups:
     def coordinated(self, call: Call, api: int, name: str) -> None:
         """Raises BrokerError: a scripted one, INVALID_GROUP_ID, NOT_COORDINATOR."""
         call.check(api, "group", name)
-        scripted = self._sandbox.faults.code(api, call.broker.node_id)
+        scripted = self._sandbox.faults.planned.code(api, call.broker.node_id)
         if scripted is not None:
             raise BrokerError(scripted)
         if not name and api not in (8, 9, 15, 28):

@@ -49,7 +49,7 @@ class Transactions:
     def coordinated(self, call: Call, api: int, name: str) -> None:
         """Raises BrokerError: a scripted one, INVALID_REQUEST, NOT_COORDINATOR."""
         call.check(api, "transactional-id", name)
-        scripted = self._sandbox.faults.code(api, call.broker.node_id)
+        scripted = self._sandbox.faults.planned.code(api, call.broker.node_id)
         if scripted is not None:
             raise BrokerError(scripted)
         if not name:

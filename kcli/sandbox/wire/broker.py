@@ -25,6 +25,7 @@ class SandboxBroker:
         self.host = host
         self.port = port
         self.idle: float | None = None
+        self.registered = True  # not, when it was unregistered while it is down
         self.sessions: dict[int, FetchSession] = {}
         self._share_sessions: ShareSessions | None = None
         self._door: Door | None = None
@@ -53,6 +54,7 @@ class SandboxBroker:
         door = Door(lambda: Link(self), self.sandbox.admits, self.sandbox.no_more_files, self.sandbox.tls)
         self.port = await door.open(self.host, self.port)
         self._door = door
+        self.registered = True
 
     async def stop(self) -> None:
         """Stop listening and break all connections, as a process that dies."""

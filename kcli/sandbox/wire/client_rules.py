@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.proto.session import Received
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.cluster.topics import Topics
     from kcli.sandbox.wire.connection import Link
 
 OURS = "kcli"
@@ -35,11 +35,12 @@ class _Sequence:
         self.batches: dict[int, int] = {}  # first sequence to CRC, of the last few
 
 
-class Checks:
+class ClientRules:
     """What was found, and what has to be remembered to find it."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self.sandbox = sandbox
+    def __init__(self, topics: Topics, *, durable: bool) -> None:
+        self.topics = topics
+        self._durable = durable  # producers may have written before this process began
         self.violations: list[str] = []
         self.generations: dict[tuple[str, str], int] = {}  # (group, member) to the last generation it was told
         self._sequences: dict[tuple[str, int], dict[int, _Sequence]] = {}  # by partition, by producer id
@@ -61,7 +62,7 @@ class Checks:
         known = producers.get(header.producer_id)
         first = header.base_sequence
         if known is None:  # a producer may be older than what is remembered of it
-            older = (topic, partition) in self._forgotten or self.sandbox.durable
+            older = (topic, partition) in self._forgotten or self._durable
             known = producers[header.producer_id] = _Sequence(header.producer_epoch, first if older else 0)
         elif header.producer_epoch != known.epoch:
             known = producers[header.producer_id] = _Sequence(header.producer_epoch)
@@ -78,13 +79,13 @@ class Checks:
 class Witness:
     """Looks at one connection of kcli."""
 
-    def __init__(self, checks: Checks, link: Link, correlation_id: int) -> None:
-        self._checks = checks
+    def __init__(self, rules: ClientRules, link: Link, correlation_id: int) -> None:
+        self._rules = rules
         self._link = link
         self._last = correlation_id
 
     def _say(self, what: str) -> None:
-        self._checks.violations.append(f"broker {self._link.broker.node_id}: {what}")
+        self._rules.violations.append(f"broker {self._link.broker.node_id}: {what}")
 
     def numbered(self, correlation_id: int) -> None:
         """A request came."""
@@ -99,14 +100,14 @@ class Witness:
         if key == PRODUCE:
             self._produced(request, response)
         elif key == JOIN_GROUP and not response.error_code:
-            self._checks.generations[request.group_id, response.member_id] = response.generation_id
+            self._rules.generations[request.group_id, response.member_id] = response.generation_id
         elif key == OFFSET_COMMIT:
             self._committed(request, request.generation_id_or_member_epoch)
         elif key == TXN_OFFSET_COMMIT:
             self._committed(request, request.generation_id)
 
     def _committed(self, request: Any, generation: int) -> None:
-        told = self._checks.generations.get((request.group_id, request.member_id))
+        told = self._rules.generations.get((request.group_id, request.member_id))
         if told is not None and generation != told:
             self._say(f"{request.member_id} commits for generation {generation} of {request.group_id}, it is in {told}")
 
@@ -116,7 +117,7 @@ class Witness:
         in_flight = 1 + sum(bytes(frame[:2]) == b"\0\0" for frame in self._link.frames)
         if in_flight > MOST_IN_FLIGHT:
             self._say(f"{in_flight} Produce requests in flight (B7)")
-        topics = self._checks.sandbox.topics
+        topics = self._rules.topics
         for sent, told in zip(request.topic_data, response.responses, strict=True):
             found = topics.by_name.get(sent.name) or topics.by_id.get(sent.topic_id)
             for part, row in zip(sent.partition_data, told.partition_responses, strict=True):
@@ -128,7 +129,7 @@ class Witness:
                 if row.error_code or part.records is None or len(part.records) < SIZE:
                     continue
                 header = Header(part.records)
-                wrong = self._checks.appended(found.name, part.index, header) if header.producer_id >= 0 else None
+                wrong = self._rules.appended(found.name, part.index, header) if header.producer_id >= 0 else None
                 if wrong is not None:
                     self._say(
                         f"producer {header.producer_id} epoch {header.producer_epoch}, "

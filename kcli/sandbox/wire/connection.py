@@ -83,7 +83,7 @@ class Link(asyncio.BufferedProtocol):
         self.broker.linked(self)
         self.used()
         self._task = asyncio.get_running_loop().create_task(self._serve())
-        if self.broker.sandbox.faults.take("refuse", None, self.broker.node_id):
+        if self.broker.sandbox.faults.planned.take("refuse", None, self.broker.node_id):
             transport.close()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -245,7 +245,7 @@ class Link(asyncio.BufferedProtocol):
             return
         asked = self.session.receive(frame)
         sandbox = self.broker.sandbox
-        faults = sandbox.faults
+        faults = sandbox.faults.planned
         if self.witness is not None:
             self.witness.numbered(asked.correlation_id)
         speaks = faults.speaks(asked.api_key, self.broker.node_id) if faults.limited else None
@@ -266,7 +266,7 @@ class Link(asyncio.BufferedProtocol):
         call = Call(self.broker, asked.version, asked.client_id or "", host, entrance, self)
         response = await _answer(asked.api_key)(call, asked.request)
         if asked.api_key == API_VERSIONS and self.witness is None:
-            self.witness = sandbox.checks.meet(self, asked)
+            self.witness = sandbox.client_rules.meet(self, asked)
         if self.witness is not None:
             self.witness.saw(asked.request, response)
         if response is None:
@@ -301,7 +301,7 @@ class Link(asyncio.BufferedProtocol):
             raise CloseConnection
         from kcli.proto.messages.api_versions import ApiVersionsResponse
 
-        offered = self.broker.sandbox.faults.offered(versions_answered(), self.broker.node_id)
+        offered = self.broker.sandbox.faults.planned.offered(versions_answered(), self.broker.node_id)
         refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
         for part in self.session.respond(asked, refused, 0):
             self.transport.write(part)

@@ -77,7 +77,7 @@ class Call:
                     self.check(api, "topic", topic)
             except BrokerError as no:
                 return no.code
-        return self.sandbox.faults.code(api, self.broker.node_id, topic, partition)
+        return self.sandbox.faults.planned.code(api, self.broker.node_id, topic, partition)
 
     def __init__(
         self, broker: SandboxBroker, version: int, client_id: str, host: str, entrance: Entrance | None = None,

@@ -65,7 +65,7 @@ LATER = ("InitProducerId", "Produce", "Fetch")  # a seed that speaks no Kafka at
 def on(apis: tuple[str, ...], name: str, *options: Any, times: int = 2) -> Callable[[Faults], None]:
     def order(faults: Faults) -> None:
         for api in apis:
-            getattr(faults, name)(api, *options, times=times)
+            getattr(faults.wire, name)(api, *options, times=times)
 
     return order
 
@@ -81,11 +81,13 @@ CONNECTIONS = {
     "B14_two_gibibytes": on(LATER, "answer_size", 0x7FFFFFFF, times=1),
     "B1_http_in_the_middle": on(LATER, "answer_http", times=1),
     "B1_tls_alert_in_the_middle": on(LATER, "answer_tls_alert", times=1),
-    "B21_accept_then_close": lambda faults: faults.refuse(times=2),
-    "B24_closed_when_idle": lambda faults: faults.close_idle(0.01),
+    "B21_accept_then_close": lambda faults: faults.wire.refuse(times=2),
+    "B24_closed_when_idle": lambda faults: faults.wire.close_idle(0.01),
     "B25_throttled": on(EVERY, "throttle", 20),
-    "D22_append_then_drop": lambda faults: faults.lose_answer("Produce", times=3),
-    "D33_answer_without_the_partition": lambda faults: faults.alter("Produce", lambda answer: answer.responses.clear()),
+    "D22_append_then_drop": lambda faults: faults.wire.lose_answer("Produce", times=3),
+    "D33_answer_without_the_partition": lambda faults: faults.wire.alter(
+        "Produce", lambda answer: answer.responses.clear()
+    ),
 }
 
 
@@ -103,9 +105,9 @@ async def test_faults_of_connections_lose_and_repeat_nothing(fault: Callable[[Fa
 @pytest.mark.parametrize("highest", [0, 1, 2, 3])
 async def test_B9_B10_an_older_broker_is_spoken_to_in_its_own_versions(highest: int) -> None:
     async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, client_of(sandbox) as client:
-        sandbox.faults.speak_only("ApiVersions", 0, highest, broker=1)
+        sandbox.faults.wire.speak_only("ApiVersions", 0, highest, broker=1)
         for api, low, high in (("Produce", 3, 9), ("Fetch", 4, 11), ("Metadata", 0, 8), ("ListOffsets", 1, 5)):
-            sandbox.faults.speak_only(api, low, high, broker=1)
+            sandbox.faults.wire.speak_only(api, low, high, broker=1)
         await write(client)
         assert await read(client, COUNT) == (list(range(COUNT)), [])
 
@@ -115,8 +117,8 @@ async def test_C5_a_broker_with_old_metadata_does_not_stop_anybody() -> None:
         stale = f"127.0.0.1:{sandbox.brokers[0].port}"
         async with client_of(sandbox, stale) as client:
             await write(client)
-            sandbox.faults.stale_metadata(1)
-            sandbox.faults.move_leader("t", 0, 2, hint=False)
+            sandbox.faults.cluster.stale_metadata(1)
+            sandbox.faults.cluster.move_leader("t", 0, 2, hint=False)
 
             async def heal() -> None:
                 await asyncio.sleep(0.1)
@@ -131,7 +133,7 @@ async def test_C5_a_broker_with_old_metadata_does_not_stop_anybody() -> None:
 async def test_C12_C13_out_of_range_from_a_follower_sends_us_back_to_the_leader() -> None:
     async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         await write(client)
-        sandbox.faults.prefer_replica("t", 0, 2)
+        sandbox.faults.cluster.prefer_replica("t", 0, 2)
         sandbox.faults.error("Fetch", codes.OFFSET_OUT_OF_RANGE, topic="t", broker=2)
         assert await read(client, COUNT, reset="none") == (list(range(COUNT)), [])
         assert sandbox.faults.pending == 0, "the follower was asked, and was wrong"
@@ -140,7 +142,7 @@ async def test_C12_C13_out_of_range_from_a_follower_sends_us_back_to_the_leader(
 async def test_C10_diverging_histories_are_asked_about_and_nothing_comes_twice() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         await write(client)
-        sandbox.faults.diverge("t", 0, 0, 5, times=1)
+        sandbox.faults.logs.diverge("t", 0, 0, 5, times=1)
         assert await read(client, COUNT, reset="none") == (list(range(COUNT)), [])
         assert sandbox.faults.pending == 0
 
@@ -150,9 +152,9 @@ async def test_E3_E4_E18_gaps_empty_batches_and_markers_are_read_over() -> None:
         async with Sandbox(topics={"t": 1}) as sandbox, client_of(sandbox) as client:
             for first in range(0, COUNT, 6):
                 await write(client, 6, first)
-            sandbox.faults.compact("t", 0, lambda offset: offset % 7 == 1 and offset < 30, emptied_stay=stay)
-            sandbox.faults.empty_batch("t", 0, 3)
-            end = sandbox.faults.end_with_marker("t", 0) + 1
+            sandbox.faults.logs.compact("t", 0, lambda offset: offset % 7 == 1 and offset < 30, emptied_stay=stay)
+            sandbox.faults.logs.empty_batch("t", 0, 3)
+            end = sandbox.faults.logs.end_with_marker("t", 0) + 1
             assert end == COUNT + 4
             assert await read(client, end) == ([1, 8, 15, 22, 29], [])
             assert await read(client, end, 16) == ([22, 29], [])
@@ -162,7 +164,7 @@ async def test_E3_E4_E18_gaps_empty_batches_and_markers_are_read_over() -> None:
 async def test_E6_a_bomb_is_an_error_that_names_the_place(codec: str) -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         await write(client, 3)
-        sandbox.faults.bomb("t", 0, 1 << 30, codec)
+        sandbox.faults.logs.bomb("t", 0, 1 << 30, codec)
         async with client.consumer(READING.replace(max_decompressed=1 << 20)) as consumer, asyncio.timeout(10):
             consumer.assign({AT: Bound("offset", 0)})
             said: list[str] = []
@@ -183,16 +185,16 @@ async def test_E15_aborted_transactions_out_of_order_hide_what_they_must() -> No
         faults = sandbox.faults
 
         def written(producer: int) -> int:
-            return faults.append("t", 0, batch(2, producer=producer, epoch=0, sequence=0, attributes=0x10))
+            return faults.logs.append("t", 0, batch(2, producer=producer, epoch=0, sequence=0, attributes=0x10))
 
         for producer in (1, 2, 3):
             written(producer)
-        faults.end_with_marker("t", 0, commit=False, producer_id=3)
-        faults.end_with_marker("t", 0, commit=True, producer_id=2)
-        faults.end_with_marker("t", 0, commit=False, producer_id=1)
+        faults.logs.end_with_marker("t", 0, commit=False, producer_id=3)
+        faults.logs.end_with_marker("t", 0, commit=True, producer_id=2)
+        faults.logs.end_with_marker("t", 0, commit=False, producer_id=1)
         again = written(1)
-        end = faults.end_with_marker("t", 0, commit=True, producer_id=1) + 1
-        faults.unordered_aborted()
+        end = faults.logs.end_with_marker("t", 0, commit=True, producer_id=1) + 1
+        faults.logs.unordered_aborted()
         assert await read(client, end, isolation="read_committed", partition_max_bytes=1 << 20) == (
             [2, 3, again, again + 1], [],
         )  # fmt: skip
@@ -201,7 +203,7 @@ async def test_E15_aborted_transactions_out_of_order_hide_what_they_must() -> No
 async def test_E5_a_corrupt_batch_is_told_with_its_place() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, client_of(sandbox) as client:
         await write(client)
-        sandbox.faults.corrupt("t", 0)
+        sandbox.faults.logs.corrupt("t", 0)
         offsets, (error,) = await read(client, COUNT)
         assert (offsets, type(error)) == ([], CorruptRecords)
         assert "t[0]: the batch at offset 0" in str(error)

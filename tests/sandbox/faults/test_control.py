@@ -57,7 +57,7 @@ async def test_an_ordered_fault_happens_and_is_pending_until_then(sandbox: Sandb
         {"fault": "error", "api": "Metadata", "what": "UNKNOWN_TOPIC_OR_PARTITION", "times": 1, "broker": None,
          "topic": "orders", "partition": None}
     ]  # fmt: skip
-    assert sandbox.faults.code(3, 1, "orders") is codes.UNKNOWN_TOPIC_OR_PARTITION
+    assert sandbox.faults.planned.code(3, 1, "orders") is codes.UNKNOWN_TOPIC_OR_PARTITION
     assert (await tell(where, "look"))["pending"] == []
 
 

@@ -51,7 +51,7 @@ async def test_errors_of_fetch_metadata_and_group_apis_can_be_ordered() -> None:
 
 async def test_loading_is_told_by_the_group_apis() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.loading()
+        sandbox.faults.cluster.loading()
         beat = HeartbeatRequest(group_id="g")
         assert (await peer.ask(beat)).error_code == codes.COORDINATOR_LOAD_IN_PROGRESS.number
         assert (await peer.ask(beat)).error_code == codes.UNKNOWN_MEMBER_ID.number
@@ -66,14 +66,14 @@ async def test_an_api_that_does_not_exist_cannot_fail() -> None:
 
 async def test_C6_a_topic_is_missing_from_one_answer() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.absent("t")
+        sandbox.faults.cluster.absent("t")
         assert (await peer.ask(about("t"))).topics == []
         assert [topic.name for topic in (await peer.ask(about("t"))).topics] == ["t"]
 
 
 async def test_a_lost_answer_is_an_appended_batch() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.lose_answer("Produce")
+        sandbox.faults.wire.lose_answer("Produce")
         with pytest.raises(EOFError):
             await peer.produce(batch(1))
         assert sandbox.topics.partition("t", 0).log.end == 1
@@ -81,7 +81,7 @@ async def test_a_lost_answer_is_an_appended_batch() -> None:
 
 async def test_a_connection_closed_before_is_no_appended_batch() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.close_before("Produce")
+        sandbox.faults.wire.close_before("Produce")
         with pytest.raises(EOFError):
             await peer.produce(batch(1))
         assert sandbox.topics.partition("t", 0).log.end == 0
@@ -89,7 +89,7 @@ async def test_a_connection_closed_before_is_no_appended_batch() -> None:
 
 async def test_half_a_frame_is_sent_before_the_end() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.cut_answer("ApiVersions", 11)
+        sandbox.faults.wire.cut_answer("ApiVersions", 11)
         with pytest.raises(asyncio.IncompleteReadError) as cut:
             await peer.ask(ApiVersionsRequest())
         assert len(cut.value.partial) == 7
@@ -97,8 +97,8 @@ async def test_half_a_frame_is_sent_before_the_end() -> None:
 
 async def test_an_answer_comes_late_or_never() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.delay("ApiVersions", 0.05)
-        sandbox.faults.never_answer("Metadata")
+        sandbox.faults.wire.delay("ApiVersions", 0.05)
+        sandbox.faults.wire.never_answer("Metadata")
         begin = asyncio.get_running_loop().time()
         await peer.ask(ApiVersionsRequest())
         assert asyncio.get_running_loop().time() - begin >= 0.05
@@ -108,32 +108,32 @@ async def test_an_answer_comes_late_or_never() -> None:
 
 async def test_B4_a_wrong_correlation_id_can_be_sent() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.wrong_correlation_id("ApiVersions")
+        sandbox.faults.wire.wrong_correlation_id("ApiVersions")
         with pytest.raises(DecodeError, match="the answer is for request 1000, expected 0"):
             await peer.ask(ApiVersionsRequest())
 
 
 async def test_B25_an_answer_throttles() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.throttle("ApiVersions", 250)
+        sandbox.faults.wire.throttle("ApiVersions", 250)
         assert [(await peer.ask(ApiVersionsRequest())).throttle_time_ms for _ in range(2)] == [250, 0]
 
 
 async def test_B1_raw_bytes_can_be_the_answer() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.answer_with("ApiVersions", b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        sandbox.faults.wire.answer_with("ApiVersions", b"HTTP/1.1 400 Bad Request\r\n\r\n")
         with pytest.raises(asyncio.IncompleteReadError):
             await asyncio.gather(peer.ask(ApiVersionsRequest()), close_soon(sandbox))
 
 
 async def close_soon(sandbox: Sandbox) -> None:
     await asyncio.sleep(0.05)
-    sandbox.faults.drop_connections()
+    sandbox.faults.wire.drop_connections()
 
 
 async def test_a_connection_is_accepted_and_closed() -> None:
     async with Sandbox() as sandbox:
-        sandbox.faults.refuse()
+        sandbox.faults.wire.refuse()
         async with Peer(sandbox) as peer:
             with pytest.raises((EOFError, ConnectionError)):
                 await peer.ask(ApiVersionsRequest())
@@ -144,7 +144,7 @@ async def test_a_connection_is_accepted_and_closed() -> None:
 async def test_E3_a_corrupt_batch_is_sent_and_a_whole_one_kept() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         await peer.produce(batch(1))
-        sandbox.faults.corrupt("t")
+        sandbox.faults.logs.corrupt("t")
         for whole in (False, True):
             records = bytes((await peer.fetch()).records or b"")
             assert (checksum(records[21:]) == Header(records).crc) is whole
@@ -153,7 +153,7 @@ async def test_E3_a_corrupt_batch_is_sent_and_a_whole_one_kept() -> None:
 async def test_C7_a_moved_leader_is_told_with_a_hint_to_fetch_and_produce() -> None:
     async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old, Peer(sandbox, 2) as new:
         await old.produce(batch(1))
-        sandbox.faults.move_leader("t", 0, 2)
+        sandbox.faults.cluster.move_leader("t", 0, 2)
         request = ProduceRequest(
             acks=-1,
             topic_data=[
@@ -174,7 +174,7 @@ async def test_C7_a_moved_leader_is_told_with_a_hint_to_fetch_and_produce() -> N
 
 async def test_a_moved_leader_without_a_hint_is_only_an_error() -> None:
     async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old:
-        sandbox.faults.move_leader("t", 0, 2, hint=False)
+        sandbox.faults.cluster.move_leader("t", 0, 2, hint=False)
         row = await old.produce(batch(1))
         assert (row.error_code, row.current_leader.leader_id) == (codes.NOT_LEADER_OR_FOLLOWER.number, -1)
 
@@ -183,7 +183,7 @@ async def test_a_waiting_fetch_learns_at_once_that_the_leader_moved() -> None:
     async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as peer:
         waiting = asyncio.ensure_future(peer.fetch(0, wait_ms=60_000))
         await asyncio.sleep(0.02)
-        sandbox.faults.move_leader("t", 0, 2)
+        sandbox.faults.cluster.move_leader("t", 0, 2)
         assert (await asyncio.wait_for(waiting, 10)).error_code == codes.NOT_LEADER_OR_FOLLOWER.number
 
 
@@ -191,7 +191,7 @@ async def test_C9_a_truncated_log_tells_where_the_histories_part() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         for _ in range(4):
             await peer.produce(batch(5))
-        sandbox.faults.truncate("t", 0, 12)
+        sandbox.faults.logs.truncate("t", 0, 12)
         await peer.produce(batch(1))
         assert sandbox.topics.partition("t", 0).log.end == 11
         asked = OffsetForLeaderTopic(
@@ -209,7 +209,7 @@ async def test_C8_a_recreated_topic_has_a_new_id_and_no_records() -> None:
     async with Sandbox(topics={"t": 3}) as sandbox, Peer(sandbox) as peer:
         old = sandbox.topics.by_name["t"].id
         await peer.produce(batch(1))
-        sandbox.faults.recreate("t")
+        sandbox.faults.logs.recreate("t")
         topic = (await peer.ask(about("t"))).topics[0]
         assert (topic.topic_id == old, len(topic.partitions)) == (False, 3)
         wanted = FetchTopic(topic_id=old, partitions=[FetchPartition(partition=0)])
@@ -220,7 +220,7 @@ async def test_C8_a_recreated_topic_has_a_new_id_and_no_records() -> None:
 async def test_a_forgotten_producer_is_unknown_until_it_starts_again() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         await peer.produce(batch(1, producer=7, epoch=0, sequence=0))
-        sandbox.faults.forget_producers("t", 0)
+        sandbox.faults.logs.forget_producers("t", 0)
         unknown = await peer.produce(batch(1, producer=7, epoch=0, sequence=1))
         assert unknown.error_code == codes.UNKNOWN_PRODUCER_ID.number
         assert (await peer.produce(batch(1, producer=7, epoch=1, sequence=0))).error_code == 0
@@ -229,13 +229,13 @@ async def test_a_forgotten_producer_is_unknown_until_it_starts_again() -> None:
 async def test_a_dead_broker_gives_its_partitions_away_and_returns_on_its_port() -> None:
     async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one, Peer(sandbox, 2) as two:
         port = sandbox.brokers[1].port
-        await sandbox.faults.stop_broker(2)
+        await sandbox.faults.cluster.stop_broker(2)
         with pytest.raises((EOFError, ConnectionError)):
             await two.ask(ApiVersionsRequest())
         answer = await one.ask(about("t"))
         assert [node.node_id for node in answer.brokers] == [1]
         assert {p.leader_id for p in answer.topics[0].partitions} == {1}
-        await sandbox.faults.start_broker(2)
+        await sandbox.faults.cluster.start_broker(2)
         assert sandbox.brokers[1].port == port
         async with Peer(sandbox, 2) as back:
             assert len((await back.ask(about("t"))).brokers) == 2
@@ -243,15 +243,15 @@ async def test_a_dead_broker_gives_its_partitions_away_and_returns_on_its_port()
 
 async def test_a_broker_that_dies_without_election_leaves_its_partitions_leaderless() -> None:
     async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one:
-        await sandbox.faults.stop_broker(2, elect=False)
+        await sandbox.faults.cluster.stop_broker(2, elect=False)
         rows = (await one.ask(about("t"))).topics[0].partitions
         assert sorted((p.error_code, p.leader_id) for p in rows) == [(0, 1), (5, -1)]
-        sandbox.faults.no_leader("t", 0)
+        sandbox.faults.cluster.no_leader("t", 0)
         assert {p.leader_id for p in (await one.ask(about("t"))).topics[0].partitions} == {-1}
 
 
 async def test_C5_metadata_can_tell_an_older_epoch() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         sandbox.topics.partition("t", 0).leader_epoch = 9
-        sandbox.faults.rewind_epoch("t", 0, 3)
+        sandbox.faults.cluster.rewind_epoch("t", 0, 3)
         assert (await peer.ask(about("t"))).topics[0].partitions[0].leader_epoch == 3

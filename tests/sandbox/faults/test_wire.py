@@ -35,14 +35,14 @@ def send(peer: Peer, request: Any, version: int) -> None:
 )
 async def test_B1_B14_a_peer_that_speaks_something_else(name: str, options: tuple[int, ...], says: bytes) -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        getattr(sandbox.faults, name)("ApiVersions", *options)
+        getattr(sandbox.faults.wire, name)("ApiVersions", *options)
         send(peer, ApiVersionsRequest(), 0)
         assert (await peer.reader.read(100)).startswith(says)
 
 
 async def test_B1_an_answer_comes_byte_by_byte() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.byte_by_byte("ApiVersions")
+        sandbox.faults.wire.byte_by_byte("ApiVersions")
         send(peer, ApiVersionsRequest(), 0)
         pieces = [await peer.reader.read(100_000)]
         while len(got := b"".join(pieces)) < 4 or len(got) < 4 + int.from_bytes(got[:4], "big"):
@@ -53,7 +53,7 @@ async def test_B1_an_answer_comes_byte_by_byte() -> None:
 
 async def test_B1_two_answers_come_in_one_write() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.two_at_once("ApiVersions")
+        sandbox.faults.wire.two_at_once("ApiVersions")
         send(peer, ApiVersionsRequest(), 0)
         await asyncio.sleep(0.01)
         assert not peer.reader._buffer, "it is kept back"  # type: ignore[attr-defined]
@@ -61,7 +61,7 @@ async def test_B1_two_answers_come_in_one_write() -> None:
         head = await peer.reader.readexactly(4)
         both = len(peer.reader._buffer)  # type: ignore[attr-defined]
         assert both > int.from_bytes(head, "big"), "the second came with the first"
-        sandbox.faults.two_at_once("Metadata")
+        sandbox.faults.wire.two_at_once("Metadata")
         await peer.reader.readexactly(both)
         peer._session.asked.clear()
         assert (await peer.ask(MetadataRequest(topics=[]), 1)).brokers, "alone when nothing follows"
@@ -69,7 +69,7 @@ async def test_B1_two_answers_come_in_one_write() -> None:
 
 async def test_B5_a_broker_stops_reading_and_reads_again() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.stop_reading("ApiVersions", 0.1)
+        sandbox.faults.wire.stop_reading("ApiVersions", 0.1)
         await peer.ask(ApiVersionsRequest(), 0)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.shield(late := asyncio.ensure_future(peer.produce(batch(1)))), 0.05)
@@ -78,8 +78,8 @@ async def test_B5_a_broker_stops_reading_and_reads_again() -> None:
 
 async def test_B9_an_older_broker_refuses_ApiVersions_with_a_body_of_version_0() -> None:
     async with Sandbox(brokers=2) as sandbox, Peer(sandbox) as peer, Peer(sandbox, 2) as other:
-        sandbox.faults.speak_only("ApiVersions", 0, 2, broker=1)
-        sandbox.faults.speak_only("Produce", 3, 7, broker=1)
+        sandbox.faults.wire.speak_only("ApiVersions", 0, 2, broker=1)
+        sandbox.faults.wire.speak_only("Produce", 3, 7, broker=1)
         send(peer, ApiVersionsRequest(), 4)
         refused = ApiVersionsResponse.decode(0, (await frame(peer))[4:])
         ranges = {one.api_key: (one.min_version, one.max_version) for one in refused.api_keys}
@@ -90,13 +90,13 @@ async def test_B9_an_older_broker_refuses_ApiVersions_with_a_body_of_version_0()
             await peer.produce(batch(1), version=8)
         assert (await other.ask(ApiVersionsRequest(), 4)).error_code == 0
         sandbox.faults.clear()
-        assert sandbox.faults.speaks(0, 1) is None
+        assert sandbox.faults.planned.speaks(0, 1) is None
 
 
 @pytest.mark.parametrize("version", [0, 3, 4, 9, 12])
 async def test_B13_tagged_fields_of_a_later_kafka_are_in_every_struct(version: int) -> None:
     async with Sandbox(topics={"t": 3}) as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.unknown_tags("Metadata")
+        sandbox.faults.wire.unknown_tags("Metadata")
         request = MetadataRequest(topics=None if version else [])
         send(peer, request, version)
         raw = await frame(peer)
@@ -112,7 +112,7 @@ async def test_B13_tagged_fields_of_a_later_kafka_are_in_every_struct(version: i
 async def test_B24_an_idle_connection_is_closed_and_a_used_one_is_not() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as used, Peer(sandbox) as idle:
         await idle.ask(ApiVersionsRequest())
-        sandbox.faults.close_idle(0.5)  # a busy machine may hold up both for a part of that
+        sandbox.faults.wire.close_idle(0.5)  # a busy machine may hold up both for a part of that
         for _ in range(6):
             await asyncio.sleep(0.1)
             await used.ask(ApiVersionsRequest())
@@ -125,7 +125,7 @@ async def test_B24_an_idle_connection_is_closed_and_a_used_one_is_not() -> None:
 
 async def test_D33_an_answer_can_be_altered_in_any_way() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
-        sandbox.faults.alter("Produce", lambda answer: answer.responses.clear())
+        sandbox.faults.wire.alter("Produce", lambda answer: answer.responses.clear())
         with pytest.raises(IndexError):
             await peer.produce(batch(1))
         assert (await peer.produce(batch(1))).base_offset == 1

@@ -149,7 +149,7 @@ async def test_a_member_that_does_not_rejoin_in_time_is_left_behind() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as a, Peer(sandbox) as b:
         one, two = Joiner(a, rebalance_ms=100), Joiner(b, rebalance_ms=100)
         await stable(one, two)
-        sandbox.faults.rebalance("g")
+        sandbox.faults.cluster.rebalance("g")
         assert len((await one.join()).members or [0]) == 1
         assert await two.beat() == codes.UNKNOWN_MEMBER_ID.number
 
@@ -215,10 +215,10 @@ def _topic0() -> Any:
 
 async def test_C15_a_coordinator_moves_and_keeps_the_group() -> None:
     async with Sandbox(brokers=2, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as a, Peer(sandbox, 2) as b:
-        sandbox.faults.move_coordinator("g", 1)
+        sandbox.faults.cluster.move_coordinator("g", 1)
         one = Joiner(a)
         await stable(one)
-        sandbox.faults.move_coordinator("g", 2)
+        sandbox.faults.cluster.move_coordinator("g", 2)
         assert await one.beat() == codes.NOT_COORDINATOR.number
         found = await a.ask(FindCoordinatorRequest(coordinator_keys=["g"]))
         assert (found.coordinators[0].node_id, found.coordinators[0].port) == (2, sandbox.brokers[1].port)
@@ -230,7 +230,7 @@ async def test_an_expelled_member_is_unknown() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         one = Joiner(peer)
         await stable(one)
-        sandbox.faults.expel("g", one.id)
+        sandbox.faults.cluster.expel("g", one.id)
         assert await one.beat() == codes.UNKNOWN_MEMBER_ID.number
 
 

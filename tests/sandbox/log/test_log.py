@@ -193,6 +193,6 @@ async def test_E10_a_fetch_session_answers_only_what_is_new() -> None:
         assert [p.partition_index for p in news.responses[0].partitions] == [1]
         wrong = await peer.ask(FetchRequest(session_id=opened.session_id, session_epoch=9), 12)
         assert wrong.error_code == codes.INVALID_FETCH_SESSION_EPOCH.number
-        sandbox.faults.forget_sessions()
+        sandbox.faults.cluster.forget_sessions()
         gone = await peer.ask(FetchRequest(session_id=opened.session_id, session_epoch=3), 12)
         assert gone.error_code == codes.FETCH_SESSION_ID_NOT_FOUND.number

@@ -91,7 +91,7 @@ async def test_log_starts_and_deleted_topics_stay_as_they_were(tmp_path: Path) -
         await peer.produce(batch(10))
         await peer.produce(batch(10), topic="gone")
         sandbox.topics.delete_records(sandbox.topics.partition("t", 0), -1)
-        sandbox.delete_topic(sandbox.topics.by_name["gone"])
+        sandbox.topics.delete(sandbox.topics.by_name["gone"])
     async with Sandbox(data=tmp_path) as sandbox, Peer(sandbox) as peer:
         assert list(sandbox.topics.by_name) == ["t"]
         log = sandbox.topics.partition("t", 0).log

@@ -120,18 +120,18 @@ async def test_a_transaction_that_takes_too_long_is_aborted_and_its_producer_fen
 async def test_a_partition_without_a_leader_keeps_the_decision_waiting() -> None:
     async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one, Peer(sandbox, 2) as two:
         sandbox.transaction_coordinators["tx"] = 1
-        sandbox.faults.move_leader("t", 0, 2)
-        sandbox.faults.move_leader("t", 1, 1)
+        sandbox.faults.cluster.move_leader("t", 0, 2)
+        sandbox.faults.cluster.move_leader("t", 1, 1)
         producer, other = Producer(one), Producer(two)
         await ready(producer)
         other.id, other.epoch = producer.id, producer.epoch
         await begun(other)
         await begun(producer, partition=1)
-        await sandbox.stop_broker(2, elect=False)
+        await sandbox.faults.cluster.stop_broker(2, elect=False)
         assert await producer.commit() == 0
         assert sandbox.transactions.by_id["tx"].state == "PrepareCommit"
         assert sandbox.topics.partition("t", 1).log.stable == 2
-        await sandbox.start_broker(2)
+        await sandbox.faults.cluster.start_broker(2)
         async with asyncio.timeout(10), Peer(sandbox, 2) as again:
             row = await again.fetch(0, isolation=1, wait_ms=1000)
             assert row.last_stable_offset == 2

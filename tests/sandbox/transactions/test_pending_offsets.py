@@ -81,6 +81,6 @@ async def test_positions_of_what_does_not_exist_are_refused() -> None:
         assert await producer.position(1, group="") == codes.INVALID_GROUP_ID.number
         sandbox.topics.create("t")
         assert await producer.position(1) == 0
-        sandbox.delete_topic(sandbox.topics.by_name["t"])
+        sandbox.topics.delete(sandbox.topics.by_name["t"])
         assert await producer.commit() == 0
         assert sandbox.groups.offsets.get("g", {}) == {}

@@ -57,7 +57,7 @@ async def test_B3_a_number_left_out_is_found() -> None:
 async def test_B7_more_than_five_in_flight_are_found_for_kcli_only(name: str, found: int) -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         await peer.ask(ApiVersionsRequest(client_software_name=name, client_software_version="1"))
-        sandbox.faults.delay("Produce", 0.02)
+        sandbox.faults.wire.delay("Produce", 0.02)
         for _ in range(6):
             part = PartitionProduceData(index=0, records=batch(1))
             request = ProduceRequest(acks=-1, topic_data=[TopicProduceData(name="t", partition_data=[part])])
@@ -93,7 +93,7 @@ async def test_D27_after_the_broker_has_forgotten_any_beginning_is_right() -> No
         await peer.ask(HELLO)
         await peer.produce(records(0))
         await peer.produce(records(1))
-        sandbox.faults.forget_producers("t", 0)
+        sandbox.faults.logs.forget_producers("t", 0)
         assert (await peer.produce(records(0))).error_code == 0
         assert sandbox.violations == []
 
@@ -102,7 +102,7 @@ async def test_C4_records_for_a_broker_that_never_led_are_found() -> None:
     async with Sandbox(brokers=3, topics={"t": 1}) as sandbox, Peer(sandbox, 1) as old, Peer(sandbox, 2) as other:
         await old.ask(HELLO)
         await other.ask(HELLO)
-        sandbox.faults.move_leader("t", 0, 3)
+        sandbox.faults.cluster.move_leader("t", 0, 3)
         assert (await old.produce(batch(1))).error_code == 6
         assert sandbox.violations == [], "it led before, and not everybody has heard"
         assert (await other.produce(batch(1))).error_code == 6
