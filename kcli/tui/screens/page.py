@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static, TabbedContent
+from textual.widgets import Input, Static, TabbedContent
 
 from kcli.errors import KcliError
 from kcli.tui.figures import elapsed
@@ -23,6 +23,7 @@ from kcli.tui.replay import ReplaySession
 from kcli.tui.text import printable, quoted
 from kcli.tui.trouble import card
 from kcli.tui.widgets.debug import Debug
+from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
@@ -180,7 +181,7 @@ class Page(Screen[None]):
         yield Static(id="same-as", markup=False)
         if self.board.frames is not None:
             yield Debug(self.board.frames, self._facts)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#filter", Input).display = False
