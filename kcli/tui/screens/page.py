@@ -244,8 +244,10 @@ class Page(Screen[None]):
         """The heading and the command, as they are now."""
         if not self.stands:
             return
-        self.query_one("#heading", Static).update(self.heading)
-        self.query_one("#same-as", Static).update(f"$ {self.command}")
+        for part, text in (("#heading", self.heading), ("#same-as", f"$ {self.command}")):
+            line = self.query_one(part, Static)
+            if line.content != text:  # always one line: nothing else has to move, and most looks change no word
+                line.update(text, layout=False)
 
     def _tell_masthead(self) -> None:
         if not self.stands or not self.is_seen:
