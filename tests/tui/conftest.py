@@ -71,7 +71,7 @@ def dashboard(seeded: SandboxThread) -> Open:
     """`async with dashboard(size=(100, 30)) as pilot:`; the first look has arrived then."""
 
     @contextlib.asynccontextmanager
-    async def opened(*, size: tuple[int, int] = (110, 32), interval: float = 0.2) -> AsyncIterator[Pilot[int]]:
+    async def opened(*, size: tuple[int, int] = (110, 32), interval: float = 1.0) -> AsyncIterator[Pilot[int]]:
         settings = ClientSettings(bootstrap=parse_bootstrap(seeded.bootstrap))
         app = Dashboard(LiveSession(settings, interval=interval))
         async with app.run_test(size=size) as pilot:

@@ -55,7 +55,7 @@ class World:
 
     @contextlib.asynccontextmanager
     async def open(
-        self, *, size: tuple[int, int] = (120, 36), interval: float = 0.2, look: bool = True, app: Any = Dashboard,
+        self, *, size: tuple[int, int] = (120, 36), interval: float = 1.0, look: bool = True, app: Any = Dashboard,
         **changes: Any,
     ) -> AsyncIterator[Pilot[int]]:  # fmt: skip
         """The dashboard, with the first look in it; `changes` are of the ClientSettings."""
