@@ -15,7 +15,7 @@ RECORDS := $(addprefix tests/,proto producer consumer share group serde interop 
 	end_to_end filters hostile_batches memory_of_consume order payload_time produce redrive,$(wildcard tests/cli/test_$(name)*.py))
 LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/test_security.py
 
-.PHONY: demo quick test test-spark test-pure alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
+.PHONY: demo quick test test-spark test-pure test-pictures alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format
 
 $(VENV)/.made: pyproject.toml setup.py $(wildcard kcli/*.c kcli/proto/*.pyx kcli/proto/compiled/*.pxi)
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kcli needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -37,8 +37,8 @@ quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute 
 	KCLI_QUICK=1 $(PYTEST) tests -n 2 -m 'not kafka and not spark and not terminal and not process' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
-test: $(VENV)/.made-dev  ## every test but those of Spark, against a real Apache Kafka where Java and Maven are
-	$(PYTEST) tests -m 'not spark' $(ARGS)
+test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are
+	$(PYTEST) tests -m 'not spark and not pictures' $(ARGS)
 
 test-spark: $(VENV)/.made-dev  ## the tests that run Spark: clusters, kills in mid-stream, every command on a real Kafka
 	$(BIN)/python -m tests.suite tests/pipeline tests/test_readme.py -m spark $(ARGS)
@@ -49,7 +49,10 @@ test-pure: $(VENV)/.made-dev  ## what handles records, on the plain-Python recor
 alone: $(VENV)/.made-dev  ## each test function of FOLDER (tests) in a process of its own: no test needs another
 	$(BIN)/python -m tests.alone $(or $(FOLDER),tests)
 
-nightly: test test-spark test-pure  ## what is too long for every change, at most three hours
+test-pictures: $(VENV)/.made-dev  ## what the dashboard's screens look like at three sizes, beside their pictures
+	$(BIN)/python -m tests.suite tests/tui/test_pictures.py -m pictures $(ARGS)
+
+nightly: test test-spark test-pure test-pictures  ## what is too long for every change, at most three hours
 	$(BIN)/python -m tests.producer.schedules 0 100000
 	$(BIN)/python -m tests.consumer.schedules 0 100000
 	CHAOS_SECONDS=3600 $(MAKE) chaos

@@ -1,12 +1,13 @@
 """What the screens look like, at three sizes: the recording of `kcli demo`, replayed, beside what it looked like.
 
-`KCLI_SNAPSHOTS=write` makes them anew. The colours are compared where Textual is the version they were made with;
-the words and where they stand always.
+All but one small picture are compared by `make nightly`. `KCLI_SNAPSHOTS=write` makes them anew. The colours are
+compared where Textual is the version they were made with; the words and where they stand always.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import time
 from pathlib import Path
@@ -56,8 +57,17 @@ def sandbox() -> Iterator[SandboxThread]:
         yield one
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("name", ["groups", "group"])
+SMALL = ("groups", SIZES[0])
+"""The picture that `make test` compares: it shows that the comparison bites."""
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        pytest.param(*case, id=f"{case[0]}-{case[1][0]}x{case[1][1]}", marks=[pytest.mark.pictures] * (case != SMALL))
+        for case in itertools.product(("groups", "group"), SIZES)
+    ],
+)
 async def test_a_screen_looks_as_it_did(name: str, size: tuple[int, int]) -> None:
     keys, words = pictures.REPLAYED[name]
     await same(f"{name}-{size[0]}x{size[1]}", *await pictures.replayed(keys, words, size))
@@ -76,6 +86,7 @@ PLACES: dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...], str]] = {
 """A screen of a sandbox whose every look is just now: the page, keys, words that are there then."""
 
 
+@pytest.mark.pictures
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sandbox: SandboxThread) -> None:
     session = pictures.Still(
@@ -104,6 +115,7 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
                 await app.pop_screen()
 
 
+@pytest.mark.pictures
 async def test_the_light_theme_looks_as_it_did() -> None:
     keys, words = pictures.REPLAYED["group"]
     await same("group-light", *await pictures.replayed(keys, words, (80, 24), "kcli-light"))
