@@ -88,7 +88,7 @@ async def share_hastily(client: Client, retry: Retry) -> None:
 
 
 async def look(client: Client, retry: Retry) -> None:
-    from kcli.consumer.offsets import list_offsets
+    from kcli.asking.offsets import list_offsets
 
     while True:
         await list_offsets(client.cluster, {AT: -1})

@@ -76,7 +76,7 @@ def given(commits: Mapping[TopicPartition, Committed | None], *, plain: bool) ->
 
 async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment: int) -> Form:
     """The first offset whose record is not older than `moment` (ms since the epoch); the end where none is."""
-    found = await list_offsets(cluster, moment, partitions)
+    found = await list_offsets(cluster, dict.fromkeys(partitions, moment))
 
     def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
         place = found[at]

@@ -53,11 +53,11 @@ class TopicLooks:
         every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
 
         async def timed_ends() -> tuple[dict[TopicPartition, LogOffset | KcliError], float]:
-            return await list_offsets(cluster, LATEST, every), time.monotonic()
+            return await list_offsets(cluster, dict.fromkeys(every, LATEST)), time.monotonic()
 
         (ends, now), starts, (places, _) = await asyncio.gather(
             timed_ends(),
-            list_offsets(cluster, EARLIEST, every),
+            list_offsets(cluster, dict.fromkeys(every, EARLIEST)),
             _sizes(cluster),
         )
         known = {at: one.offset for at, one in good(ends).items() if one.offset >= 0}
@@ -112,7 +112,7 @@ async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]
     topic without records, or on brokers before 3.0, is left out."""
     every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
     found: dict[str, float] = {}
-    for at, one in good(await list_offsets(cluster, MAX_TIMESTAMP, every)).items():
+    for at, one in good(await list_offsets(cluster, dict.fromkeys(every, MAX_TIMESTAMP))).items():
         if one.timestamp >= 0:
             found[at.topic] = max(found.get(at.topic, 0.0), one.timestamp / 1000)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.backoff import Backoff, repeat
-from kcli.errors import KcliError
+from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def gather(
     """The answer or the error of every thing, in the order asked.
 
     `locate` says which broker to ask about which things and which things have no place; `ask` asks one broker;
-    `forget` is called for a thing whose place turned out wrong. `patience` is in seconds; `most` things a request.
+    `forget` is called for a thing that may live elsewhere by now. `patience` is in seconds; `most` things a request.
     """
     order = left = list(dict.fromkeys(things))
     done: dict[K, A | KcliError] = {}
@@ -55,9 +55,11 @@ async def gather(
         for some in await asyncio.gather(*(_ask_one(ask, broker, part) for broker, part in questions)):
             answers.update(some)
         done.update(answers)
-        left = [thing for thing in left if isinstance(error := answers.get(thing), KcliError) and error.retriable]
+        failed = {thing: error for thing in left if isinstance(error := answers.get(thing), KcliError)}
+        left = [thing for thing, error in failed.items() if error.retriable]
         for thing in left:
-            forget(thing)
+            if proves_wrong(failed[thing]):
+                forget(thing)
         return not left
 
     if order:
@@ -82,6 +84,12 @@ async def _ask_one(
 def pieces(whole: list[K], most: int) -> list[list[K]]:
     """`whole` in parts of at most `most`."""
     return [whole[at : at + most] for at in range(0, len(whole), most)]
+
+
+def proves_wrong(error: KcliError) -> bool:
+    """Whether what was asked may live elsewhere: the way there broke, or the code says so (`ErrorCode.forget`). A
+    coordinator that still loads its groups is asked again where it is, as Java's admin client does."""
+    return not isinstance(error, BrokerError) or bool(error.code.forget)
 
 
 def good(answers: dict[K, A | KcliError]) -> dict[K, A]:

@@ -1,4 +1,4 @@
-"""Partitions by leader, as the metadata has it now."""
+"""Partitions by leader: as the metadata has it now, or waited for."""
 
 from __future__ import annotations
 
@@ -71,6 +71,36 @@ class Leaders:
         except KcliError as error:
             return error
         return None
+
+
+class AwaitedLeaders:
+    """Partitions by leader, each waited for as long as `Cluster.leader` waits: for engines, which outlive an election
+    and a topic that is about to be made."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    def forget(self, at: TopicPartition) -> None:
+        self.cluster.leader_moved(at)
+
+    async def locate(
+        self, partitions: list[TopicPartition]
+    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        lost: dict[TopicPartition, KcliError] = {}
+        by_node: dict[int, tuple[Broker, list[TopicPartition]]] = {}
+        leaders = await asyncio.gather(*(self._leader(at) for at in partitions))
+        for at, leader in zip(partitions, leaders, strict=True):
+            if isinstance(leader, KcliError):
+                lost[at] = leader
+            else:
+                by_node.setdefault(leader.node_id, (leader, []))[1].append(at)
+        return list(by_node.values()), lost
+
+    async def _leader(self, at: TopicPartition) -> Broker | KcliError:
+        try:
+            return await self.cluster.leader(at)
+        except KcliError as error:
+            return error
 
 
 class TopicMissing(KcliError):

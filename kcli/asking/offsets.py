@@ -1,24 +1,40 @@
-"""ListOffsets: where logs start, end, or stand at a time; asked of the leaders (C14), one request for each."""
+"""ListOffsets: where logs start, end, or stand at a time; asked of the leaders (C14), one request for each.
+
+What is retriable (`KcliError.retriable`: no leader now, OFFSET_NOT_AVAILABLE after an election, a broken connection) is
+asked again at whoever leads by then; one partition's failure stands beside the good answers (C17).
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import namedtuple
 
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE, gather
-from kcli.asking.leaders import Leaders
+from kcli.asking.leaders import AwaitedLeaders, Leaders
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import NamedTuple
 
     from kcli.model import Broker, Cluster
+    from kcli.proto.messages.list_offsets import ListOffsetsPartitionResponse
 
-    Ends = dict[TopicPartition, "LogOffset | KcliError"]
+    class LogOffset(NamedTuple):
+        """A place in a log. `offset` is -1 when no record is that young; `timestamp` (ms) is -1 unless asked by
+        time."""
+
+        offset: int = -1
+        timestamp: int = -1
+        leader_epoch: int = -1
+
+    Answers = dict[TopicPartition, LogOffset | KcliError]
+else:
+    LogOffset = namedtuple("LogOffset", "offset timestamp leader_epoch", defaults=(-1, -1, -1))
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 """The special timestamps of ListOffsets (E22)."""
@@ -26,60 +42,56 @@ LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 ISOLATION = {"read_uncommitted": 0, "read_committed": 1}
 
 
-class LogOffset(Value):
-    """A place in a log. `offset` is -1 when no record is that young; `timestamp` (ms) is -1 unless asked by time."""
-
-    offset: int = -1
-    timestamp: int = -1
-    leader_epoch: int = -1
-
-
 async def list_offsets(
     cluster: Cluster,
-    timestamp: int,
-    partitions: Iterable[TopicPartition],
-    *,
+    wanted: Mapping[TopicPartition, int],
     isolation: str = "read_uncommitted",
+    *,
     patience: float = PATIENCE,
-) -> dict[TopicPartition, LogOffset | KcliError]:
-    """Where each log stands at `timestamp` (ms, or LATEST, EARLIEST, MAX_TIMESTAMP): one request per leader.
-    With isolation read_committed LATEST is the last stable offset. Failed partitions carry their error."""
-    places = Leaders(cluster)
+    wait_for_leaders: bool = False,
+) -> Answers:
+    """The offset of each partition at its timestamp (ms, or LATEST, EARLIEST, MAX_TIMESTAMP), or its error. With
+    isolation read_committed LATEST is the last stable offset. `patience` is in seconds. `wait_for_leaders` is for
+    engines: a topic or leader that nobody knows yet may come (`Cluster.leader`); else the metadata's word counts."""
+    places = AwaitedLeaders(cluster) if wait_for_leaders else Leaders(cluster)
 
-    async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, LogOffset | KcliError]:
-        return await _ask_leader(cluster, broker, some, timestamp, ISOLATION[isolation])
+    async def ask(broker: Broker, some: list[TopicPartition]) -> Answers:
+        request = _request(cluster, {at: wanted[at] for at in some}, ISOLATION[isolation])
+        response = await broker.ask(request)
+        return {
+            at: _answer(at, wanted[at], row)
+            for topic in response.topics
+            for row in topic.partitions
+            if (at := TopicPartition(topic.name, row.partition_index)) in wanted
+        }
 
-    return await gather(partitions, places.locate, ask, places.forget, patience=patience)
+    return await gather(wanted, places.locate, ask, places.forget, patience=patience)
 
 
-async def _ask_leader(
-    cluster: Cluster, broker: Broker, partitions: list[TopicPartition], timestamp: int, isolation: int
-) -> dict[TopicPartition, LogOffset | KcliError]:
+def _request(cluster: Cluster, wanted: Mapping[TopicPartition, int], isolation: int) -> ListOffsetsRequest:
     topics: dict[str, ListOffsetsTopic] = {}
-    for at in partitions:
+    for at, timestamp in wanted.items():
         topic = topics.get(at.topic) or topics.setdefault(at.topic, ListOffsetsTopic(name=at.topic))
         epoch = cluster.leader_epoch(at)
         topic.partitions.append(
             ListOffsetsPartition(partition_index=at.partition, current_leader_epoch=epoch, timestamp=timestamp)
         )
-    answer = await broker.ask(
-        ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=list(topics.values()), timeout_ms=30_000)
-    )
-    answers: dict[TopicPartition, LogOffset | KcliError] = {}
-    for row in answer.topics:
-        for part in row.partitions:
-            at = TopicPartition(row.name, part.partition_index)
-            if part.error_code:
-                answers[at] = BrokerError(codes.of(part.error_code), f"{at.topic} [{at.partition}]")
-            else:
-                answers[at] = LogOffset(offset=part.offset, timestamp=part.timestamp, leader_epoch=part.leader_epoch)
-    return answers
+    return ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=list(topics.values()), timeout_ms=30_000)
+
+
+def _answer(at: TopicPartition, timestamp: int, row: ListOffsetsPartitionResponse) -> LogOffset | KcliError:
+    about = f"{at.topic} [{at.partition}]"
+    if row.error_code:
+        return BrokerError(codes.of(row.error_code), about)
+    if row.offset < 0 and timestamp in (EARLIEST, LATEST):
+        return KcliError(f"{about}: the broker answered offset {row.offset}")
+    return LogOffset(row.offset, row.timestamp, row.leader_epoch)
 
 
 async def bounds(
     cluster: Cluster, partitions: Iterable[TopicPartition], isolation: str, patience: float = PATIENCE,
     *, stable: bool = False,
-) -> tuple[Ends, Ends, Ends]:  # fmt: skip
+) -> tuple[Answers, Answers, Answers]:  # fmt: skip
     """The ends, the starts and, if wanted, the last stable offsets of these partitions, all read at the same time."""
     wanted = sorted(partitions)
     if not wanted:
@@ -91,8 +103,8 @@ async def bounds(
             return dict.fromkeys(wanted, error), {}, {}
     also = wanted if stable and isolation != "read_committed" else []
     ends, starts, stables = await asyncio.gather(
-        list_offsets(cluster, LATEST, wanted, isolation=isolation, patience=patience),
-        list_offsets(cluster, EARLIEST, wanted, patience=patience),
-        list_offsets(cluster, LATEST, also, isolation="read_committed", patience=patience),
+        list_offsets(cluster, dict.fromkeys(wanted, LATEST), isolation, patience=patience),
+        list_offsets(cluster, dict.fromkeys(wanted, EARLIEST), patience=patience),
+        list_offsets(cluster, dict.fromkeys(also, LATEST), "read_committed", patience=patience),
     )
     return ends, starts, stables if also else ends if isolation == "read_committed" else {}

@@ -63,9 +63,9 @@ async def rows(
     parts = list(leaders)
     await cluster.refresh(list(topics))
     end, stable, start = await asyncio.gather(
-        list_offsets(cluster, LATEST, parts),
-        list_offsets(cluster, LATEST, parts, isolation="read_committed"),
-        list_offsets(cluster, EARLIEST, parts),
+        list_offsets(cluster, dict.fromkeys(parts, LATEST)),
+        list_offsets(cluster, dict.fromkeys(parts, LATEST), isolation="read_committed"),
+        list_offsets(cluster, dict.fromkeys(parts, EARLIEST)),
     )
     timed: Answers = {}
     if moment is not None and payload is not None:
@@ -76,7 +76,7 @@ async def rows(
         }
         timed = await payload(cluster, ranges, moment)
     elif moment is not None:
-        timed = await list_offsets(cluster, moment, parts)
+        timed = await list_offsets(cluster, dict.fromkeys(parts, moment))
     made = []
     for at in parts:
         first, limit, last = _offset(start[at]), _offset(stable[at]), _offset(end[at])

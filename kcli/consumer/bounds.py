@@ -1,4 +1,4 @@
-"""Where to start, where to stop, and what was answered about offsets: plain values that everybody may import."""
+"""Where to start and where to stop, and what a group commits: plain values that everybody may import."""
 
 from __future__ import annotations
 
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
         leader_epoch: int = -1
         metadata: str | None = ""
 
-    class OffsetAnswer(NamedTuple):
-        """What ListOffsets says. `timestamp` is -1 unless it was asked by time; `offset` -1 is "no such record"."""
-
-        offset: int
-        timestamp: int = -1
-        leader_epoch: int = -1
 else:
     Bound = namedtuple("Bound", "kind value", defaults=(0,))
     OffsetAndEpoch = namedtuple("OffsetAndEpoch", "offset leader_epoch metadata", defaults=(-1, ""))
-    OffsetAnswer = namedtuple("OffsetAnswer", "offset timestamp leader_epoch", defaults=(-1, -1))
-
-LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
-"""The timestamps ListOffsets gives a special meaning (E22)."""

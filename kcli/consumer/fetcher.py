@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
+from kcli.asking.offsets import ISOLATION
 from kcli.backoff import LEAST, Backoff, Floor, jitter
 from kcli.consumer import frames
 from kcli.consumer.chunk import Chunk
 from kcli.consumer.cursor import READY, VALIDATING
 from kcli.consumer.fetch_session import Ask, FetchSession
-from kcli.consumer.offsets import ISOLATION
 from kcli.errors import AuthError, BrokerError, ConnectError, EncodeError, KcliError, TopicRecreated, UnsupportedVersion
 from kcli.model import Node, TopicPartition
 from kcli.proto import core

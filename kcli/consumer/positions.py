@@ -10,10 +10,11 @@ import asyncio
 
 from kcli import codes
 from kcli.asking.ask import ask_leader
+from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.backoff import jitter
-from kcli.consumer.bounds import EARLIEST, LATEST, Bound
+from kcli.consumer.bounds import Bound
 from kcli.consumer.cursor import READY, RESOLVING, VALIDATING
-from kcli.consumer.offsets import list_offsets, resolve
+from kcli.consumer.offsets import resolve
 from kcli.errors import AuthError, BrokerError, KcliError
 from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
@@ -184,8 +185,12 @@ class Positions:
         reader, settings = self.reader, self.reader.settings
         asked = {cursor.at: (cursor, cursor.generation) for cursor in cursors}
         firsts, lasts = await asyncio.gather(
-            list_offsets(reader.cluster, dict.fromkeys(asked, EARLIEST), settings.isolation, deadline=ROUND),
-            list_offsets(reader.cluster, dict.fromkeys(asked, LATEST), settings.isolation, deadline=ROUND),
+            *(
+                list_offsets(
+                    reader.cluster, dict.fromkeys(asked, end), settings.isolation, patience=ROUND, wait_for_leaders=True
+                )
+                for end in (EARLIEST, LATEST)
+            )
         )
         for at, (cursor, generation) in asked.items():
             if cursor.generation != generation:

@@ -94,8 +94,8 @@ def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
 async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared) -> list[Step]:
     """With how many records they have, as far as offsets tell."""
     parts = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions]
-    starts = good(await list_offsets(cluster, EARLIEST, parts, patience=1.0)) if parts else {}
-    ends = good(await list_offsets(cluster, LATEST, parts, patience=1.0)) if parts else {}
+    starts = good(await list_offsets(cluster, dict.fromkeys(parts, EARLIEST), patience=1.0)) if parts else {}
+    ends = good(await list_offsets(cluster, dict.fromkeys(parts, LATEST), patience=1.0)) if parts else {}
     wanted = {Resource("topic", one.topic): Settings() for one in topics}
     known = await settings.look(cluster, wanted, whole=True) if topics else {}
     steps = []

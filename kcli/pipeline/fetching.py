@@ -116,10 +116,11 @@ def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bo
 
 def _quiet(kafka: Background, wanted: Range, position: int, waited: float, most: float) -> None:
     """Nothing came for a while. Raises if nothing will, or if it was too long."""
-    from kcli.consumer.offsets import list_offsets
+    from kcli.asking.offsets import list_offsets
     from kcli.pipeline.places import LATEST
 
-    answer = kafka.run(list_offsets(kafka.client.cluster, {wanted.at: LATEST}, deadline=QUIET))[wanted.at]
+    end = list_offsets(kafka.client.cluster, {wanted.at: LATEST}, patience=QUIET, wait_for_leaders=True)
+    answer = kafka.run(end)[wanted.at]
     if not isinstance(answer, KcliError) and answer.offset < wanted.end:
         raise _changed(wanted, answer.offset)
     if waited >= most:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from kcli.consumer.offsets import list_offsets
+from kcli.asking.offsets import list_offsets
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.patterns import compiled, matcher
 from kcli.pipeline.places import EARLIEST, LATEST
 from kcli.sync import SyncClient
+
+PATIENCE = 30.0
+"""Seconds for which the offsets of a log are asked for: an election is waited for."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +90,11 @@ class Log:
         found: dict[TopicPartition, int] = {}
         if not wanted:
             return found
-        answers = self.kafka.run(lambda client: list_offsets(client.cluster, wanted, isolation or self.isolation))
+        answers = self.kafka.run(
+            lambda client: list_offsets(
+                client.cluster, wanted, isolation or self.isolation, patience=PATIENCE, wait_for_leaders=True
+            )
+        )
         for at, answer in answers.items():
             if isinstance(answer, KcliError):
                 raise answer

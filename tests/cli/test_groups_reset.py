@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
+from kcli.admin.reset_plan import execute
 from kcli.cli import admin
 from kcli.cli.main import main
 from kcli.errors import KcliError
@@ -446,6 +447,7 @@ def test_E40_what_passes_is_tried_again(shell: Shell) -> None:
 
 
 def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(execute.__kwdefaults__ or {}, "patience", 0.5)
     shell.sandbox.faults.wire.never_answer("OffsetCommit", times=9)
     ran = shell(*RESET, "-t", "orders:0", "--to-latest", "--execute", "-J", "-X", "request.timeout.ms=300")
     assert ran.code == 1

@@ -143,8 +143,8 @@ def test_a_time_that_cannot_be_looked_up_deletes_nothing(
 ) -> None:
     from kcli.cli.topics import trim
 
-    async def untold(cluster: object, spec: int, partitions: list[Any]) -> dict[Any, KcliError]:
-        return {at: KcliError("the leader does not say") for at in partitions}
+    async def untold(cluster: object, wanted: dict[Any, int]) -> dict[Any, KcliError]:
+        return {at: KcliError("the leader does not say") for at in wanted}
 
     monkeypatch.setattr(trim, "list_offsets", untold)
     (row,) = rows(capsys, "topics", "trim", "orders:1", "--before", "@-1h", "--execute", code=1)

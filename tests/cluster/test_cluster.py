@@ -11,8 +11,8 @@ import pytest
 
 from kcli import codes
 from kcli.asking.ask import ask_coordinator, ask_leader
+from kcli.asking.offsets import LATEST, list_offsets
 from kcli.cluster.pool import Pool, load
-from kcli.consumer.offsets import LATEST, list_offsets
 from kcli.errors import BrokerError, ConnectError, KcliError
 from kcli.model import Address, Group, Lane, Node, TopicPartition, Transaction
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorResponse

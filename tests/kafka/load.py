@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from kcli.asking.offsets import LATEST, list_offsets
 from kcli.client import Client
-from kcli.consumer.bounds import LATEST, Bound
+from kcli.consumer.bounds import Bound
 from kcli.consumer.delivery import Fetched
-from kcli.consumer.offsets import list_offsets
 from kcli.model import TopicPartition
 from kcli.producer.producer import BatchOutcome, Producer, RecordMetadata
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap

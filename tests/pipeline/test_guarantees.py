@@ -106,7 +106,7 @@ def fill(topics: Topics, topic: str, first: int, count: int) -> None:
 
 
 def ends(topics: Topics, topic: str) -> int:
-    from kcli.consumer.offsets import list_offsets
+    from kcli.asking.offsets import list_offsets
     from kcli.model import TopicPartition as At
 
     ats = {At(topic, one): -1 for one in range(PARTITIONS)}

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kcli.admin.topics import NewTopic, create_topics
+from kcli.asking.offsets import list_offsets
 from kcli.client import Client
-from kcli.consumer.offsets import list_offsets
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 

@@ -6,8 +6,8 @@ from array import array
 
 import pytest
 
+from kcli.asking.offsets import list_offsets
 from kcli.client import Client
-from kcli.consumer.offsets import list_offsets
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.proto.columns import Lines

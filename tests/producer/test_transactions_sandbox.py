@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kcli import codes
+from kcli.asking.offsets import LATEST, list_offsets
 from kcli.client import Client
-from kcli.consumer.bounds import LATEST, Bound, OffsetAndEpoch
-from kcli.consumer.offsets import list_offsets
+from kcli.consumer.bounds import Bound, OffsetAndEpoch
 from kcli.model import TopicPartition
 from kcli.producer.transactions.state import AbortRequired
 from kcli.sandbox.sandbox import Sandbox

@@ -13,10 +13,9 @@ from urllib.parse import urlencode
 import msgpack
 import pytest
 
+from kcli.asking.offsets import LATEST, list_offsets
 from kcli.broker.connection.connection import Connection
 from kcli.client import Client
-from kcli.consumer.bounds import LATEST
-from kcli.consumer.offsets import list_offsets
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster, TopicPartition
 from kcli.sandbox.sandbox import Sandbox

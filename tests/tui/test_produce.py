@@ -149,7 +149,7 @@ async def ends(world: World) -> int:
     """Where partition 1 ends."""
     async with Client(world.settings()) as client:
         at = TopicPartition("orders", 1)
-        found = (await list_offsets(client.cluster, LATEST, [at]))[at]
+        found = (await list_offsets(client.cluster, dict.fromkeys([at], LATEST)))[at]
         assert isinstance(found, LogOffset)
         return found.offset
 

@@ -118,8 +118,8 @@ def _error(code: int) -> str:
 
 async def query(line: CommandLine, stop: Stop) -> int:
     """-Q. Raises Fatal."""
+    from kcli.asking.offsets import list_offsets
     from kcli.client import Client
-    from kcli.consumer.offsets import list_offsets
 
     wanted = {TopicPartition(topic, partition): moment for topic, partition, moment in line.asked}
     async with Client(line.settings.client()) as client:
@@ -130,7 +130,8 @@ async def query(line: CommandLine, stop: Stop) -> int:
                 there = ()
             if at.partition not in there:
                 raise Fatal(f"offsets_for_times failed: {at.topic} [{at.partition}]: Local: Unknown partition")
-        found = await stop.unless(list_offsets(client.cluster, wanted, deadline=client.settings.deadline))
+        patience = client.settings.deadline
+        found = await stop.unless(list_offsets(client.cluster, wanted, patience=patience, wait_for_leaders=True))
     rows = []
     for at, answer in sorted((found or {}).items()):
         if isinstance(answer, KcliError):

@@ -28,7 +28,8 @@ def prepare_of(values: Values, moment: int) -> Prepare:
 
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
         starts, ends = await gather(
-            list_offsets(cluster, EARLIEST, partitions), list_offsets(cluster, LATEST, partitions)
+            list_offsets(cluster, dict.fromkeys(partitions, EARLIEST)),
+            list_offsets(cluster, dict.fromkeys(partitions, LATEST)),
         )
         failed: dict[TopicPartition, KcliError] = {}
         ranges: dict[TopicPartition, tuple[int, int]] = {}

@@ -113,7 +113,7 @@ class Source:
 
     async def _in_log(self, client: Client, offset: int, places: Sequence[TopicPartition]) -> None:
         """Raise KcliError for an offset to start at that is behind the end of every log: nothing would be read."""
-        from kcli.consumer.offsets import list_offsets
+        from kcli.asking.offsets import list_offsets
         from kcli.pipeline.places import LATEST as END
 
         found = await list_offsets(client.cluster, dict.fromkeys(places, END))

@@ -48,8 +48,8 @@ def describe(values: Values) -> int:
         await cluster.refresh(list(found))
         configs, starts, ends = await asyncio.gather(
             topic_configs(cluster, found),
-            list_offsets(cluster, EARLIEST, parts),
-            list_offsets(cluster, LATEST, parts),
+            list_offsets(cluster, dict.fromkeys(parts, EARLIEST)),
+            list_offsets(cluster, dict.fromkeys(parts, LATEST)),
         )
         for name, error in bad(configs).items():
             document.fail(error, name)
@@ -155,7 +155,8 @@ async def _plan(cluster: Cluster, topics: list[str], if_exists: bool, internal: 
     found = await describe_topics(cluster, topics)
     parts = [TopicPartition(t.topic, p.partition) for t in good(found).values() for p in t.partitions]
     starts, ends = await asyncio.gather(
-        list_offsets(cluster, EARLIEST, parts, patience=1.0), list_offsets(cluster, LATEST, parts, patience=1.0)
+        list_offsets(cluster, dict.fromkeys(parts, EARLIEST), patience=1.0),
+        list_offsets(cluster, dict.fromkeys(parts, LATEST), patience=1.0),
     )
     spans: dict[str, int | None] = {}
     for at in parts:

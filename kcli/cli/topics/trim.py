@@ -33,7 +33,7 @@ def trim(values: Values) -> int:
         ends = await standings(cluster, parts)
         times: dict[TopicPartition, LogOffset | KcliError] = {}
         if where.kind == "time":
-            times = await list_offsets(cluster, where.value, parts)
+            times = await list_offsets(cluster, dict.fromkeys(parts, where.value))
         rows = document.rows["partitions"] = [_row(at, ends[at], where, times.get(at), document) for at in parts]
         ready = {at: row for at, row in zip(parts, rows, strict=True) if row["result"] == "would trim"}
         gone = sum(row["offsets"] for row in ready.values())

@@ -126,11 +126,11 @@ class Topic(Page):
         wanted = {self.topic: [one.partition for one in found.partitions]}
 
         async def timed_ends() -> tuple[Any, float]:
-            return await list_offsets(client.cluster, LATEST, at), time.time()
+            return await list_offsets(client.cluster, dict.fromkeys(at, LATEST)), time.time()
 
         (ends, now), starts, (places, _), configs = await asyncio.gather(
             timed_ends(),
-            list_offsets(client.cluster, EARLIEST, at),
+            list_offsets(client.cluster, dict.fromkeys(at, EARLIEST)),
             log_dirs(client.cluster, wanted),
             ask_configs(client, "topic", self.topic),
         )
