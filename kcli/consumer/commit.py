@@ -11,7 +11,7 @@ import asyncio
 from kcli import codes
 from kcli.backoff import repeat
 from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.membership import FIND, PROCEED, RETRY
+from kcli.consumer.states import FIND, PROCEED, RETRY
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages.offset_commit import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from kcli.consumer.coordinator import Coordinator
-    from kcli.consumer.membership import Identity
+    from kcli.consumer.states import Identity
     from kcli.model import Cluster
     from kcli.proto.messages.offset_commit import OffsetCommitResponse
     from kcli.proto.messages.offset_fetch import OffsetFetchResponse

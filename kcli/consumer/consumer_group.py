@@ -9,9 +9,9 @@ from kcli import codes
 from kcli.backoff import Floor
 from kcli.consumer.commit import Offsets
 from kcli.consumer.consumer_membership import ConsumerMembership
-from kcli.consumer.membership import AWAY, FAILED, FIND, PROCEED
 from kcli.consumer.reconciliation import Reconciliation
 from kcli.consumer.session import Session
+from kcli.consumer.states import AWAY, FAILED, FIND, PROCEED
 from kcli.errors import KcliError, UnsupportedVersion, UsageError
 from kcli.settings import GroupSettings
 

@@ -7,11 +7,9 @@ reported. What is held when the membership goes is lost, not revoked (E53), and 
 
 from __future__ import annotations
 
-from binascii import b2a_base64
-from os import urandom
-
 from kcli import codes
-from kcli.consumer.membership import (
+from kcli.consumer.heartbeats import FIRST_INTERVAL, JOIN, LEAVE, LEAVE_STATIC, new_member_id
+from kcli.consumer.states import (
     ANSWERS,
     AWAY,
     CLOSED,
@@ -42,9 +40,6 @@ if TYPE_CHECKING:
     Place = tuple[bytes, int]  # topic id, partition
     Report = dict[str, Any]  # fields of the request
 
-JOIN, LEAVE, LEAVE_STATIC = 0, -1, -2  # member epochs that are questions
-FIRST_INTERVAL = 3.0  # seconds, until the coordinator says its own (E55)
-
 _HEARTBEAT = {
     "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
     "COORDINATOR_NOT_AVAILABLE": FIND,
@@ -53,15 +48,6 @@ _HEARTBEAT = {
     "UNKNOWN_MEMBER_ID": LOST,
 }
 _OFFSETS = ANSWERS["commit"] | {"STALE_MEMBER_EPOCH": RETRY, "FENCED_MEMBER_EPOCH": LOST}
-
-
-def new_member_id() -> str:
-    """A random UUID as Kafka writes them: 22 characters, the first one no sign (KIP-1082)."""
-    raw = bytearray(urandom(16))
-    raw[0] &= 0x7F
-    raw[6] = raw[6] & 0x0F | 0x40
-    raw[8] = raw[8] & 0x3F | 0x80
-    return b2a_base64(raw, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
 
 
 class ConsumerMembership:

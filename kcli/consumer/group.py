@@ -10,9 +10,10 @@ import asyncio
 from kcli.backoff import Backoff, after
 from kcli.consumer.commit import Offsets
 from kcli.consumer.interest import Interest
-from kcli.consumer.membership import AWAY, FAILED, FATAL, FIND, PROCEED, RETRY, STABLE, Membership
+from kcli.consumer.membership import Membership
 from kcli.consumer.rebalance import Rebalance
 from kcli.consumer.session import Session
+from kcli.consumer.states import AWAY, FAILED, FATAL, FIND, PROCEED, RETRY, STABLE
 from kcli.errors import KcliError
 from kcli.proto.messages.heartbeat import HeartbeatRequest
 from kcli.proto.messages.leave_group import LeaveGroupRequest, MemberIdentity

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.consumer.membership import FAILED
+from kcli.consumer.states import FAILED
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False

@@ -8,7 +8,6 @@ from kcli import codes
 from kcli.backoff import LEAST, Floor
 from kcli.consumer.assignors import COOPERATIVE, assign
 from kcli.consumer.holdings import Holdings
-from kcli.consumer.membership import AGAIN, JOINING, LOST, PROCEED, RESET, RETRY, STABLE, SYNCING
 from kcli.consumer.protocol import (
     PROTOCOL_TYPE,
     Subscription,
@@ -19,6 +18,7 @@ from kcli.consumer.protocol import (
     encode_sticky,
     encode_subscription,
 )
+from kcli.consumer.states import AGAIN, JOINING, LOST, PROCEED, RESET, RETRY, STABLE, SYNCING
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kcli.asking.ask import ask_broker
 from kcli.consumer.holdings import Holdings
-from kcli.consumer.membership import STABLE
+from kcli.consumer.states import STABLE
 from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
 

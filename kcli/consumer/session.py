@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from kcli import codes
 from kcli.backoff import LEAST, Floor
 from kcli.consumer.coordinator import Coordinator
-from kcli.consumer.membership import AWAY, JOINING, STABLE, SYNCING
+from kcli.consumer.states import AWAY, JOINING, STABLE, SYNCING
 from kcli.errors import BrokerError, Closed, KcliError
 
 TYPE_CHECKING = False

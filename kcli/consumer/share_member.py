@@ -8,8 +8,8 @@ from kcli import codes
 from kcli.asking.ask import ask_broker
 from kcli.backoff import Floor
 from kcli.consumer.coordinator import Coordinator
-from kcli.consumer.membership import FAILED, FIND, OUT, PROCEED, STABLE
 from kcli.consumer.share_membership import ShareMembership
+from kcli.consumer.states import FAILED, FIND, OUT, PROCEED, STABLE
 from kcli.errors import KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic

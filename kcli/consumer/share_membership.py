@@ -7,8 +7,8 @@ Nothing has to be given up first: a partition may be with many members at once, 
 from __future__ import annotations
 
 from kcli import codes
-from kcli.consumer.consumer_membership import FIRST_INTERVAL, JOIN, LEAVE, new_member_id
-from kcli.consumer.membership import CLOSED, FAILED, FATAL, FIND, LOST, OUT, PROCEED, RETRY, STABLE
+from kcli.consumer.heartbeats import FIRST_INTERVAL, JOIN, LEAVE, new_member_id
+from kcli.consumer.states import CLOSED, FAILED, FATAL, FIND, LOST, OUT, PROCEED, RETRY, STABLE
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 

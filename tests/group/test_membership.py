@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from kcli import codes
-from kcli.consumer import membership as m
+from kcli.consumer import states as m
 from kcli.consumer.membership import Membership
 from kcli.settings import GroupSettings
 

@@ -1,0 +1,66 @@
+"""The states of a member of a group, and what an error code means for it: plain values for every kind of member."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from kcli.codes import ErrorCode
+
+    class Identity(NamedTuple):
+        """Who asked. An answer to another identity than the present one changes nothing (E41)."""
+
+        generation: int
+        member_id: str
+else:
+    Identity = namedtuple("Identity", "generation member_id")
+
+OUT, JOINING, SYNCING, STABLE, AWAY, FAILED, CLOSED = "out", "joining", "syncing", "stable", "away", "failed", "closed"
+
+PROCEED = "proceed"
+AGAIN = "again"  # ask again at once
+RETRY = "retry"  # ask again after a pause
+FIND = "find"  # find the coordinator, then ask again
+REJOIN = "rejoin"  # a rebalance is on; the generation is still ours
+LOST = "lost"  # the generation is gone, the member id is not
+RESET = "reset"  # both are gone
+FATAL = "fatal"  # nothing will help
+RAISE = "raise"  # the caller's problem, not the membership's
+
+_SHARED = {
+    "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
+    "COORDINATOR_NOT_AVAILABLE": FIND,
+    "NOT_COORDINATOR": FIND,
+    "REBALANCE_IN_PROGRESS": REJOIN,
+    "ILLEGAL_GENERATION": LOST,
+    "UNKNOWN_MEMBER_ID": RESET,
+    "FENCED_INSTANCE_ID": FATAL,
+}
+ANSWERS: dict[str, dict[str, str]] = {
+    "join": _SHARED | {"MEMBER_ID_REQUIRED": AGAIN, "REBALANCE_IN_PROGRESS": RETRY},
+    "sync": _SHARED,
+    "heartbeat": _SHARED,
+    "commit": _SHARED
+    | {
+        "REQUEST_TIMED_OUT": FIND,
+        "UNKNOWN_TOPIC_OR_PARTITION": RETRY,
+        "UNKNOWN_TOPIC_ID": RETRY,
+        "UNSTABLE_OFFSET_COMMIT": RETRY,
+    },
+}
+"""E40, by error name. What is not listed: retried when Kafka calls it retriable, else fatal (RAISE for a commit)."""
+
+
+def judge(api: str, code: ErrorCode) -> str:
+    """What an error code means for the API `api`."""
+    if not code:
+        return PROCEED
+    known = ANSWERS[api].get(code.name)
+    if known is not None:
+        return known
+    if code.retriable:
+        return RETRY
+    return RAISE if api == "commit" else FATAL
