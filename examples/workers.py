@@ -15,7 +15,7 @@ import signal
 import sys
 
 from kcli.client import Client
-from kcli.consumer.delivery import Fetched
+from kcli.consumer.poll import Fetched
 from kcli.consumer.workers import Workers
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
 

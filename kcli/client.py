@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.share_consumer import ShareConsumer
-    from kcli.consumer.share_settings import ShareSettings
+    from kcli.consumer.share.consumer import ShareConsumer
+    from kcli.consumer.share.settings import ShareSettings
     from kcli.model import Address, BrokerConnection, Cluster
     from kcli.producer.intake.interceptors import Interceptor
     from kcli.producer.producer import Producer
@@ -80,7 +80,7 @@ class Client:
 
     def share_consumer(self, settings: ConsumerSettings, share: ShareSettings) -> ShareConsumer:
         """A member of a share group (KIP-932), to be used in an `async with` inside the client's."""
-        from kcli.consumer.share_consumer import ShareConsumer
+        from kcli.consumer.share.consumer import ShareConsumer
 
         self._refuse("joining a group")
         self._make_room(settings)

@@ -17,8 +17,8 @@ import pytest
 
 from kcli import codes
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
-from kcli.consumer.share_settings import ShareSettings
+from kcli.consumer.offset_values import Bound
+from kcli.consumer.share.settings import ShareSettings
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.proto.messages import api_name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from kcli.consumer.interest import Interest
+from kcli.consumer.subscription import Interest
 from kcli.errors import KcliError, UsageError
 from kcli.patterns import compiled
 

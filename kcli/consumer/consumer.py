@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.consumer.bounds import Bound, OffsetAndEpoch
-from kcli.consumer.delivery import Delivery, Fetched
-from kcli.consumer.link import Link
-from kcli.consumer.reader import Reader
+from kcli.consumer.fetch.reader import Reader
+from kcli.consumer.group.group_bridge import Link
+from kcli.consumer.offset_values import Bound, OffsetAndEpoch
+from kcli.consumer.poll import Delivery, Fetched
 from kcli.errors import Closed, UsageError
 from kcli.model import GroupMetadata
 
@@ -19,10 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-    from kcli.consumer.cursor import Cursor
-    from kcli.consumer.lateness import Lateness
-    from kcli.consumer.link import Told
-    from kcli.consumer.session import Session
+    from kcli.consumer.fetch.cursor import Cursor
+    from kcli.consumer.fetch.lateness import Lateness
+    from kcli.consumer.group.group_bridge import Told
+    from kcli.consumer.group.session import Session
     from kcli.model import Cluster, TopicPartition
     from kcli.settings import ConsumerSettings, GroupSettings
 
@@ -102,7 +102,7 @@ class Consumer:
         link.assigned, link.revoked, link.lost = on_assigned, on_revoked, on_lost
         await session.start(topics)
         if self._lateness is None:
-            from kcli.consumer.lateness import Lateness
+            from kcli.consumer.fetch.lateness import Lateness
 
             self._lateness = Lateness(self._reader.say, self._consequence)
 
@@ -118,7 +118,7 @@ class Consumer:
     def _open_session(self) -> Session:
         if self._group_settings is None or not self._group_settings.group:
             raise UsageError("to subscribe takes a group; without one, assign partitions")
-        from kcli.consumer.opening import open_session
+        from kcli.consumer.membership_kinds import open_session
 
         self._session = open_session(
             self._cluster, self._settings, self._group_settings, self._link, self._metadata_max_age

@@ -8,7 +8,7 @@ A stop is exclusive.
 
 from __future__ import annotations
 
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import UsageError
 
 _WORDS = {

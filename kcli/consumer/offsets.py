@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.consumer.bounds import Bound
+    from kcli.consumer.offset_values import Bound
     from kcli.model import Cluster, TopicPartition
 
     Answers = dict[TopicPartition, LogOffset | KcliError]

@@ -13,8 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.session import STALE
+from kcli.consumer.group.session import STALE
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
 
     Work = Callable[[Fetched, asyncio.Event], Awaitable[None]]
 

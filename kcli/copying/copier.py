@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.copying.tally import Tally
 from kcli.errors import DecodeError, KcliError, UnknownOutcome
 from kcli.model import GroupMetadata, TopicPartition
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.copying.positions import Positions
     from kcli.copying.rate import Rate
     from kcli.producer.intake.send_records import Row

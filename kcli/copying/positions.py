@@ -11,7 +11,7 @@ from kcli.admin.commits import write_commits
 from kcli.admin.committed import Committed, committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False

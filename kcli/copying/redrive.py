@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
 from kcli.model import GroupMetadata
 from kcli.serde.origin import attempts_of, with_attempts

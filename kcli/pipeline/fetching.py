@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.consumer.positions import OffsetOutOfRange
+from kcli.consumer.fetch.positions import OffsetOutOfRange
 from kcli.errors import DeadlineExceeded, KcliError
 from kcli.pipeline.background import Background
 from kcli.proto.core import Gather
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.pipeline.connection import Sealed
     from kcli.pipeline.ranges import Range
     from kcli.proto.spans import Gathered

@@ -13,7 +13,7 @@ from collections import deque
 
 from kcli.admin.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import KcliError, TopicRecreated
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Headers
     from kcli.serde.filters import Filter

@@ -19,7 +19,7 @@ from kcli.broker.security.renewal import Renewal
 from kcli.broker.security.secured import SecuredConnection
 from kcli.broker.security.tokens import Tokens, expiry
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import AuthError, ConnectError, KcliError, UsageError
 from kcli.model import Address, TopicPartition
 from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsResponse

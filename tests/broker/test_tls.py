@@ -17,7 +17,7 @@ from kcli.broker.security import keystores
 from kcli.broker.security.tls import client_context
 from kcli.broker.security.tls_faults import explain
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import ConnectError, TlsError, UsageError
 from kcli.model import Address, TopicPartition
 from kcli.sandbox.sandbox import Sandbox

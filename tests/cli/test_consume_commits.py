@@ -10,7 +10,7 @@ from kcli import codes
 from kcli.cli.consume.commits import Commits, LastCommitFailed
 from kcli.cli.consume.reading import Reading
 from kcli.cli.loop import Stop
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 

@@ -78,7 +78,7 @@ def test_E44_a_last_commit_that_fails_says_which_records_come_again_or_may(
     word: str,
 ) -> None:  # fmt: skip
     """Nobody knows what became of a commit that was sent and not answered."""
-    monkeypatch.setattr("kcli.consumer.session.Session._deadline", lambda self, _: self._loop.time() + 0.6)
+    monkeypatch.setattr("kcli.consumer.group.session.Session._deadline", lambda self, _: self._loop.time() + 0.6)
     if fault == "refuse":
         sandbox.faults.error("OffsetCommit", codes.GROUP_AUTHORIZATION_FAILED)
     elif fault == "close":

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.delivery import Fetched
+from kcli.consumer.poll import Fetched
 from kcli.consumer.workers import Workers
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings

@@ -391,8 +391,7 @@ def run(seed):
     try:
         with (
             patch("kcli.backoff.urandom", chance.randbytes),
-            patch("kcli.backoff.urandom", chance.randbytes),
-            patch("kcli.consumer.consumer_membership.urandom", chance.randbytes),
+            patch("kcli.consumer.group.heartbeats.urandom", chance.randbytes),
             patch("random.Random", lambda *_: chance),
         ):
             play(schedule.scene())

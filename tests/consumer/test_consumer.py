@@ -8,10 +8,10 @@ import random
 import pytest
 
 from kcli import codes
-from kcli.consumer.bounds import Bound
-from kcli.consumer.chunk import CorruptRecords
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.positions import LogTruncated, OffsetOutOfRange
+from kcli.consumer.fetch.chunk import CorruptRecords
+from kcli.consumer.fetch.positions import LogTruncated, OffsetOutOfRange
+from kcli.consumer.offset_values import Bound
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
 from kcli.model import TopicPartition
 from kcli.proto.messages.fetch import FetchRequest

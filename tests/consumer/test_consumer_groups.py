@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from kcli.consumer.bounds import Bound
-from kcli.consumer.cursor import READY, RESOLVING, VALIDATING, Cursor
+from kcli.consumer.fetch.cursor import READY, RESOLVING, VALIDATING, Cursor
+from kcli.consumer.offset_values import Bound
 from kcli.model import TopicPartition
 
 A = TopicPartition("t", 0)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.chunk import CorruptRecords
+from kcli.consumer.fetch.chunk import CorruptRecords
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap

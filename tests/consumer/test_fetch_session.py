@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcli.consumer.fetch_session import LAST, Ask, FetchSession
+from kcli.consumer.fetch.fetch_session import LAST, Ask, FetchSession
 from kcli.model import TopicPartition
 
 A, B, C = (TopicPartition("t", n) for n in range(3))

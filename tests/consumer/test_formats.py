@@ -8,9 +8,9 @@ from collections import deque
 
 import pytest
 
-from kcli.consumer.bounds import Bound
-from kcli.consumer.chunk import CorruptRecords
 from kcli.consumer.consumer import Consumer
+from kcli.consumer.fetch.chunk import CorruptRecords
+from kcli.consumer.offset_values import Bound
 from kcli.errors import DecodeError
 from kcli.proto import core
 from kcli.proto.batch import CODECS, seal

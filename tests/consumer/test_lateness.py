@@ -8,9 +8,9 @@ import time
 import pytest
 
 from kcli.client import Client
-from kcli.consumer import lateness
-from kcli.consumer.share_consumer import ShareConsumer
-from kcli.consumer.share_settings import ShareSettings
+from kcli.consumer.fetch import lateness
+from kcli.consumer.share.consumer import ShareConsumer
+from kcli.consumer.share.settings import ShareSettings
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.interest import Interest
+from kcli.consumer.subscription import Interest
 from kcli.proto.messages.metadata import MetadataResponse
 from kcli.proto.session import Received, ServerSession
 from kcli.sandbox.thread import SandboxThread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.consumer.offsets import resolve
 from kcli.model import TopicPartition
 from tests.consumer.log import FakeCluster, Log, batch

@@ -8,7 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.positions import LogTruncated
+from kcli.consumer.fetch.positions import LogTruncated
 from kcli.errors import BrokerError
 from kcli.model import TopicPartition
 from kcli.proto.messages.fetch import FetchRequest

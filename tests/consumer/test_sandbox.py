@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.consumer.offsets import resolve
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox

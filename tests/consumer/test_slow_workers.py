@@ -12,7 +12,7 @@ import pytest
 
 from kcli import codes
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.delivery import Fetched
+from kcli.consumer.poll import Fetched
 from kcli.consumer.workers import Workers
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.delivery import Fetched
+from kcli.consumer.offset_values import OffsetAndEpoch
+from kcli.consumer.poll import Fetched
 from kcli.consumer.workers import Workers
 from kcli.model import TopicPartition
 from kcli.sandbox.sandbox import Sandbox

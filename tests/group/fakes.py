@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.model import Node, TopicPartition
 from kcli.proto.messages import heartbeat, join_group, leave_group, metadata, offset_commit, offset_fetch, sync_group
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kcli.consumer.assignors import ASSIGNORS, assign
-from kcli.consumer.protocol import Subscription, encode_sticky
+from kcli.consumer.classic.assignors import ASSIGNORS, assign
+from kcli.consumer.classic.protocol import Subscription, encode_sticky
 from kcli.errors import UsageError
 from kcli.model import TopicPartition as TP
 from tests.effort import tries

@@ -12,8 +12,8 @@ import pytest
 
 from kcli import codes
 from kcli.config.properties.merged import read_properties
-from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.consumer_group import ConsumerGroupSession
+from kcli.consumer.kip848.member import ConsumerGroupSession
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, ConnectError, UnsupportedVersion, UsageError
 from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.group import GroupSession
+from kcli.consumer.classic.member import GroupSession
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
 from kcli.model import TopicPartition as TP
 from tests.group.fakes import FakeKafka, Reader
@@ -125,7 +125,7 @@ async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_fo
 async def test_E46_E53_a_member_that_stood_still_reads_nothing_before_it_has_heard_its_coordinator(
     monkeypatch: pytest.MonkeyPatch, session_timeout: float, lost: bool
 ) -> None:
-    monkeypatch.setattr("kcli.consumer.session.OVERDUE", 0.05)
+    monkeypatch.setattr("kcli.consumer.group.session.OVERDUE", 0.05)
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(session_timeout=session_timeout)) as (session, reader):
         await until(lambda: session.assignment == ALL and not session._beating)

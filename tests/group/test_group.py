@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.group import GroupSession
+from kcli.consumer.classic.member import GroupSession
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
 from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings

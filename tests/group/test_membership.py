@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from kcli import codes
-from kcli.consumer import states as m
-from kcli.consumer.membership import Membership
+from kcli.consumer.classic.membership import Membership
+from kcli.consumer.group import states as m
 from kcli.settings import GroupSettings
 
 SETTINGS = GroupSettings(group="g", session_timeout=45.0, heartbeat_interval=3.0, max_poll_interval=300.0)

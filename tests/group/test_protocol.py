@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.consumer.java_hash import hash_order, partition_hash, string_hash
-from kcli.consumer.protocol import (
+from kcli.consumer.classic.java_hash import hash_order, partition_hash, string_hash
+from kcli.consumer.classic.protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
     Subscription,

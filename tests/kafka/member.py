@@ -25,8 +25,8 @@ from typing import Any
 from confluent_kafka import Consumer as ConfluentConsumer
 
 from kcli.client import Client
-from kcli.consumer.bounds import OffsetAndEpoch
 from kcli.consumer.consumer import Consumer, Fetched
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.group import GroupSession
+from kcli.consumer.classic.member import GroupSession
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.model import TopicPartition as TP
 from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap

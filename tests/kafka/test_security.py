@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Consumer as Librdkafka
 
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
 from kcli.consumer.consumer import Consumer
+from kcli.consumer.offset_values import Bound
 from kcli.errors import AuthError, BrokerError, ConnectError, KcliError, TlsError
 from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.bounds import OffsetAndEpoch
-from kcli.consumer.group import GroupSession
+from kcli.consumer.classic.member import GroupSession
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.model import GroupMetadata, TopicPartition, Transaction
 from kcli.producer.producer import Producer
 from kcli.producer.transactions import transaction

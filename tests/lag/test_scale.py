@@ -9,7 +9,7 @@ import pytest
 
 from kcli.broker.connection.connection import Connection
 from kcli.client import Client
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.copying.positions import Positions
 from kcli.lag.history import History
 from kcli.lag.watch import Watch

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, DeadlineExceeded
 from kcli.model import GroupMetadata, TopicPartition
 from kcli.producer.transactions.transaction import LOOK_AGAIN

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.model import GroupMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired, Fenced, State
 from tests.producer.transacting import Order, TransactionWorld, transacting

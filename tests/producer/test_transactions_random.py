@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BufferFull, ConnectError, KcliError, UnknownOutcome, UsageError
 from kcli.model import GroupMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired

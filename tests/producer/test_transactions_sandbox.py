@@ -7,7 +7,7 @@ import pytest
 from kcli import codes
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.client import Client
-from kcli.consumer.bounds import Bound, OffsetAndEpoch
+from kcli.consumer.offset_values import Bound, OffsetAndEpoch
 from kcli.model import TopicPartition
 from kcli.producer.transactions.state import AbortRequired
 from kcli.sandbox.sandbox import Sandbox

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from kcli import codes
-from kcli.consumer.unpacking import SMALL
+from kcli.consumer.fetch.unpacking import SMALL
 from kcli.errors import BrokerError, Closed, UnsupportedVersion, UsageError
 from kcli.model import TopicPartition
 from kcli.proto import compression, core

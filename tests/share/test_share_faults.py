@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kcli import codes
-from kcli.consumer.share_chunk import Acquired
+from kcli.consumer.share.chunk import Acquired
 from kcli.errors import BrokerError
 from tests.share.world import gather, until, values, world
 
@@ -60,7 +60,7 @@ async def test_E66_a_record_that_came_again_with_the_refusal_is_another_delivery
 
 
 async def test_E66_a_refusal_costs_no_more_than_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.consumer.share_acknowledging.LOOKS", 4)
+    monkeypatch.setattr("kcli.consumer.share.acknowledging.LOOKS", 4)
     async with world() as w:
         await w.write(0, 100, size=100)
         async with w.member() as consumer:

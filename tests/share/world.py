@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from kcli.client import Client
-from kcli.consumer.share_chunk import Acquired
-from kcli.consumer.share_consumer import ShareConsumer
-from kcli.consumer.share_ranges import Outcome
-from kcli.consumer.share_settings import ShareSettings
+from kcli.consumer.share.chunk import Acquired
+from kcli.consumer.share.consumer import ShareConsumer
+from kcli.consumer.share.ranges import Outcome
+from kcli.consumer.share.settings import ShareSettings
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap

@@ -10,7 +10,7 @@ from textual.widgets import Checkbox, Input, TextArea
 
 from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.consume.commits import Commits
     from kcli.cli.consume.sink import Sink
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.model import Cluster
     from kcli.proto.batch import Batch
 
@@ -81,7 +81,7 @@ class CatReading:
             self.consumer.pause(at)
             self._say_end("stop timestamp", at, stopped)
         if self.commits is not None:
-            from kcli.consumer.bounds import OffsetAndEpoch
+            from kcli.consumer.offset_values import OffsetAndEpoch
 
             epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
             self.commits.written(at, OffsetAndEpoch(position, epoch))

@@ -51,7 +51,7 @@ class Arrivals:
         return new
 
     async def _there(self) -> list[TopicPartition]:
-        from kcli.consumer.interest import Interest
+        from kcli.consumer.subscription import Interest
 
         chosen = self._selection
         names = await chosen.names(self._cluster)

@@ -12,7 +12,7 @@ from kcli.cli.consume.sink import Sink
 from kcli.cli.failure import with_line
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import UsageError
 from kcli.settings import GroupSettings
 

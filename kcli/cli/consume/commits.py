@@ -9,7 +9,7 @@ import asyncio
 from time import monotonic
 
 from kcli import codes
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
 
 TYPE_CHECKING = False

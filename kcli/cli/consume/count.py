@@ -11,7 +11,7 @@ from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import DecodeError, UsageError
 from kcli.model import TopicPartition
 

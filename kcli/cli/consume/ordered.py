@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kcli.cli.consume.sink import Sink
     from kcli.cli.loop import Stop
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.proto.batch import Batch
 
 ROOM = 32 * 1024 * 1024  # bytes that may wait, over all partitions; a partition's next batch always may

@@ -9,8 +9,8 @@ from __future__ import annotations
 from time import time as now_in_seconds
 
 from kcli.cli.consume.payload_search import recognise, refuse_timeless, too_much
-from kcli.consumer.bounds import Bound
 from kcli.consumer.offset_grammar import duration, read_time
+from kcli.consumer.offset_values import Bound
 from kcli.errors import KcliError, UsageError
 from kcli.seeking.seeking import Span, spans
 from kcli.serde.payload_time import TimeField

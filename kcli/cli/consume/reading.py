@@ -8,7 +8,7 @@ from time import monotonic
 from kcli.cli.consume.selection import EARLIEST, finished
 from kcli.cli.printer import Printer
 from kcli.cli.progress import Progress
-from kcli.consumer.bounds import OffsetAndEpoch
+from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import DeadlineExceeded, DecodeError
 from kcli.model import TopicPartition
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kcli.cli.consume.sink import Sink
     from kcli.cli.loop import Stop
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.model import Cluster
     from kcli.proto.batch import Batch
 

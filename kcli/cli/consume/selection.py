@@ -7,8 +7,8 @@ from asyncio import gather
 from kcli import codes
 from kcli.cli import text
 from kcli.cli.connection import Connection
-from kcli.consumer.bounds import Bound
 from kcli.consumer.offset_grammar import parse_range
+from kcli.consumer.offset_values import Bound
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings

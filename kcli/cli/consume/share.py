@@ -13,13 +13,13 @@ from kcli.cli.consume.sink import Sink
 from kcli.cli.failure import with_line
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
-from kcli.consumer.share_settings import ShareSettings
+from kcli.consumer.share.settings import ShareSettings
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.consumer.share_ranges import Outcome
+    from kcli.consumer.share.ranges import Outcome
 
 FAILED_ASSERTION = 3  # exit code
 LEAVE = 5.0  # seconds to give back and leave after Ctrl-C

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from kcli.cli.consume.share import SharePlan
     from kcli.cli.consume.sink import Sink
     from kcli.cli.loop import Stop
-    from kcli.consumer.share_chunk import Acquired
-    from kcli.consumer.share_consumer import ShareConsumer
-    from kcli.consumer.share_ranges import Outcome
+    from kcli.consumer.share.chunk import Acquired
+    from kcli.consumer.share.consumer import ShareConsumer
+    from kcli.consumer.share.ranges import Outcome
     from kcli.proto.batch import Batch
 
 GIVEN_NOTHING = 12.0  # seconds; a share group's members hear every 5 s what they are given

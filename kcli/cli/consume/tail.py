@@ -14,7 +14,7 @@ from kcli.cli.failure import with_line
 from kcli.cli.loop import Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.errors import DecodeError, UsageError
 from kcli.model import TopicPartition
 
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.client import Client
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.proto.batch import Batch
 
     Last = list[tuple[int, int, str, int, int, Batch]]

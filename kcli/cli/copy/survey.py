@@ -7,7 +7,7 @@ from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.progress import Progress
 from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.copying.survey import Part, Survey
 from kcli.model import TopicPartition
 

@@ -6,8 +6,8 @@ Offsets are not records (E70): compaction, markers and aborted transactions leav
 from __future__ import annotations
 
 from kcli.cli.consume.selection import finished
-from kcli.consumer.bounds import Bound
 from kcli.consumer.consumer import Consumer
+from kcli.consumer.offset_values import Bound
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 

@@ -13,7 +13,7 @@ from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
-from kcli.consumer.bounds import Bound
+from kcli.consumer.offset_values import Bound
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Account, Redriver, Rules, Targets
 from kcli.errors import DecodeError, KcliError, UsageError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.producer.producer import Producer
     from kcli.proto.batch import Batch
 

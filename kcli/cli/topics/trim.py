@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.consumer.bounds import Bound
+    from kcli.consumer.offset_values import Bound
     from kcli.model import Cluster, TopicPartition
 
     Ends = dict[TopicPartition, tuple[int, int] | KcliError]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.delivery import Fetched
+    from kcli.consumer.poll import Fetched
     from kcli.producer.intake.send_records import Row
     from kcli.producer.producer import BatchOutcome, Producer
 

@@ -10,8 +10,8 @@ import pytest
 
 from kcli import codes
 from kcli.client import Client
-from kcli.consumer.bounds import Bound
-from kcli.consumer.chunk import CorruptRecords
+from kcli.consumer.fetch.chunk import CorruptRecords
+from kcli.consumer.offset_values import Bound
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox

@@ -1,0 +1,137 @@
+"""What one fetch brought for one partition: kept as it came, opened when it is handed out.
+
+So memory is bounded by what is on the wire, and the next fetch leaves before this one is decoded: its offset is in
+the batch headers. Work is per batch, nothing per record.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from kcli.consumer.fetch.aborted import AbortedFilter
+from kcli.errors import DecodeError, KcliError
+from kcli.proto import core
+from kcli.proto.batch import CorruptBatch, read_batches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import TopicPartition
+    from kcli.proto.batch import Batch
+    from kcli.proto.messages.fetch import PartitionData
+    from kcli.proto.schema import Buffer
+    from kcli.settings import ConsumerSettings
+
+_PREFIX = Struct(">qiib")  # base offset, length, leader epoch (v2), magic
+LOG_OVERHEAD = 12
+
+
+class CorruptRecords(DecodeError):
+    """A batch whose bytes are not what was written. `at` and `offset` say which."""
+
+    def __init__(self, at: TopicPartition, offset: int, reason: object) -> None:
+        place = f"{at.topic}[{at.partition}]"  # a CorruptBatch says its offset itself
+        super().__init__(
+            f"{place}: {reason}" if isinstance(reason, CorruptBatch) else f"{place} offset {offset}: {reason}"
+        )
+        self.at = at
+        self.offset = offset
+
+
+class Chunk:
+    """`fetched_at` is the offset that was asked for, `following` the one to ask for next, `size` is on the wire.
+    `broken`: the fetch brought nothing but a batch whose frame is broken. Up to the offset `tried`, decompressing was
+    tried: what is compressed there cannot be read."""
+
+    __slots__ = (
+        "aborted", "batches", "broken", "data", "epoch", "fetched_at", "following", "last", "size", "skipped", "tried",
+        "trouble",
+    )  # fmt: skip
+
+    def __init__(
+        self, data: PartitionData, fetched_at: int, following: int, epoch: int, broken: CorruptBatch | None = None
+    ) -> None:
+        assert data.records is not None
+        self.data = data
+        self.fetched_at = fetched_at
+        self.following = following
+        self.epoch = epoch
+        self.broken = broken
+        self.size = len(data.records)
+        self.aborted = data.aborted_transactions
+        self.batches: list[Batch] | None = None  # those that were not handed out yet
+        self.last = -1  # behind the last of them
+        self.trouble: KcliError | None = None
+        self.skipped: list[CorruptRecords] = []
+        self.tried = -1
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it begins with messages of v0 or v1."""
+        records = self.data.records
+        return records is not None and len(records) >= 17 and records[16] < 2
+
+    def open(self, at: TopicPartition, settings: ConsumerSettings) -> None:
+        """Check the CRCs and read the headers, once. Records are decompressed a piece at a time, see `Unpacking`."""
+        if self.batches is None:
+            self.batches, self.trouble = self._read(at, settings)
+            if self.batches:
+                self.last = self.batches[-1].last_offset + 1
+
+    def _read(self, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], KcliError | None]:
+        records = self.data.records
+        assert records is not None
+        found: list[Batch] = []
+        if self.broken is not None:
+            trouble = CorruptRecords(at, self.fetched_at, self.broken)
+            if not settings.skip_corrupt:
+                return found, trouble
+            self.skipped.append(trouble)
+            return found, None
+        rest: Buffer = records
+        while True:
+            try:
+                found += read_batches(rest, check_crcs=settings.check_crcs, max_decompressed=settings.max_decompressed)
+                return found, None
+            except CorruptBatch as broken:
+                found += broken.good
+                trouble = CorruptRecords(at, max(broken.base_offset, self.fetched_at), broken)
+                if not settings.skip_corrupt:
+                    return found, trouble
+                self.skipped.append(trouble)
+                rest = after(rest, broken.base_offset)
+            except DecodeError as broken:
+                return found, CorruptRecords(at, found[-1].last_offset + 1 if found else self.fetched_at, broken)
+
+    def window(self, position: int, end: int | None, *, committed: bool, control: bool) -> tuple[list[Batch], int]:
+        """The batches to be handed out, cut to [position, end), and the position after them (E3, E4). The position
+        goes past markers, aborted and empty batches, but not past a corrupt one."""
+        assert self.batches is not None
+        if committed and self.aborted:
+            hidden = AbortedFilter(self.aborted)
+            self.batches = [batch for batch in self.batches if not hidden.hides(batch)]
+            self.aborted = None
+        shown, following, all_seen = core.show(self.batches, position, end, control)
+        if all_seen:
+            following = max(following, self.last)  # aborted ones are passed, too
+            if self.trouble is None:
+                following = max(following, self.following)
+        return shown, following if end is None else min(following, max(end, position))
+
+    def let_go(self, position: int) -> None:
+        """The batches before `position` were handed out: what they hold is no longer ours."""
+        assert self.batches is not None
+        self.batches = [batch for batch in self.batches if batch.last_offset >= position]
+
+
+def after(records: Buffer, base_offset: int) -> Buffer:
+    """What follows the first batch with this base offset; nothing where it cannot be found."""
+    view = memoryview(records)
+    at = 0
+    while len(view) - at >= LOG_OVERHEAD:
+        base, length, _, _ = _PREFIX.unpack_from(view, at) if len(view) - at >= 17 else (0, -1, 0, 0)
+        if length < 0:
+            break
+        at += LOG_OVERHEAD + length
+        if base == base_offset:
+            return view[at:]
+    return view[len(view) :]

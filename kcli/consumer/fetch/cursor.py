@@ -1,0 +1,218 @@
+"""One owned partition: where it stands, what was fetched for it, and whether it may be fetched now.
+
+Sans-IO: events in, decisions out, time is an argument. Two places are told apart: `position` is the next offset to
+be delivered (E24), `fetch_at` the next to be asked for; between them lie the buffered chunks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kcli.backoff import doubled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.consumer.fetch.chunk import Chunk
+    from kcli.consumer.offset_values import Bound
+    from kcli.errors import KcliError
+    from kcli.model import TopicPartition
+
+RESOLVING, VALIDATING, READY, FAILED = "resolving", "validating", "ready", "failed"
+FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
+
+
+class Cursor:
+    """`generation` counts what makes an answer under way worthless: seek, reset, truncation (E33)."""
+
+    __slots__ = (
+        "at",
+        "attempts",
+        "busy",
+        "chunks",
+        "end",
+        "epoch",
+        "error",
+        "fetch_at",
+        "fetch_epoch",
+        "fruitless",
+        "generation",
+        "leader_epoch",
+        "max_bytes",
+        "paused",
+        "paused_alone",
+        "pending_assign",
+        "pending_revoke",
+        "position",
+        "replica",
+        "replica_until",
+        "retry_at",
+        "start",
+        "state",
+        "topic_id",
+        "trouble_since",
+    )
+
+    def __init__(self, at: TopicPartition, start: Bound, max_bytes: int) -> None:
+        self.at = at
+        self.start = start
+        self.state = RESOLVING
+        self.position = -1
+        self.epoch = -1  # leader epoch of the last record before `position`
+        self.fetch_at = -1
+        self.fetch_epoch = -1  # leader epoch of the last record before `fetch_at`: Fetch's last_fetched_epoch (C10)
+        self.leader_epoch = -1  # of the metadata, when last validated
+        self.topic_id = bytes(16)
+        self.end: int | None = None
+        self.paused = False  # itself, or its topic
+        self.paused_alone = False
+        self.pending_revoke = False
+        self.pending_assign = False
+        self.generation = 0
+        self.chunks: deque[Chunk] = deque()
+        self.error: KcliError | None = None  # to be delivered after the chunks (E13)
+        self.busy = False
+        self.max_bytes = max_bytes
+        self.replica = -1
+        self.replica_until = 0.0
+        self.retry_at = 0.0
+        self.attempts = 0
+        self.fruitless = 0  # answers in a row that brought no batch past `fetch_at`
+        self.trouble_since: float | None = None
+        if start.kind == "offset":
+            self.seek(start)
+
+    # -- where it stands --------------------------------------------------------------------------------------------
+
+    def seek(self, to: Bound, epoch: int = -1) -> None:
+        """Go elsewhere. What was fetched, and what is under way, is dropped; pause is kept (E34)."""
+        self.generation += 1
+        self.chunks.clear()
+        self.start = to
+        self.error = None
+        self.attempts, self.retry_at, self.trouble_since = 0, 0.0, None
+        self.fruitless = 0
+        if to.kind == "offset":
+            self.position = self.fetch_at = to.value
+            self.epoch = self.fetch_epoch = epoch
+            self.state = READY
+        else:
+            self.position = self.fetch_at = self.epoch = self.fetch_epoch = -1  # not known before it is looked up
+            self.state = RESOLVING
+
+    def resolved(self, generation: int, offset: int, epoch: int = -1) -> bool:
+        """The start was looked up. An answer that is older than a seek changes nothing (E23)."""
+        if generation != self.generation or self.state != RESOLVING:
+            return False
+        self.generation += 1
+        self.chunks.clear()
+        self.position = self.fetch_at = offset
+        self.epoch = self.fetch_epoch = epoch
+        self.state = READY
+        self.succeeded()
+        return True
+
+    def validate(self, leader_epoch: int) -> None:
+        """There is a new leader: does it have what was read? (C9) Without a record's epoch nobody can tell."""
+        known, self.leader_epoch = self.leader_epoch, leader_epoch
+        if leader_epoch != known:
+            self.replica = -1
+        if self.state == READY and leader_epoch > known >= 0 and self.fetch_epoch >= 0:
+            self.state = VALIDATING
+
+    def validated(self, generation: int, end: int, end_epoch: int) -> int | None:
+        """OffsetForLeaderEpoch's answer. The offset where the log was cut if delivered records are gone, else None.
+        (-1, -1) says that the broker knows no such epoch: `position` is then all that is known of the cut."""
+        if generation != self.generation or self.state != VALIDATING:
+            return None
+        self.state = READY
+        if end < 0 or end_epoch < 0:
+            return self.position
+        if end >= self.fetch_at:
+            return None
+        self.rewind()
+        return end if end < self.position else None
+
+    def rewind(self) -> None:
+        """Drop what was fetched and not delivered, and ask for it again."""
+        self.generation += 1
+        self.chunks.clear()
+        self.fetch_at, self.fetch_epoch = self.position, self.epoch
+
+    def fail(self, error: KcliError) -> None:
+        """Nothing more can be read here until somebody seeks. The position stays (E21)."""
+        self.state = FAILED
+        self.error = error
+
+    def reset(self, to: Bound) -> None:
+        """The position is no longer in the log: look up another one. The old one stays until then."""
+        self.generation += 1
+        self.chunks.clear()
+        self.start = to
+        self.state = RESOLVING
+
+    # -- fetching ---------------------------------------------------------------------------------------------------
+
+    @property
+    def fetchable(self) -> bool:
+        """E26. A partition read up to its end is not asked again; one whose last batch is broken not before that was
+        handed out."""
+        return (
+            self.state == READY
+            and not self.paused
+            and not self.pending_revoke
+            and not self.pending_assign
+            and (self.end is None or self.fetch_at < self.end)
+            and not (self.chunks and self.chunks[-1].broken is not None)
+        )
+
+    @property
+    def buffered(self) -> int:
+        """Bytes fetched and not delivered."""
+        return sum(chunk.size for chunk in self.chunks)
+
+    @property
+    def done(self) -> bool:
+        """By position, never by the last record (E18). A failed one is done once its error was handed out."""
+        if self.state == FAILED:
+            return self.error is None and not self.chunks
+        return self.state in (READY, VALIDATING) and self.end is not None and self.position >= self.end
+
+    def take(self, chunk: Chunk, next_offset: int, epoch: int) -> None:
+        """Data came for `fetch_at`."""
+        self.chunks.append(chunk)
+        self.fetch_at = next_offset
+        self.fetch_epoch = epoch
+
+    def advanced(self, next_offset: int, epoch: int) -> None:
+        """A part of the first chunk, up to `next_offset`, was handed out."""
+        self.position = next_offset
+        if epoch >= 0:
+            self.epoch = epoch
+
+    def delivered(self, next_offset: int, epoch: int) -> None:
+        """The first chunk, up to `next_offset`, was handed out."""
+        self.chunks.popleft()
+        self.advanced(next_offset, epoch)
+
+    @property
+    def deliverable(self) -> bool:
+        """Whether a poll has something to hand out (E28: nothing while paused)."""
+        if self.paused or self.pending_revoke or self.pending_assign or self.state in (RESOLVING, VALIDATING):
+            return False
+        return bool(self.chunks) or self.error is not None
+
+    # -- trouble ----------------------------------------------------------------------------------------------------
+
+    def failed_once(self, now: float, jitter: float, *, at_once: bool = False) -> None:
+        """Something that may pass went wrong: not before `retry_at` again. `jitter` is around 1."""
+        if self.trouble_since is None:
+            self.trouble_since = now
+        if at_once and self.attempts == 0:
+            self.attempts = 1
+            self.retry_at = 0.0
+            return
+        self.retry_at = now + doubled(self.attempts, FIRST_PAUSE, LAST_PAUSE) * jitter
+        self.attempts += 1
+
+    def succeeded(self) -> None:
+        self.attempts, self.retry_at, self.trouble_since = 0, 0.0, None

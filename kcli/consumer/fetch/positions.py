@@ -1,0 +1,274 @@
+"""Looks up what a cursor cannot know: its start, its leader, and whether a new leader still has what was read.
+
+A look-up that fails is tried again; it never resets a position (C11, E19). An answer that is older than a seek
+changes nothing (E23).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.asking.ask import ask_leader
+from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
+from kcli.backoff import jitter
+from kcli.consumer.fetch.cursor import READY, RESOLVING, VALIDATING
+from kcli.consumer.offset_values import Bound
+from kcli.consumer.offsets import resolve
+from kcli.errors import AuthError, BrokerError, KcliError
+from kcli.proto.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.consumer.fetch.cursor import Cursor
+    from kcli.consumer.fetch.fetcher import Fetcher
+    from kcli.consumer.fetch.reader import Reader
+    from kcli.model import TopicPartition
+
+ROUND = 5.0
+"""Seconds after which a look-up that meets only passing errors starts anew, with leaders as they are then."""
+
+
+class OffsetOutOfRange(KcliError):
+    """The position is outside of the log and the reset policy is none (E21)."""
+
+    def __init__(self, at: TopicPartition, asked: int, start: int, end: int) -> None:
+        super().__init__(
+            f"{at.topic} partition {at.partition}: offset {asked} is out of range, the log holds {start} to {end}; "
+            "seek, or set auto.offset.reset to earliest or latest"
+        )
+        self.at, self.asked, self.start, self.end = at, asked, start, end
+
+
+class LogTruncated(KcliError):
+    """Records that were read are no longer in the log: an unclean election took them (C9)."""
+
+    def __init__(self, at: TopicPartition, position: int, end: int) -> None:
+        super().__init__(
+            f"{at.topic} partition {at.partition}: the log was truncated to offset {end}, position {position} is gone"
+        )
+        self.at, self.position, self.end = at, position, end
+
+
+class Positions:
+    """One task that looks, and one per look-up so that none waits for another."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.wake = asyncio.Event()
+
+    async def run(self) -> None:
+        """For ever: clear, look at the whole state, start what is due, wait."""
+        loop = asyncio.get_running_loop()
+        while True:
+            self.wake.clear()
+            again = self._start_due(loop.time())
+            try:
+                async with asyncio.timeout(None if again is None else max(again - loop.time(), 0)):
+                    await self.wake.wait()
+            except TimeoutError:
+                continue
+
+    def _start_due(self, now: float) -> float | None:
+        """Start the look-ups that are due; when the next one is."""
+        again: float | None = None
+        due: dict[Callable[[list[Cursor]], Awaitable[None]], list[Cursor]] = {}
+        spread = False
+        for cursor in self.reader.cursors.values():
+            node = self.reader.node_of(cursor, now)  # before the state is read: it notices new leader epochs
+            work = self._missing(cursor, homeless=node < 0)
+            fetcher = self.reader.fetchers.get(node)
+            if work is None and fetcher is None:
+                spread = spread or cursor.state == READY
+            elif cursor.busy or (work is None and not self._sleeps(fetcher, cursor)):
+                continue
+            elif cursor.retry_at > now:
+                again = cursor.retry_at if again is None else min(again, cursor.retry_at)
+            elif work is not None:
+                due.setdefault(work, []).append(cursor)
+            elif fetcher is not None:
+                fetcher.wake.set()
+        for work, cursors in due.items():
+            self.reader.run(self._look_up(work, cursors))
+        if spread:
+            self.reader.changed()
+            self.wake.clear()
+        return again
+
+    def _sleeps(self, fetcher: Fetcher | None, cursor: Cursor) -> bool:
+        """Whether its fetcher might not know of it: it may have gone to sleep while nobody knew the leader, and it was
+        somebody else on this cluster (a producer beside us) who has looked that up."""
+        return fetcher is not None and fetcher.idle and not fetcher.full and cursor.fetchable
+
+    def _missing(self, cursor: Cursor, *, homeless: bool) -> Callable[[list[Cursor]], Awaitable[None]] | None:
+        """What to look up for this cursor, if anything; `homeless` says that nobody knows its leader."""
+        if cursor.state == RESOLVING:
+            return self._outside if cursor.start.kind == "outside" else self._start
+        if cursor.state == VALIDATING:
+            return self._validate
+        return self._leader if cursor.state == READY and homeless else None
+
+    async def _look_up(self, work: Callable[[list[Cursor]], Awaitable[None]], cursors: list[Cursor]) -> None:
+        for cursor in cursors:
+            cursor.busy = True
+        try:
+            await work(cursors)
+        except AuthError:
+            raise
+        except KcliError as error:
+            for cursor in cursors:
+                self._later(cursor, error)
+        finally:
+            for cursor in cursors:
+                cursor.busy = False
+            self.reader.changed()
+
+    def _later(self, cursor: Cursor, error: KcliError) -> None:
+        """Passing errors are tried again for two request timeouts, others are the partition's end."""
+        now = asyncio.get_running_loop().time()
+        cursor.failed_once(now, jitter(1.0))
+        since = cursor.trouble_since or now
+        if not error.retriable or now - since > 2 * self.reader.settings.request_timeout:
+            self.reader.fail(cursor, error)
+
+    # -- what is looked up ------------------------------------------------------------------------------------------
+
+    async def _leader(self, cursors: list[Cursor]) -> None:
+        async def one(cursor: Cursor) -> None:
+            try:
+                await self.reader.cluster.leader(cursor.at)
+            except AuthError:
+                raise
+            except KcliError as error:
+                self._later(cursor, error)
+
+        await asyncio.gather(*(one(cursor) for cursor in cursors))
+
+    async def _start(self, cursors: list[Cursor]) -> None:
+        """Where to begin: the group's commit where "stored" is asked for, then the log (E19)."""
+        reader = self.reader
+        asked = {cursor.at: cursor for cursor in cursors}
+        generations = {cursor.at: cursor.generation for cursor in cursors}
+        stored = [at for at, cursor in asked.items() if cursor.start.kind == "stored"]
+        if stored and reader.stored is not None:
+            for at, found in (await reader.stored(stored)).items():
+                if found is not None and found.offset >= 0 and at in asked:
+                    asked.pop(at).resolved(generations[at], found.offset, found.leader_epoch)
+        by_leader: dict[int, dict[TopicPartition, Cursor]] = {}  # one that does not answer holds up its own only (E13)
+        for at, cursor in asked.items():
+            by_leader.setdefault(reader.cluster.leader_id(at), {})[at] = cursor
+        await asyncio.gather(*(self._resolve(some, generations) for some in by_leader.values()))
+
+    async def _resolve(self, asked: dict[TopicPartition, Cursor], generations: dict[TopicPartition, int]) -> None:
+        """The starts in the log of partitions that have one leader."""
+        settings = self.reader.settings
+        bounds = {at: cursor.start for at, cursor in asked.items()}
+        answers = await resolve(self.reader.cluster, bounds, settings.isolation, reset=settings.reset, deadline=ROUND)
+        for at, answer in answers.items():
+            cursor = asked[at]
+            if cursor.generation != generations[at]:
+                continue
+            if isinstance(answer, KcliError):
+                self._later(cursor, answer)
+            else:
+                cursor.resolved(generations[at], answer.offset)
+        self.reader.changed()
+
+    async def _outside(self, cursors: list[Cursor]) -> None:
+        """The position is not in the log: what the policy says (E21)."""
+        reader, settings = self.reader, self.reader.settings
+        asked = {cursor.at: (cursor, cursor.generation) for cursor in cursors}
+        firsts, lasts = await asyncio.gather(
+            *(
+                list_offsets(
+                    reader.cluster, dict.fromkeys(asked, end), settings.isolation, patience=ROUND, wait_for_leaders=True
+                )
+                for end in (EARLIEST, LATEST)
+            )
+        )
+        for at, (cursor, generation) in asked.items():
+            if cursor.generation != generation:
+                continue
+            first, last, position = firsts[at], lasts[at], cursor.position
+            if isinstance(first, KcliError):
+                self._later(cursor, first)
+            elif isinstance(last, KcliError):
+                self._later(cursor, last)
+            elif first.offset <= position <= last.offset:  # it is inside: the broker that said so was behind
+                cursor.resolved(generation, position, cursor.epoch)
+                cursor.failed_once(asyncio.get_running_loop().time(), 1.0)
+            elif settings.reset == "none":
+                reader.fail(cursor, OffsetOutOfRange(at, position, first.offset, last.offset))
+            else:
+                to = first.offset if settings.reset == "earliest" else last.offset
+                cursor.resolved(generation, to)
+                reader.say(
+                    f"{at.topic} partition {at.partition}: offset {position} is out of range, the log holds "
+                    f"{first.offset} to {last.offset}; reading on at {to} ({settings.reset})"
+                )
+
+    async def _validate(self, cursors: list[Cursor]) -> None:
+        async def one(cursor: Cursor) -> None:
+            try:
+                await self._validate_one(cursor)
+            except AuthError:
+                raise
+            except KcliError as error:
+                self._again(cursor, error)
+
+        await asyncio.gather(*(one(cursor) for cursor in cursors))
+
+    def _again(self, cursor: Cursor, error: KcliError) -> None:
+        """A failed validation is tried again whatever it was, even a refusal (C11)."""
+        now = asyncio.get_running_loop().time()
+        cursor.failed_once(now, jitter(1.0))
+        if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
+            self.reader.fail(cursor, error)
+
+    async def _validate_one(self, cursor: Cursor) -> None:
+        at, generation, cluster = cursor.at, cursor.generation, self.reader.cluster
+        wanted = OffsetForLeaderPartition(
+            partition=at.partition, current_leader_epoch=cluster.leader_epoch(at), leader_epoch=cursor.fetch_epoch
+        )
+        request = OffsetForLeaderEpochRequest(
+            replica_id=-1, topics=[OffsetForLeaderTopic(topic=at.topic, partitions=[wanted])]
+        )
+        answer = await ask_leader(cluster, at, request)
+        for topic in answer.topics:
+            for row in topic.partitions:
+                if topic.topic != at.topic or row.partition != at.partition:
+                    continue
+                code = codes.of(row.error_code)
+                if code:
+                    if code.forget == "leader":
+                        cluster.leader_moved(at)
+                    raise BrokerError(code, f"{at.topic} partition {at.partition}")
+                if cursor.generation == generation:
+                    self.truncated(cursor, row.end_offset, row.leader_epoch)
+                return
+        raise BrokerError(codes.UNKNOWN_SERVER_ERROR, f"{at.topic} partition {at.partition}")
+
+    def truncated(self, cursor: Cursor, end: int, end_epoch: int) -> None:
+        """The epoch that was read last ends at `end`: nothing lost, or the cut is told and the policy obeyed."""
+        position = cursor.position
+        lost = cursor.validated(cursor.generation, end, end_epoch)
+        if lost is None:
+            cursor.succeeded()
+            self.reader.changed()
+            return
+        unknown = end < 0 or end_epoch < 0
+        if self.reader.settings.reset == "none":
+            self.reader.fail(cursor, LogTruncated(cursor.at, position, lost))
+            return
+        cursor.seek(Bound(self.reader.settings.reset) if unknown else Bound("offset", lost))
+        self.reader.say(
+            f"{cursor.at.topic} partition {cursor.at.partition}: the log was truncated, position {position} is gone; "
+            + (f"reading on at the {self.reader.settings.reset}" if unknown else f"reading on at {lost}")
+        )
+        self.reader.changed()

@@ -1,0 +1,163 @@
+"""The engine behind a consumer: the cursors, a fetcher per broker, and who looks up positions and leaders.
+
+Scheduling is level-triggered (E27): an event only says "look again", and whoever wakes reads the whole state after
+clearing it. Assignments change in one synchronous block, so nothing can run in between (A3.08).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.consumer.fetch.cursor import READY, Cursor
+from kcli.consumer.fetch.fetcher import Fetcher
+from kcli.consumer.fetch.positions import Positions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from kcli.consumer.offset_values import Bound, OffsetAndEpoch
+    from kcli.errors import KcliError
+    from kcli.model import Cluster, TopicPartition
+    from kcli.settings import ConsumerSettings
+
+    Stored = Callable[[list[TopicPartition]], Awaitable[dict[TopicPartition, OffsetAndEpoch | None]]]
+
+
+class Reader:
+    """`stored` looks up a group's commits; None without a group. `arrived` is set when a poll has reason to look.
+    `replica_holds` is for how many seconds a leader's word counts that another replica should be read from (C12)."""
+
+    def __init__(
+        self, cluster: Cluster, settings: ConsumerSettings, *, rack: str = "", replica_holds: float = 300.0
+    ) -> None:  # fmt: skip
+        self.cluster = cluster
+        self.settings = settings
+        self.rack = rack
+        self.replica_holds = replica_holds
+        self.cursors: dict[TopicPartition, Cursor] = {}
+        self.paused_topics: set[str] = set()  # a predicate: it outlives the partitions (A3.11)
+        self.fetchers: dict[int, Fetcher] = {}
+        self.positions = Positions(self)
+        self.arrived = asyncio.Event()
+        self.stored: Stored | None = None
+        self.failure: BaseException | None = None
+        self.notice: Callable[[str], None] | None = None
+        self.closed = False
+        self._tasks: dict[asyncio.Task[None], None] = {}  # a set that keeps its order: a run can be repeated
+
+    # -- what is read -----------------------------------------------------------------------------------------------
+
+    def add(self, starts: Mapping[TopicPartition, Bound]) -> list[Cursor]:
+        """Own these too; one that is owned already starts anew, unpaused unless its topic is paused (E31)."""
+        made = [Cursor(at, start, self.settings.partition_max_bytes) for at, start in starts.items()]
+        for cursor in made:
+            cursor.paused = cursor.at.topic in self.paused_topics
+            self.cursors[cursor.at] = cursor
+        self.changed()
+        return made
+
+    def remove(self, ats: Iterable[TopicPartition]) -> None:
+        """Own these no more: what is buffered or under way for them is dropped (E33)."""
+        for at in ats:
+            self.cursors.pop(at, None)
+        self.changed()
+
+    def changed(self) -> None:
+        """Something about the cursors or leaders changed: everybody looks again."""
+        if self.closed:
+            return
+        if not self._tasks and self.cursors:
+            self.run(self.positions.run())
+        self.positions.wake.set()
+        self.arrived.set()
+        now = asyncio.get_running_loop().time()
+        for cursor in self.cursors.values():
+            node = self.node_of(cursor, now)
+            if node >= 0 and node not in self.fetchers:
+                fetcher = self.fetchers[node] = Fetcher(self, node)
+                self.run(fetcher.run())
+        for fetcher in self.fetchers.values():
+            fetcher.wake.set()
+
+    def node_of(self, cursor: Cursor, now: float) -> int:
+        """Whom to ask about a partition: the preferred replica for as long as it holds (C12), else the leader, -1
+        when nobody knows. Notices a new leader epoch on the way (C9)."""
+        epoch = self.cluster.leader_epoch(cursor.at)
+        if epoch > cursor.leader_epoch:
+            cursor.validate(epoch)
+        if cursor.replica >= 0:
+            if now < cursor.replica_until:
+                return cursor.replica
+            cursor.replica = -1
+        return self.cluster.leader_id(cursor.at)
+
+    def work(self, node: int, now: float) -> tuple[list[Cursor], float | None]:
+        """The cursors to fetch from `node` now, and when to look again at the latest.
+
+        Nothing while the node's undelivered bytes fill half its share of the buffer or a whole fetch: a fetch that
+        left the fast partitions out would wait at the broker for the slow ones. What a paused partition holds does
+        not count, so it blocks nobody (E12). A fetcher that is full is not told of what it may not ask for: two of
+        them would wake one another for ever."""
+        due: list[Cursor] = []
+        again: float | None = None
+        held = 0
+        for cursor in self.cursors.values():
+            where = self.node_of(cursor, now)
+            if where != node:
+                other = self.fetchers.get(where)
+                if other is not None:
+                    if other.idle and not other.full and cursor.fetchable and cursor.retry_at <= now:
+                        other.wake.set()
+                elif cursor.state == READY:
+                    self.positions.wake.set()
+                continue
+            if not cursor.paused:
+                held += cursor.buffered
+            if cursor.fetchable:
+                if cursor.retry_at <= now:
+                    due.append(cursor)
+                else:
+                    again = cursor.retry_at if again is None else min(again, cursor.retry_at)
+        full = held > min(self.share // 2, self.settings.partition_max_bytes)
+        if node in self.fetchers:
+            self.fetchers[node].full = full
+        return [] if full else due, again
+
+    @property
+    def share(self) -> int:
+        """A fetcher's part of the buffer, in bytes."""
+        return self.settings.buffer_bytes // max(len(self.fetchers), 1)
+
+    def say(self, text: str) -> None:
+        """Something the user should know that is no error."""
+        if self.notice is not None:
+            self.notice(text)
+
+    def fail(self, cursor: Cursor, error: KcliError) -> None:
+        cursor.fail(error)
+        self.arrived.set()
+
+    # -- tasks ------------------------------------------------------------------------------------------------------
+
+    def run(self, work: Awaitable[None]) -> None:
+        """Own a task. One that ends by an error poisons the consumer, so that nobody waits for ever (B29)."""
+        task = asyncio.ensure_future(work)
+        self._tasks[task] = None
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        if not task.cancelled() and task.exception() is not None and self.failure is None:
+            self.failure = task.exception()
+            self.arrived.set()
+
+    async def close(self) -> None:
+        """End every task; tell the brokers to forget the fetch sessions, if that takes no time."""
+        self.closed = True
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.cursors.clear()
+        self.arrived.set()

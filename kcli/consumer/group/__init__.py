@@ -1,0 +1,1 @@
+"""What every kind of group membership shares: the session, commits, the coordinator, assigned partitions."""

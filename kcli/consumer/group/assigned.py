@@ -1,0 +1,140 @@
+"""What a member owns, and how it gives it up.
+
+Giving up is always in this order (E39): what was handed out is finished, its offsets are committed, the callback is
+awaited, and only then the coordinator is told. What was lost is only reported (E53). Callbacks never overlap (A3.12).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.consumer.group.states import FAILED
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from kcli.consumer.group.commit import Member, Offsets
+    from kcli.consumer.offset_values import OffsetAndEpoch
+    from kcli.model import TopicPartition
+    from kcli.settings import GroupSettings
+
+    class Callbacks(Protocol):
+        """Awaited one after another, in the group's task. An exception ends the membership."""
+
+        async def on_assigned(self, partitions: set[TopicPartition]) -> None: ...
+        async def on_revoked(self, partitions: set[TopicPartition]) -> None: ...
+        async def on_lost(self, partitions: set[TopicPartition]) -> None: ...
+
+    class Positions(Protocol):
+        """What the consumer knows about the records it handed out."""
+
+        def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch]:
+            """The next offset to read of those partitions from which something was delivered and is done (E38)."""
+            ...
+
+        async def settle(self, partitions: set[TopicPartition]) -> None:
+            """Returns when the records handed out of these partitions are done (E36)."""
+            ...
+
+
+PATIENCE = 0.8  # of the time for a revocation: so long is the user waited for, the rest is for the commit
+LOOK_AGAIN = 0.1  # seconds
+MARGIN = 0.1  # of the rebalance timeout: for telling the coordinator
+
+
+class Holdings:
+    """`owned` is what the member may read, `pending` what it may still commit while giving it up. `late` is how many
+    seconds a rebalance may be under way before the member hears of it."""
+
+    def __init__(
+        self, member: Member, offsets: Offsets, settings: GroupSettings, callbacks: Callbacks, positions: Positions,
+        now: Callable[[], float], *, late: float = 0.0,
+    ) -> None:  # fmt: skip
+        self._member = member
+        self._offsets = offsets
+        self._settings = settings
+        self._callbacks = callbacks
+        self._positions = positions
+        self._now = now
+        self._late = late
+        self.deadline: float | None = None  # when a revocation under way has to be over, None without one
+        self._patient_until = 0.0
+        self.quiet = asyncio.Lock()  # held while callbacks may run
+        self._settling: asyncio.Task[None] | None = None
+        self.owned: frozenset[TopicPartition] = frozenset()
+        self.pending: frozenset[TopicPartition] = frozenset()
+        self.commit_error: KcliError | None = None  # why the last commit of a revocation did not succeed
+
+    async def lose(self) -> None:
+        """Report what others may own by now; nothing is committed."""
+        gone, self.owned = self.owned, frozenset()
+        if gone:
+            await self._callbacks.on_lost(set(gone))
+
+    async def revoke(self, partitions: frozenset[TopicPartition], *, settle: bool = True) -> None:
+        """Finish, commit, report. Waits at most for the rebalance timeout less a margin; if the generation goes
+        meanwhile the partitions are lost."""
+        if not partitions:
+            return
+        timeout, began = self._settings.rebalance_timeout, self._now()
+        longest = max(timeout * (1 - MARGIN) - self._late, timeout / 2)
+        self._patient_until = began + longest * PATIENCE
+        deadline = self.deadline = began + longest
+        self.owned, self.pending = self.owned - partitions, partitions
+        try:
+            if settle and self._settings.block_rebalance_on_poll:
+                await self._settle(partitions, self._patient_until)
+            await self._offsets.settled(deadline)  # a JoinGroup must not overtake a commit made by hand (E39, E42)
+            if self._member.generation >= 0 and self._settings.auto_commit:
+                await self._commit(partitions, deadline)
+            if self._member.generation < 0:
+                self.pending = frozenset()
+                await self._callbacks.on_lost(set(partitions))
+            else:
+                await self._callbacks.on_revoked(set(partitions))
+        finally:
+            self.pending = frozenset()
+            self.deadline = None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that the user may still take for what is being revoked: 0.0 when that is lost, None when nothing
+        is."""
+        if self.deadline is None:
+            return None
+        return 0.0 if self._member.generation < 0 else max(0.0, self._patient_until - self._now())
+
+    async def _settle(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
+        """Wait for the user, but not longer than the others can (E36), nor for what is lost meanwhile (E53): what is
+        not done is not committed."""
+        settling = self._settling = asyncio.create_task(self._settled(partitions))
+        try:
+            while not settling.done() and self._member.generation >= 0 and (left := deadline - self._now()) > 0:
+                await asyncio.wait({settling}, timeout=min(left, LOOK_AGAIN))
+            if settling.done() and not settling.cancelled():
+                settling.result()
+        finally:
+            self.hurry()
+
+    async def _settled(self, partitions: frozenset[TopicPartition]) -> None:
+        await self._positions.settle(set(partitions))
+
+    def hurry(self) -> None:
+        """Stop waiting for the user."""
+        if self._settling is not None:
+            self._settling.cancel()
+
+    async def _commit(self, partitions: frozenset[TopicPartition], deadline: float) -> None:
+        offsets = self._positions.to_commit(set(partitions))
+        new = {at: offset for at, offset in offsets.items() if self._offsets.written.get(at) != offset}
+        if not new:
+            return
+        try:
+            await self._offsets.write(new, deadline)
+        except KcliError as error:
+            if self._member.state == FAILED:
+                raise
+            self.commit_error = error  # the records will be read again by the next owner: at least once

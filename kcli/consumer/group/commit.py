@@ -1,0 +1,311 @@
+"""A group's committed offsets: written in order, read until the answer is certain.
+
+Commits go one after the other, so an older one never overtakes (E42); a failed OffsetFetch is asked again and never
+read as "no commit" (E19); offsets that a transaction may still change are waited for (E20).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.backoff import repeat
+from kcli.consumer.group.states import FIND, PROCEED, RETRY
+from kcli.consumer.offset_values import OffsetAndEpoch
+from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kcli.proto.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+from kcli.proto.schema import NO_ID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Protocol
+
+    from kcli.consumer.group.coordinator import Coordinator
+    from kcli.consumer.group.states import Identity
+    from kcli.model import Cluster
+    from kcli.proto.messages.offset_commit import OffsetCommitResponse
+    from kcli.proto.messages.offset_fetch import OffsetFetchResponse
+
+    Found = dict[TopicPartition, OffsetAndEpoch | None]
+
+    class Member(Protocol):
+        """What every kind of membership knows and is told. `generation` is -1 while there is none; `identity` is who
+        asks, `reader` who reads offsets."""
+
+        state: str
+        generation: int
+        member_id: str
+        error: BaseException | None
+
+        @property
+        def identity(self) -> Identity: ...
+        @property
+        def reader(self) -> Identity | None: ...
+        @property
+        def rejoining(self) -> bool: ...
+        def committed(self, number: int, asked: Identity) -> str:
+            """What to do about the error `number` of a commit."""
+            ...
+
+        def fetched(self, number: int, asked: Identity | None) -> str:
+            """The same for reading offsets."""
+            ...
+
+        def polled(self, now: float) -> None: ...
+        def deadline(self) -> float | None:
+            """When `tick` has something to say next."""
+            ...
+
+        def tick(self, now: float) -> str | None:
+            """What time demands: "heartbeat", "away", another word of the kind, or nothing."""
+            ...
+
+        def fail(self, error: BaseException) -> None: ...
+        def close(self) -> None: ...
+
+
+OFFSET_FETCH = 9
+
+
+class Offsets:
+    """Reads and writes the offsets of one group. `changed` is called when a commit's answer changed the membership."""
+
+    def __init__(
+        self, cluster: Cluster, coordinator: Coordinator, member: Member, instance_id: str | None,
+        changed: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._cluster = cluster
+        self._coordinator = coordinator
+        self._member = member
+        self._instance_id = instance_id
+        self._changed = changed
+        self._turn = asyncio.Lock()
+        self.written: dict[TopicPartition, OffsetAndEpoch] = {}  # as last acknowledged
+
+    @property
+    def busy(self) -> bool:
+        """True while a commit is on its way."""
+        return self._turn.locked()
+
+    async def settled(self, deadline: float) -> None:
+        """Returns when the commits under way are answered, at the deadline at the latest."""
+        try:
+            async with asyncio.timeout_at(deadline), self._turn:
+                return
+        except TimeoutError:
+            return  # who asked for them will hear it
+
+    async def write(
+        self, offsets: Mapping[TopicPartition, OffsetAndEpoch], deadline: float,
+        check: Callable[[Iterable[TopicPartition]], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Commit, with retries until `deadline` (of the loop's clock); `check` may refuse before each try. Raises
+        BrokerError with the first code that retrying cannot mend, else what went wrong last; its `sent` is True when a
+        try was not answered, and may have been written."""
+        left = dict(offsets)
+        problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to commit")
+        unsure = asking = False
+
+        async def once() -> bool:
+            nonlocal left, problem, unsure, asking
+            try:
+                if check is not None:
+                    check(left)
+                asking = True
+                left, trouble = await self._write_once(left)
+            except BrokerError as error:
+                raise _doubtful(error) if unsure else error from None
+            except (ConnectError, DeadlineExceeded) as error:
+                if not error.retriable:
+                    raise
+                trouble = error
+            asking = False
+            problem = trouble or problem
+            unsure |= _may_be_done(problem)
+            return not left
+
+        try:
+            async with asyncio.timeout_at(deadline), self._turn:
+                await repeat(once, self._coordinator.pauses())
+                self.written.update(offsets)
+        except TimeoutError:
+            if isinstance(problem, ConnectError | DeadlineExceeded | BrokerError):
+                problem.sent = unsure or asking
+            raise problem from None
+
+    async def _write_once(
+        self, offsets: dict[TopicPartition, OffsetAndEpoch]
+    ) -> tuple[dict[TopicPartition, OffsetAndEpoch], KcliError | None]:
+        """The offsets that have to be sent again, and why."""
+        await self._know_ids(offsets)
+        asked = self._member.identity
+        topics: dict[str, OffsetCommitRequestTopic] = {}
+        for at, offset in offsets.items():
+            topic = topics.setdefault(
+                at.topic, OffsetCommitRequestTopic(name=at.topic, topic_id=self._cluster.topic_id(at.topic))
+            )
+            topic.partitions.append(
+                OffsetCommitRequestPartition(
+                    partition_index=at.partition, committed_offset=offset.offset,
+                    committed_leader_epoch=offset.leader_epoch, committed_metadata=offset.metadata,
+                )
+            )  # fmt: skip
+        answer = await self._coordinator.ask(
+            OffsetCommitRequest(
+                group_id=self._coordinator.group, generation_id_or_member_epoch=asked.generation,
+                member_id=asked.member_id, group_instance_id=self._instance_id, topics=list(topics.values()),
+            )
+        )  # fmt: skip
+        again: dict[TopicPartition, OffsetAndEpoch] = {}
+        final: BrokerError | None = None
+        problem: BrokerError | None = None
+        moved = False
+        stale: set[str] = set()  # their ids may be those of topics that were deleted
+        for at, number in self._errors(answer, {topic.topic_id: name for name, topic in topics.items()}):
+            if at not in offsets:
+                continue
+            code = codes.of(number)
+            step = self._member.committed(number, asked)
+            if step in (RETRY, FIND):
+                moved |= step == FIND
+                again[at] = offsets[at]
+                if code in (codes.UNKNOWN_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION):
+                    stale.add(at.topic)
+                problem = BrokerError(code, f"{self._coordinator.group}, {at.topic}-{at.partition}")
+            elif step != PROCEED:
+                final = final or BrokerError(code, f"{self._coordinator.group}, {at.topic}-{at.partition}")
+        self._changed()
+        if moved:
+            self._coordinator.moved()
+        if final is not None:
+            raise final
+        if stale:
+            await self._cluster.refresh(sorted(stale))
+        return again, problem
+
+    def _errors(self, answer: OffsetCommitResponse, names: dict[bytes, str]) -> Iterable[tuple[TopicPartition, int]]:
+        for topic in answer.topics:
+            name = topic.name or names.get(topic.topic_id, "")
+            for partition in topic.partitions:
+                yield TopicPartition(name, partition.partition_index), partition.error_code
+
+    async def read(self, wanted: Iterable[TopicPartition], deadline: float) -> Found:
+        """The committed offsets, None where there is none. Asked until `deadline`; raises what went wrong last."""
+        found: Found = {}
+        left = set(wanted)
+        problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to read offsets")
+
+        async def once() -> bool:
+            nonlocal problem
+            try:
+                answered, trouble = await self._read_once(left)
+                found.update(answered)
+                left.difference_update(answered)
+                problem = trouble or problem
+            except KcliError as error:
+                if not error.retriable:
+                    raise
+                problem = error
+            return not left
+
+        try:
+            async with asyncio.timeout_at(deadline):
+                await repeat(once, self._coordinator.pauses())
+        except TimeoutError:
+            raise problem from None
+        return found
+
+    async def _read_once(self, wanted: set[TopicPartition]) -> tuple[Found, BrokerError | None]:
+        """What was answered, and why the rest was not."""
+        await self._know_ids(wanted)
+        asked = self._member.reader
+        names: dict[str, list[int]] = {}
+        for at in sorted(wanted):
+            names.setdefault(at.topic, []).append(at.partition)
+
+        def build(version: int) -> OffsetFetchRequest:
+            version = min(version, OffsetFetchRequest.versions.last)
+            if version < 8:
+                topics = [OffsetFetchRequestTopic(name=name, partition_indexes=own) for name, own in names.items()]
+                return OffsetFetchRequest(group_id=self._coordinator.group, topics=topics, require_stable=version >= 7)
+            grouped = [
+                OffsetFetchRequestTopics(name=name, topic_id=self._cluster.topic_id(name), partition_indexes=own)
+                for name, own in names.items()
+            ]
+            group = OffsetFetchRequestGroup(group_id=self._coordinator.group, topics=grouped)
+            if asked is not None and version >= 9:  # E60
+                group.member_id, group.member_epoch = asked.member_id, asked.generation
+            return OffsetFetchRequest(groups=[group], require_stable=True)
+
+        answer = await self._coordinator.ask_version(build, OFFSET_FETCH)
+        ids = {self._cluster.topic_id(name): name for name in names}
+        found: Found = {}
+        problem: BrokerError | None = None
+        for place, number, offset in _fetched(answer, ids):
+            code = codes.of(number)
+            if code:
+                about = self._coordinator.group if place is None else f"{place.topic}-{place.partition}"
+                problem = BrokerError(code, about)
+                step = self._member.fetched(number, asked)
+                if step == FIND:
+                    self._coordinator.moved()
+                elif step != RETRY:
+                    raise problem
+            elif place is not None and place in wanted:
+                found[place] = offset if offset.offset >= 0 else None
+        return found, problem
+
+    async def _know_ids(self, partitions: Iterable[TopicPartition]) -> None:
+        """Versions 10 of both requests name topics by id only."""
+        unknown = sorted({at.topic for at in partitions if self._cluster.topic_id(at.topic) == NO_ID})
+        if unknown:
+            await self._cluster.refresh(unknown)
+
+
+def _may_be_done(trouble: KcliError) -> bool:
+    """Whether a commit that came to this may have been written: the answer was lost, or given before its replicas had
+    it, or while the coordinator moved."""
+    if isinstance(trouble, BrokerError):
+        return trouble.code in (codes.REQUEST_TIMED_OUT, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+    return isinstance(trouble, ConnectError | DeadlineExceeded) and trouble.sent
+
+
+def _doubtful(refused: BrokerError) -> BrokerError:
+    """A refusal after a try that nobody answered is not the whole truth."""
+    about = "an earlier try was not answered, and it may have been committed"
+    made = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
+    made.sent = True
+    return made
+
+
+def _fetched(
+    answer: OffsetFetchResponse, names: dict[bytes, str]
+) -> Iterable[tuple[TopicPartition | None, int, OffsetAndEpoch]]:
+    """Partition, error and offset of both shapes of the answer; an error of the whole comes without a partition."""
+    nothing = OffsetAndEpoch(-1)
+    if answer.error_code:
+        yield None, answer.error_code, nothing
+    for topic in answer.topics:
+        for one in topic.partitions:
+            place = OffsetAndEpoch(one.committed_offset, one.committed_leader_epoch, one.metadata)
+            yield TopicPartition(topic.name, one.partition_index), one.error_code, place
+    for group in answer.groups:
+        if group.error_code:
+            yield None, group.error_code, nothing
+        for grouped in group.topics:
+            name = grouped.name or names.get(grouped.topic_id, "")
+            for each in grouped.partitions:
+                place = OffsetAndEpoch(each.committed_offset, each.committed_leader_epoch, each.metadata)
+                yield TopicPartition(name, each.partition_index), each.error_code, place

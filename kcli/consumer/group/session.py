@@ -1,0 +1,310 @@
+"""A member of a group, running: what every kind of membership has in common.
+
+One task changes what is owned and is the only one that calls back; one sends heartbeats, whatever the others do (E46);
+one commits from time to time. A task that dies takes the session with it (B29).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+
+from kcli import codes
+from kcli.backoff import LEAST, Floor
+from kcli.consumer.group.coordinator import Coordinator
+from kcli.consumer.group.states import AWAY, JOINING, STABLE, SYNCING
+from kcli.errors import BrokerError, Closed, KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from kcli.consumer.group.assigned import Holdings, Positions
+    from kcli.consumer.group.commit import Member, Offsets
+    from kcli.consumer.offset_values import OffsetAndEpoch
+    from kcli.model import Cluster, TopicPartition
+    from kcli.settings import GroupSettings
+
+STALE = frozenset({
+    "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH",
+})  # fmt: skip
+OVERDUE = 1.0
+"""Seconds that a heartbeat may be late before it is clear that the whole process stood still (E46)."""
+
+
+class Session(ABC):
+    """Joins on `start`, keeps the membership, leaves on `close`. Times are seconds. `on_failed` is called once when
+    the session ends by itself. The kinds set `_member`, `_offsets` and `_share`."""
+
+    _member: Member
+    _offsets: Offsets
+    _share: Holdings
+
+    def __init__(
+        self, cluster: Cluster, settings: GroupSettings, positions: Positions, *, request_timeout: float,
+        retry_backoff: float, retry_backoff_max: float,
+    ) -> None:  # fmt: skip
+        self._cluster = cluster
+        self._settings = settings
+        self._positions = positions
+        self._loop = asyncio.get_running_loop()
+        self._coordinator = Coordinator(
+            cluster, settings.group, request_timeout=request_timeout, retry_backoff=retry_backoff,
+            retry_backoff_max=retry_backoff_max,
+        )  # fmt: skip
+        self._changed = asyncio.Event()  # for the rebalancing task
+        self._timers = asyncio.Event()  # for the heartbeat task
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
+        self._beating = False
+        self._floor = Floor(LEAST)  # between two heartbeats
+        self._asleep = False  # a heartbeat was not even sent in time: others may own all by now
+        self.failed: BaseException | None = None
+        self.on_failed: Callable[[BaseException], None] | None = None
+
+    # -- what each kind does in its own way ---
+
+    @abstractmethod
+    def _subscribe(self, wanted: Sequence[str] | str) -> None:
+        """Take the subscription. Raises UsageError."""
+
+    @abstractmethod
+    def _work(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """The tasks by name; one is "rebalance"."""
+
+    @abstractmethod
+    async def _beat(self) -> None:
+        """One heartbeat and what its answer says."""
+
+    @abstractmethod
+    async def _leave(self, reason: str) -> None:
+        """Tell the coordinator."""
+
+    # -- staying ---
+
+    async def _heartbeat(self) -> None:
+        """Sleeps to the next deadline of the membership, or until something changed it."""
+        while True:
+            self._timers.clear()
+            try:
+                async with asyncio.timeout_at(self._member.deadline()):
+                    await self._timers.wait()
+            except TimeoutError:
+                pass  # a deadline of the membership came
+            due = self._member.tick(self._loop.time())
+            if due == "heartbeat":
+                await asyncio.sleep(self._floor.wait(self._loop.time()))
+                self._beating = True
+                await self._beat()
+                self._beating = False
+            elif due == "away":
+                self._wake()
+                await self._leave("no poll within max.poll.interval")
+            if due is not None:
+                self._asleep = False
+                self._wake()
+
+    # -- what is ---
+
+    @property
+    def member_id(self) -> str:
+        return self._member.member_id
+
+    @property
+    def generation(self) -> int:
+        """-1 while there is no membership."""
+        return self._member.generation
+
+    @property
+    def rejoining(self) -> bool:
+        """True from the moment a rebalance is known until its assignment is there."""
+        return self._member.rejoining
+
+    @property
+    def assignment(self) -> frozenset[TopicPartition]:
+        """What may be read now; partitions about to be revoked are not in it any more (E52), nor any that were lost
+        and nobody has been told yet (E53). A process that was stopped hears its coordinator first."""
+        if self.failed is not None or self._asleep or self._member.generation < 0:
+            return frozenset()
+        return self._share.owned
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds that may still be taken for the partitions that are being revoked: 0.0 when they are lost, None when
+        none are."""
+        return self._share.patience
+
+    @property
+    def commit_error(self) -> KcliError | None:
+        """Why the last automatic commit did not succeed."""
+        return self._share.commit_error
+
+    def check(self) -> None:
+        """Raises what ended the session, if something did."""
+        if self.failed is not None:
+            raise self.failed
+        if self._closed:
+            raise Closed(f"{self._settings.group}: the group session was closed")
+
+    # -- what the user does ---
+
+    async def start(self, wanted: Sequence[str] | str) -> None:
+        """Subscribe to topics, or to all that match a regular expression whole; again: change the subscription.
+        Returns at once, the assignment comes by callback. Raises UsageError for a bad expression."""
+        self.check()
+        self._subscribe(wanted)
+        if not self._tasks:
+            self._member.polled(self._loop.time())
+            for name, work in self._work().items():
+                self._spawn(name, work)
+            if self._settings.auto_commit:
+                self._spawn("commit", self._commit_regularly)
+        self._wake()
+
+    def polled(self) -> None:
+        """The user is alive (E47): to be called whenever records are asked for. Raises what ended the session."""
+        self.check()
+        away = self._member.state == AWAY
+        now, due = self._loop.time(), self._member.deadline()
+        if due is not None and now - due > OVERDUE and not self._beating:
+            self._asleep = True
+        self._member.polled(now)
+        if away:
+            self._wake()
+
+    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndEpoch], *, timeout: float | None = None) -> None:
+        """Commit the next offsets to read; returns when the coordinator has them. `timeout` None is the rebalance
+        timeout, or what is left for a revocation under way. Raises BrokerError (ILLEGAL_GENERATION for a partition that
+        is not ours now, REBALANCE_IN_PROGRESS: try again after the rebalance), DeadlineExceeded, ConnectError; `sent`
+        of each: it may have been written."""
+        self.check()
+        if not offsets:
+            return
+        deadline = self._deadline(timeout)
+        if timeout is None and self._share.deadline is not None:
+            deadline = min(deadline, self._share.deadline)
+        await self._offsets.write(offsets, deadline, self._check_owned if self._tasks else None)
+
+    async def committed(
+        self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
+    ) -> dict[TopicPartition, OffsetAndEpoch | None]:
+        """The group's committed offsets, None where there is none; never a guess (E19). Raises as `commit`."""
+        self.check()
+        return await self._offsets.read(partitions, self._deadline(timeout))
+
+    async def close(self, timeout: float = 30.0) -> None:
+        """Commit (if automatic), give all up, leave (unless static, E48), within `timeout`. Raises what kept the
+        last commit from succeeding."""
+        if self._closed:
+            return
+        self._closed = True
+        deadline = self._loop.time() + timeout
+        await self._end("watch", "commit")
+        self._share.hurry()
+        try:
+            async with asyncio.timeout_at(deadline):
+                async with self._share.quiet:  # a callback that runs may finish
+                    await self._end("rebalance")
+                    self._share.commit_error = None
+                    if self.failed is None:
+                        await self._give_up_all()
+                    else:
+                        await self._share.lose()
+                await self._leave("the consumer is being closed")
+        except TimeoutError:
+            pass  # E44: the deadline is kept; the session's timeout tells the others
+        finally:
+            self._member.close()
+            await self._end("rebalance", "heartbeat")
+        if self._share.commit_error is not None:
+            raise self._share.commit_error
+
+    async def _give_up_all(self) -> None:
+        if self._member.generation < 0:
+            await self._share.lose()
+        else:
+            await self._share.revoke(self._share.owned, settle=False)
+
+    async def _commit_regularly(self) -> None:
+        """What was delivered and done (E38). A commit by hand under way goes first (E42)."""
+        while True:
+            await asyncio.sleep(max(self._settings.auto_commit_interval, LEAST))
+            if self._member.state != STABLE or self._member.rejoining or self._offsets.busy:
+                continue
+            offsets = self._positions.to_commit(set(self._share.owned))
+            written = self._offsets.written
+            new = {at: offset for at, offset in offsets.items() if written.get(at) != offset}
+            if not new:
+                continue
+            try:
+                await self._offsets.write(new, self._deadline(self._settings.auto_commit_interval))
+                self._share.commit_error = None
+            except KcliError as error:
+                self._share.commit_error = error  # the next one has the same offsets or later ones
+                if isinstance(error, BrokerError) and not error.retriable and error.code.name not in STALE:
+                    raise
+
+    # -- inside ---
+
+    def _check_owned(self, offsets: Iterable[TopicPartition]) -> None:
+        if self._member.generation < 0 and self._share.owned:
+            raise BrokerError(
+                codes.REBALANCE_IN_PROGRESS,
+                self._settings.group,
+                "this member has to join again, nothing was committed",
+            )
+        lost = self._member.generation < 0  # also what is pending: a commit of nobody might overwrite another's
+        for at in offsets:
+            if lost or (at not in self._share.owned and at not in self._share.pending):
+                raise BrokerError(
+                    codes.ILLEGAL_GENERATION, f"{at.topic}-{at.partition}",
+                    f"not assigned to this member of {self._settings.group} now, nothing was committed",
+                )  # fmt: skip
+
+    def _deadline(self, timeout: float | None) -> float:
+        return self._loop.time() + (self._settings.rebalance_timeout if timeout is None else timeout)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._timers.set()
+
+    def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks[name] = asyncio.create_task(self._guard(work), name=f"kcli group {self._settings.group}: {name}")
+
+    async def _guard(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A task that ends, ends the session."""
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever (B29)
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        if self.failed is not None or self._closed:
+            return
+        self.failed = error
+        joining = self._member.state in (JOINING, SYNCING)
+        self._member.fail(error)
+        me = asyncio.current_task()
+        for name, task in list(self._tasks.items()):
+            if name == "rebalance" and (task is me or (joining and not self._share.quiet.locked())):
+                self._spawn("rebalance", lambda ended=task: self._lose_after(ended))  # type: ignore[misc]
+            elif name == "rebalance":
+                continue  # it has yet to tell what was lost
+            if task is not me:
+                task.cancel()
+        self._wake()
+        if self.on_failed is not None:
+            self.on_failed(error)
+
+    async def _lose_after(self, ended: asyncio.Task[None]) -> None:
+        """The rebalancing task ends in the middle of a join: a cooperative member still owns something."""
+        await asyncio.wait({ended})
+        async with self._share.quiet:
+            await self._share.lose()
+
+    async def _end(self, *names: str) -> None:
+        tasks = [task for name in names if (task := self._tasks.get(name)) is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)

@@ -1,0 +1,1 @@
+"""A member of a consumer group (KIP-848): the coordinator assigns, the member reconciles."""

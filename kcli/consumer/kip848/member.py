@@ -1,0 +1,142 @@
+"""A member of a KIP-848 consumer group, running (`group.protocol=consumer`): the coordinator assigns, we reconcile.
+
+One task sends heartbeats and never waits for anything else (E58); one gives up and takes partitions.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.backoff import Floor
+from kcli.consumer.group.commit import Offsets
+from kcli.consumer.group.session import Session
+from kcli.consumer.group.states import AWAY, FAILED, FIND, PROCEED
+from kcli.consumer.kip848.membership import ConsumerMembership
+from kcli.consumer.kip848.reconciliation import Reconciliation
+from kcli.errors import KcliError, UnsupportedVersion, UsageError
+from kcli.settings import GroupSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from kcli.consumer.group.assigned import Callbacks, Positions
+    from kcli.model import Cluster
+    from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+
+HEARTBEAT = 68
+_CLASSIC_ONLY = {
+    "session_timeout": "session.timeout.ms",
+    "heartbeat_interval": "heartbeat.interval.ms",
+    "assignors": "partition.assignment.strategy",
+}
+
+
+class ConsumerGroupSession(Session):
+    """A member by KIP-848. Raises UsageError for settings that the coordinator has and not the member (E61)."""
+
+    _member: ConsumerMembership
+    _share: Reconciliation
+
+    def __init__(
+        self, cluster: Cluster, settings: GroupSettings, callbacks: Callbacks, positions: Positions, *,
+        request_timeout: float = 30.0, retry_backoff: float = 0.1, retry_backoff_max: float = 1.0,
+    ) -> None:  # fmt: skip
+        for field, name in _CLASSIC_ONLY.items():
+            if getattr(settings, field) != getattr(GroupSettings(), field):
+                raise UsageError(f"{name} does not go with group.protocol=consumer: the group's coordinator decides it")
+        super().__init__(
+            cluster, settings, positions, request_timeout=request_timeout, retry_backoff=retry_backoff,
+            retry_backoff_max=retry_backoff_max,
+        )  # fmt: skip
+        self._pauses = self._coordinator.pauses()  # between heartbeats that fail
+        self._member = ConsumerMembership(settings, self._loop.time())
+        self._offsets = Offsets(cluster, self._coordinator, self._member, settings.instance_id, self._wake)
+        self._share = Reconciliation(
+            cluster, self._member, self._offsets, settings, callbacks, positions, self._loop.time
+        )
+        self._floor = Floor()  # here it is the coordinator who says how often
+
+    def _subscribe(self, wanted: Sequence[str] | str) -> None:
+        self._member.subscribe(wanted, self._loop.time())
+
+    def _work(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        return {"rebalance": self._reconcile, "heartbeat": self._heartbeat}
+
+    # -- reconciling ---
+
+    async def _reconcile(self) -> None:
+        pauses = self._coordinator.pauses()
+        while True:
+            self._changed.clear()  # level-triggered: cleared before the state is read (A3.09)
+            if self._share.needed:
+                done = await self._step()
+                self._timers.set()
+                if done:
+                    pauses.reset()
+                else:
+                    await pauses.pause()
+            elif self._member.state == FAILED:
+                assert self._member.error is not None
+                raise self._member.error
+            else:
+                await self._changed.wait()
+
+    async def _step(self) -> bool:
+        try:
+            async with self._share.quiet:
+                return await self._share.step()
+        except KcliError as error:
+            if not error.retriable:
+                raise
+            return False
+
+    # -- heartbeats ---
+
+    async def _beat(self) -> None:
+        member = self._member
+        asked, report = member.identity, member.report()
+        request = member.request(report)
+        member.sent(self._loop.time())
+        try:
+            answer = await self._coordinator.ask_version(lambda newest: self._sayable(request, newest), HEARTBEAT)
+        except UnsupportedVersion as error:
+            raise self._too_old() from error
+        except KcliError as error:
+            if not error.retriable:
+                raise
+            member.unanswered(self._loop.time(), self._pauses.next())
+            return
+        if codes.of(answer.error_code) is codes.UNSUPPORTED_VERSION:
+            raise self._too_old()
+        step = member.answered(answer, asked, report, self._loop.time(), self._pauses.next())
+        if step == PROCEED:
+            self._pauses.reset()
+        elif step == FIND:
+            self._coordinator.moved()
+
+    def _sayable(self, request: ConsumerGroupHeartbeatRequest, newest: int) -> ConsumerGroupHeartbeatRequest:
+        if self._member.by_pattern and newest < 1:
+            raise UsageError(
+                f"{self._settings.group}: this broker's KIP-848 has no patterns of topics; "
+                "name them, or take group.protocol=classic"
+            )
+        return request
+
+    def _too_old(self) -> UnsupportedVersion:
+        return UnsupportedVersion(
+            f"{self._settings.group}: this broker has no KIP-848 (ConsumerGroupHeartbeat), or it is switched off; "
+            "take group.protocol=classic"
+        )
+
+    async def _leave(self, reason: str) -> None:
+        """One heartbeat more, if the coordinator may know us; after what was owned is given up (E58)."""
+        member = self._member
+        if not self._tasks or member.state == FAILED:
+            return
+        request = member.farewell()
+        if member.state != AWAY:
+            member.close()  # heartbeats that are answered later mean nothing
+        try:
+            await self._coordinator.leave(lambda _: request, HEARTBEAT, lambda answer: answer.error_code)
+        except KcliError:
+            return  # the coordinator knows it after the session timeout

@@ -1,0 +1,261 @@
+"""A KIP-848 member's life as a state machine: heartbeats go out, answers and the time come in. No I/O.
+
+    OUT → (heartbeat with epoch 0) → STABLE → fenced: OUT again      AWAY: not polled in time, left until polled again
+The coordinator assigns: `target` is what it wants us to own, `held` what we do; the difference is reconciled and then
+reported. What is held when the membership goes is lost, not revoked (E53), and joining waits until that was told.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.consumer.group.heartbeats import FIRST_INTERVAL, JOIN, LEAVE, LEAVE_STATIC, new_member_id
+from kcli.consumer.group.states import (
+    ANSWERS,
+    AWAY,
+    CLOSED,
+    FAILED,
+    FATAL,
+    FIND,
+    LOST,
+    OUT,
+    PROCEED,
+    RAISE,
+    RESET,
+    RETRY,
+    STABLE,
+    Identity,
+)
+from kcli.errors import BrokerError
+from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from kcli.codes import ErrorCode
+    from kcli.proto.messages.consumer_group_heartbeat import Assignment, ConsumerGroupHeartbeatResponse
+    from kcli.settings import GroupSettings
+
+    Place = tuple[bytes, int]  # topic id, partition
+    Report = dict[str, Any]  # fields of the request
+
+_HEARTBEAT = {
+    "COORDINATOR_LOAD_IN_PROGRESS": RETRY,
+    "COORDINATOR_NOT_AVAILABLE": FIND,
+    "NOT_COORDINATOR": FIND,
+    "FENCED_MEMBER_EPOCH": LOST,
+    "UNKNOWN_MEMBER_ID": LOST,
+}
+_OFFSETS = ANSWERS["commit"] | {"STALE_MEMBER_EPOCH": RETRY, "FENCED_MEMBER_EPOCH": LOST}
+
+
+class ConsumerMembership:
+    """One member. Times are seconds of any clock that only goes forward."""
+
+    def __init__(self, settings: GroupSettings, now: float) -> None:
+        self._settings = settings
+        self.state = OUT
+        self.member_id = new_member_id()  # kept for the process's life, whatever happens (E55)
+        self.generation = -1  # the member epoch; -1 while there is no membership
+        self.target: frozenset[Place] = frozenset()
+        self.held: frozenset[Place] = frozenset()
+        self.error: BaseException | None = None
+        self.interval = FIRST_INTERVAL
+        self._topics: list[str] = []
+        self._pattern: str | None = None
+        self._known: Report | None = None  # what the coordinator acknowledged; None: it has to be told all (E56)
+        self._owed = False  # an assignment came and is not acknowledged, even if nothing changes by it (E56)
+        self._next_heartbeat = now
+        self._poll_end = now + settings.max_poll_interval
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.generation, self.member_id)
+
+    @property
+    def reader(self) -> Identity | None:
+        """Who reads offsets (E60); nobody in particular while there is no membership."""
+        return self.identity if self.generation >= 0 else None
+
+    @property
+    def rejoining(self) -> bool:
+        """True while what is held is not what the coordinator wants."""
+        return self.state == OUT or self.held != self.target
+
+    @property
+    def reported(self) -> bool:
+        """Whether the coordinator acknowledged what is held now."""
+        return self._known is not None and self._known["topic_partitions"] == self.held
+
+    # -- what the user does ---
+
+    def subscribe(self, wanted: Sequence[str] | str, now: float) -> None:
+        """To topics, or to those the coordinator finds with a pattern of its own kind (RE2, E62)."""
+        if isinstance(wanted, str):
+            self._topics, self._pattern = [], wanted
+        else:
+            self._topics, self._pattern = sorted(set(wanted)), None
+        self._next_heartbeat = now
+
+    @property
+    def by_pattern(self) -> bool:
+        return self._pattern is not None
+
+    def polled(self, now: float) -> None:
+        """The user took records: the member is alive, and comes back if it had left for not being so (E47)."""
+        self._poll_end = now + self._settings.max_poll_interval
+        if self.state == AWAY:
+            self.state, self._next_heartbeat = OUT, now
+
+    def hold(self, places: Iterable[Place], now: float) -> None:
+        """This is owned now: the coordinator is told at once (E58)."""
+        self.held = frozenset(places)
+        self._next_heartbeat = now
+
+    def fail(self, error: BaseException) -> None:
+        """The end, for a reason from outside."""
+        if self.state != CLOSED:
+            self.state, self.generation, self.error = FAILED, -1, error
+
+    def close(self) -> None:
+        """Nothing that comes in later changes anything."""
+        if self.state != FAILED:
+            self.state = CLOSED
+
+    # -- heartbeats ---
+
+    def report(self) -> Report:
+        """All that can be said of this member now. One that joins owns nothing."""
+        return {
+            "rebalance_timeout_ms": round(self._settings.rebalance_timeout * 1000),
+            "rack_id": self._settings.rack or None,
+            "subscribed_topic_names": self._topics,
+            "subscribed_topic_regex": self._pattern,
+            "server_assignor": self._settings.remote_assignor,
+            "topic_partitions": self.held if self.state == STABLE else frozenset(),
+        }
+
+    def request(self, report: Report) -> ConsumerGroupHeartbeatRequest:
+        """The next heartbeat: all of the report, or what changed since the last acknowledged one (E56)."""
+        known = self._known or {}
+        fields = {name: said for name, said in report.items() if name not in known or known[name] != said}
+        if known and "subscribed_topic_regex" in fields:
+            fields["subscribed_topic_regex"] = self._pattern or ""  # null would mean that it did not change
+        if self._owed and self.held == self.target:
+            fields["topic_partitions"], self._owed = report["topic_partitions"], False
+        if "topic_partitions" in fields:
+            fields["topic_partitions"] = _grouped(fields["topic_partitions"])
+        epoch = self.generation if self.state == STABLE else JOIN
+        return self._identified(epoch, **fields)
+
+    def farewell(self) -> ConsumerGroupHeartbeatRequest:
+        """The last heartbeat: a static member says that it comes back (E55)."""
+        return self._identified(LEAVE if self._settings.instance_id is None else LEAVE_STATIC)
+
+    def _identified(self, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatRequest:
+        return ConsumerGroupHeartbeatRequest(
+            group_id=self._settings.group, member_id=self.member_id, member_epoch=epoch,
+            instance_id=self._settings.instance_id, **fields,
+        )  # fmt: skip
+
+    def sent(self, now: float) -> None:
+        """A heartbeat goes out."""
+        self._next_heartbeat = now + self.interval
+
+    def unanswered(self, now: float, pause: float) -> None:
+        """No answer, or none that helps: all is said again after `pause` (E56)."""
+        self._known = None
+        self._next_heartbeat = now + pause
+
+    def answered(
+        self, answer: ConsumerGroupHeartbeatResponse, asked: Identity, report: Report, now: float, pause: float
+    ) -> str:
+        """A heartbeat was answered; what it had said, and how long to wait if it has to be said again."""
+        if asked != self.identity or self.state not in (OUT, STABLE):
+            return PROCEED
+        code = codes.of(answer.error_code)
+        if code:
+            return self._refused(code, answer.error_message, now, pause)
+        self.state, self._known = STABLE, report
+        self.member_id = answer.member_id or self.member_id
+        self.generation = answer.member_epoch
+        self.interval = answer.heartbeat_interval_ms / 1000 or self.interval
+        self._next_heartbeat = now if self.report() != report else now + self.interval
+        if answer.assignment is not None:  # null: no change; empty: nothing (E57)
+            self.target, self._owed = _flat(answer.assignment), True
+            if self.held == self.target:
+                self._next_heartbeat = now
+        return PROCEED
+
+    def _refused(self, code: ErrorCode, message: str | None, now: float, pause: float) -> str:
+        step = _HEARTBEAT.get(code.name) or (RETRY if code.retriable else FATAL)
+        if step == LOST:
+            wait = pause if self.state == OUT else 0.0  # who is fenced joins again at once (E59); not for ever so
+            self._drop(now + wait)
+        elif step == FATAL:
+            self.state, self.generation = FAILED, -1
+            self.error = BrokerError(code, self._settings.group, message or None)
+        else:
+            self.unanswered(now, pause)
+        return step
+
+    # -- offsets ---
+
+    def committed(self, number: int, asked: Identity) -> str:
+        """A partition of an OffsetCommit was answered with error `number`."""
+        return self._about_offsets(number, asked, otherwise=RAISE)
+
+    def fetched(self, number: int, asked: Identity | None) -> str:
+        """An OffsetFetch was answered with error `number`. Who is no member any more asks again as nobody."""
+        step = self._about_offsets(number, asked, otherwise=RAISE)
+        return RETRY if step == LOST and asked is not None else step
+
+    def _about_offsets(self, number: int, asked: Identity | None, *, otherwise: str) -> str:
+        code = codes.of(number)
+        if not code:
+            return PROCEED
+        step = _OFFSETS.get(code.name) or (RETRY if code.retriable else otherwise)
+        step = LOST if step == RESET else step
+        if asked == self.identity and self.state == STABLE:
+            if code is codes.STALE_MEMBER_EPOCH:
+                self._next_heartbeat = 0.0  # its answer has the new epoch (E60)
+            elif step == LOST:
+                self._drop(0.0)
+            elif step == FATAL:
+                self.state, self.generation, self.error = FAILED, -1, BrokerError(code, self._settings.group)
+        if code is codes.STALE_MEMBER_EPOCH and self.generation < 0 and asked is not None:
+            return LOST if asked.generation < 0 or self.state != OUT else RETRY
+        return step
+
+    # -- the time ---
+
+    def tick(self, now: float) -> str | None:
+        """What time demands: "heartbeat", "away" (the user did not poll: leave), or nothing."""
+        if self.state == STABLE and now >= self._poll_end:
+            self.state = AWAY
+            self.generation, self.target, self._known = -1, frozenset(), None
+            return "away"
+        due = self.state == STABLE or (self.state == OUT and not self.held)
+        return "heartbeat" if due and now >= self._next_heartbeat else None
+
+    def deadline(self) -> float | None:
+        """When `tick` has something to say next."""
+        if self.state == STABLE:
+            return min(self._next_heartbeat, self._poll_end)
+        return self._next_heartbeat if self.state == OUT and not self.held else None
+
+    def _drop(self, again: float) -> None:
+        self.state, self.generation, self.target, self._known = OUT, -1, frozenset(), None
+        self._next_heartbeat = again
+
+
+def _grouped(places: Iterable[Place]) -> list[TopicPartitions]:
+    topics: dict[bytes, list[int]] = {}
+    for topic_id, partition in sorted(places):
+        topics.setdefault(topic_id, []).append(partition)
+    return [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in topics.items()]
+
+
+def _flat(assignment: Assignment) -> frozenset[Place]:
+    return frozenset((bytes(topic.topic_id), one) for topic in assignment.topic_partitions for one in topic.partitions)

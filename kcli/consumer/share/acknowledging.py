@@ -1,0 +1,254 @@
+"""What is still to be told one broker about records that it gave, and what it said to that (E66).
+
+A broker judges all that is said of a partition in one request at once: one offset that is no longer ours refuses the
+others with it. So a refusal is looked into by halves until it is known which offsets it is about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+
+from kcli import codes
+from kcli.consumer.share.ranges import NAMES, RENEW, Outcome, Range, cut, halves, merged
+from kcli.consumer.share.share_session import FINAL, ShareSession
+from kcli.errors import AuthError, BrokerError, DeadlineExceeded, DecodeError, KcliError, UnsupportedVersion
+from kcli.model import TopicPartition
+from kcli.proto.messages.share_acknowledge import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.codes import ErrorCode
+    from kcli.consumer.share.chunk import Place
+    from kcli.consumer.share.reader import ShareReader
+
+    Ranges = dict[Place, list[Range]]
+    Said = dict[Place, tuple[int, str | None]]  # error code and message
+
+LOOKS = 64
+"""How many requests one refusal may cost; what is not told apart by then is refused as a whole."""
+TRIES = 3
+_lanes = count(1)
+
+
+class Acknowledging:
+    """`pending` waits to be said; `urgent` when somebody waits for it, or it is a renewal."""
+
+    def __init__(self, reader: ShareReader, node: int) -> None:
+        self.session = ShareSession()
+        self.pending: Ranges = {}
+        self.urgent = False
+        self.lane = f"share {next(_lanes)}"  # its own: the broker gives records back when the connection ends
+        self._reader = reader
+        self._node = node
+        self.working = False  # a request that tells something is under way
+        self._refused: list[tuple[Place, list[Range], ErrorCode, str | None]] = []
+        self._tries = 0
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.pending or self.working or self._refused)
+
+    def add(self, place: Place, one: Range) -> None:
+        """To be said with the next request."""
+        self.pending.setdefault(place, []).append(one)
+
+    def take(self) -> Ranges:
+        """All that waits, as one request says it."""
+        told = {place: merged(ranges) for place, ranges in self.pending.items()}
+        self.pending = {}
+        self.working = bool(told)
+        return told
+
+    # -- what became of a request -----------------------------------------------------------------------------------
+
+    def answered(self, told: Ranges, said: Said) -> None:
+        """The broker's word on each partition. A refusal of more than one offset is looked into later."""
+        self._tries = 0
+        for place, ranges in told.items():
+            if place not in said:
+                self._settle(place, ranges, KcliError("the broker's answer leaves it out"), unknown=True)
+                continue
+            number, message = said[place]
+            code = codes.of(number)
+            if code is codes.INVALID_RECORD_STATE and halves(ranges):
+                self._refused.append((place, ranges, code, message))
+            else:
+                self._settle(place, ranges, BrokerError(code, self._about(place), message) if code else None)
+
+    def given_again(self, place: Place, spans: list[tuple[int, int]]) -> None:
+        """The answer that refused also brought these anew: they are another delivery, which has to be looked at before
+        anything is said of it."""
+        refused, self._refused = self._refused, []
+        for where, ranges, code, message in refused:
+            outside, inside = cut(ranges, spans if where == place else ())
+            if inside:
+                self._settle(place, merged(inside), BrokerError(code, self._about(place), message or None))
+            if outside:
+                self._refused.append((where, outside, code, message))
+
+    def session_refused(self, told: Ranges, code: ErrorCode, message: str | None) -> None:
+        """The request as a whole was refused, and nothing of it was done. Raises BrokerError for what will not pass."""
+        self.session.broke()
+        if not code.retriable:
+            error = BrokerError(code, self._reader.share.group, message or None)
+            self._settle_all(told, error)
+            raise error
+        self._again(told, BrokerError(code, self._reader.share.group, message or None))
+
+    def lost(self, told: Ranges, error: KcliError, *, sent: bool) -> None:
+        """No answer came. What was not sent is said again."""
+        self.session.broke()
+        if sent:
+            self._settle_all(told, error, unknown=True)
+        else:
+            self._again(told, error)
+
+    def cancelled(self, told: Ranges) -> None:
+        """Nobody waits for the answer any more."""
+        self.lost(told, DeadlineExceeded("the consumer was closed before the broker answered", sent=True), sent=True)
+
+    def _again(self, told: Ranges, error: KcliError) -> None:
+        self._tries += 1 if told else 0
+        if self._tries >= TRIES:
+            self._tries = 0
+            self._settle_all(told, error)
+            return
+        for place, ranges in told.items():
+            self.pending.setdefault(place, [])[:0] = ranges
+
+    # -- requests of its own ----------------------------------------------------------------------------------------
+
+    async def send(self) -> bool:
+        """One ShareAcknowledge with all that waits, and looking into what it refuses. False: the session is over."""
+        told = self.take()
+        done = await self._ask(told)
+        if done is None:
+            return False
+        self.answered(told, done)
+        await self.look_into_refusals()
+        return True
+
+    async def look_into_refusals(self) -> None:
+        """Which offsets were it? The others of the request were not done either, and are said again."""
+        while self._refused:
+            place, ranges, code, message = self._refused.pop()
+            await self._tell_apart(place, ranges, code, message)
+
+    async def _tell_apart(self, place: Place, ranges: list[Range], code: ErrorCode, message: str | None) -> None:
+        error = BrokerError(code, self._about(place), message or None)
+        parts = halves(ranges)
+        looks = LOOKS
+        while parts:
+            part = parts.pop()
+            if looks <= 0 or not self.session.open:
+                self._settle(place, part, error)
+                continue
+            looks -= 1
+            said = await self._ask({place: part})
+            if said is None:
+                continue
+            number, told = said.get(place, (codes.UNKNOWN_SERVER_ERROR.number, None))
+            smaller = halves(part) if number == codes.INVALID_RECORD_STATE.number else []
+            if smaller:
+                parts += smaller
+            else:
+                refusal = codes.of(number)
+                self._settle(place, part, BrokerError(refusal, self._about(place), told or None) if refusal else None)
+
+    async def _ask(self, told: Ranges) -> Said | None:
+        """The broker's word by partition; None when the request failed as a whole, which is dealt with then."""
+        reader = self._reader
+        try:
+            broker = await reader.cluster.node(self._node)
+            answer = await broker.ask(
+                self._request(told, self.session.epoch), timeout=reader.settings.request_timeout, lane=self.lane
+            )
+        except asyncio.CancelledError:
+            self.cancelled(told)
+            raise
+        except (AuthError, UnsupportedVersion):
+            raise
+        except KcliError as error:
+            self.lost(told, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
+            return None
+        code = codes.of(answer.error_code)
+        if code:
+            self.session_refused(told, code, answer.error_message)
+            return None
+        self.session.answered()
+        if answer.acquisition_lock_timeout_ms:
+            reader.lock_timeout = answer.acquisition_lock_timeout_ms / 1000
+        return {
+            (bytes(topic.topic_id), row.partition_index): (row.error_code, row.error_message)
+            for topic in answer.responses
+            for row in topic.partitions
+        }
+
+    def _request(self, told: Ranges, epoch: int) -> ShareAcknowledgeRequest:
+        topics: dict[bytes, AcknowledgeTopic] = {}
+        for (topic_id, partition), ranges in told.items():
+            batches = [
+                AcknowledgementBatch(first_offset=one.first, last_offset=one.last, acknowledge_types=[one.kind])
+                for one in ranges
+            ]
+            topics.setdefault(topic_id, AcknowledgeTopic(topic_id=topic_id)).partitions.append(
+                AcknowledgePartition(partition_index=partition, acknowledgement_batches=batches)
+            )
+        renews = any(one.kind == RENEW for ranges in told.values() for one in ranges)
+        return ShareAcknowledgeRequest(
+            group_id=self._reader.share.group, member_id=self._reader.member_id, share_session_epoch=epoch,
+            is_renew_ack=renews, topics=list(topics.values()),
+        )  # fmt: skip
+
+    async def close(self) -> None:
+        """The last word: what waits, and the end of the session, by which the broker frees all that we still hold."""
+        if not self.session.open:
+            self._settle_all(self.take(), KcliError("the share session was over"))
+            return
+        told = self.take()
+        self.session.epoch = FINAL
+        said = await self._ask(told)
+        if said is None:
+            self._settle_all(self.take(), KcliError("the share session was over"))
+            return
+        for place, ranges in told.items():
+            number, message = said.get(place, (0, None))
+            code = codes.of(number)
+            self._settle(place, ranges, BrokerError(code, self._about(place), message or None) if code else None)
+
+    def abandon(self) -> None:
+        """Nothing more will be said."""
+        self._settle_all(self.take(), KcliError("the consumer was closed before it could be said"))
+
+    # -- outcomes ---------------------------------------------------------------------------------------------------
+
+    def _about(self, place: Place) -> str:
+        at = self._reader.names.get(place)
+        return f"{at.topic} partition {at.partition}" if at is not None else f"partition {place[1]}"
+
+    def _settle_all(self, told: Ranges, error: KcliError, *, unknown: bool = False) -> None:
+        for place, ranges in told.items():
+            self._settle(place, ranges, error, unknown=unknown)
+
+    def _settle(self, place: Place, ranges: list[Range], error: KcliError | None, *, unknown: bool = False) -> None:
+        at = self._reader.names.get(place) or TopicPartition("", place[1])
+        self._reader.settled([
+            Outcome(
+                topic=at.topic, partition=at.partition, first=one.first, last=one.last, kind=NAMES[one.kind],
+                error=error, unknown=unknown,
+            )
+            for one in ranges
+        ])  # fmt: skip
+
+    def turn_over(self) -> None:
+        """The request and what it led to are through."""
+        self.working = False
+        if not self.busy:
+            self.urgent = False
+            self._reader.acknowledged.set()

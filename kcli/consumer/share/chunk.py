@@ -1,0 +1,176 @@
+"""What a ShareFetch brought of one partition, as it is handed out: the acquired ranges, each with its batches.
+
+The unit is the range, never the record: neighbours with one delivery count are one (a broker that was acknowledged
+record by record tells them one by one). What was acquired and has no record, a marker or a gap, is a gap. Offsets
+behind a cut-off batch are unreached, no gaps: there may be records. Java takes them for gaps, and relies on the broker
+to acquire whole batches only.
+"""
+
+from __future__ import annotations
+
+from kcli.consumer.fetch.chunk import CorruptRecords, after
+from kcli.consumer.fetch.frames import fruitless
+from kcli.consumer.share.ranges import Range, Undecided
+from kcli.errors import DecodeError, KcliError
+from kcli.proto import core
+from kcli.proto.batch import CorruptBatch, read_batches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import TopicPartition
+    from kcli.proto.batch import Batch
+    from kcli.proto.messages.share_fetch import AcquiredRecords, PartitionData
+    from kcli.proto.schema import Buffer
+    from kcli.settings import ConsumerSettings
+
+    Place = tuple[bytes, int]
+    Span = tuple[int, int]  # first and last offset
+    Corrupt = tuple[int, int, CorruptRecords]
+
+ALL = 2**63 - 1
+
+
+class Acquired:
+    """Records of one partition that this member alone has until `deadline` (seconds of the loop's clock): offsets
+    `first` to `last`, delivered for the `delivery_count`th time. `batches` may be empty. `error` says why those in
+    `unreadable` could not be read; `gaps` are offsets without a record, `unreached` those behind a cut-off batch."""
+
+    __slots__ = (
+        "batches", "deadline", "delivery_count", "error", "first", "gaps", "last", "node", "partition", "place",
+        "topic", "undecided", "unreached", "unreadable",
+    )  # fmt: skip
+
+    def __init__(self, at: TopicPartition, place: Place, node: int, first: int, last: int, count: int) -> None:
+        self.topic, self.partition = at
+        self.place = place
+        self.node = node
+        self.first = first
+        self.last = last
+        self.delivery_count = count
+        self.deadline = 0.0
+        self.batches: list[Batch] = []
+        self.gaps: list[Span] = []
+        self.unreached: list[Span] = []
+        self.unreadable: list[Span] = []
+        self.error: KcliError | None = None
+        self.undecided = Undecided(first, last)
+
+    def __repr__(self) -> str:
+        return f"<Acquired {self.topic}[{self.partition}] {self.first}..{self.last}, delivery {self.delivery_count}>"
+
+
+class Arrived:
+    """A partition's part of an answer, not opened yet; it is decoded by whoever polls."""
+
+    __slots__ = ("_found", "at", "data", "deadline", "node", "place", "size")
+
+    def __init__(self, at: TopicPartition, place: Place, node: int, data: PartitionData, deadline: float) -> None:
+        self.at = at
+        self.place = place
+        self.node = node
+        self.data = data
+        self.deadline = deadline
+        self.size = len(data.records or b"")
+        self._found: tuple[list[Batch], list[Corrupt]] | None = None
+
+    def ranges(self) -> list[tuple[int, int, int]]:
+        """What was acquired: (first, last, delivery count), in order, neighbours with one count as one."""
+        return _joined(self.data.acquired_records)
+
+    def _batches(self, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
+        if self._found is None:
+            self._found = _read(self.data.records, self.at, settings)
+        return self._found
+
+    def compressed(self, settings: ConsumerSettings) -> list[Batch]:
+        """What has still to be decompressed before its records are read."""
+        return [batch for batch in self._batches(settings)[0] if batch.compressed]
+
+    def cut_off(self, settings: ConsumerSettings) -> CorruptRecords | None:
+        """The error where the first batch is cut off, so that nothing can be read; None where something can."""
+        records = self.data.records or b""
+        if not records or any(self._batches(settings)) or core.ends(records)[2]:
+            return None
+        return CorruptRecords(self.at, self.data.acquired_records[0].first_offset, fruitless(records))
+
+    def open(self, settings: ConsumerSettings) -> list[Acquired]:
+        """The acquired ranges with what of the batches is in each."""
+        batches, corrupt = self._batches(settings)
+        records = self.data.records or b""
+        end = ALL
+        if core.ends(records)[2] < len(records):
+            end = batches[-1].last_offset if batches else -1
+        made: list[Acquired] = []
+        at = 0
+        for first, last, count in self.ranges():
+            one = Acquired(self.at, self.place, self.node, first, last, count)
+            one.deadline = self.deadline
+            while at < len(batches) and batches[at].last_offset < first:
+                at += 1
+            _fill(one, batches, at, corrupt, end)
+            made.append(one)
+        return made
+
+
+def _fill(one: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt], end: int) -> None:
+    """Put into a range what is in it; behind the offset `end` a missing record is no gap."""
+    covered: list[Span] = []
+    for first, last, error in corrupt:
+        if first <= one.last and last >= one.first:
+            one.unreadable.append((max(first, one.first), min(last, one.last)))
+            one.error = one.error or error
+    covered += one.unreadable
+    for index in range(at, len(batches)):
+        batch = batches[index]
+        if batch.base_offset > one.last:
+            break
+        if batch.is_control or not batch.count:
+            continue
+        first, last = max(batch.base_offset, one.first), min(batch.last_offset, one.last)
+        covered.append((first, last))
+        one.batches.append(batch.window(first, last + 1))
+    missing: list[Span] = []
+    following = one.first
+    for first, last in sorted(covered):
+        if first > following:
+            missing.append((following, first - 1))
+        following = last + 1
+    if following <= one.last:
+        missing.append((following, one.last))
+    one.gaps = [(first, min(last, end)) for first, last in missing if first <= end]
+    one.unreached = [(max(first, end + 1), last) for first, last in missing if last > end]
+
+
+def _joined(rows: list[AcquiredRecords]) -> list[tuple[int, int, int]]:
+    made: list[Range] = []
+    for row in sorted(rows, key=lambda row: row.first_offset):
+        if made and made[-1].last + 1 == row.first_offset and made[-1].kind == row.delivery_count:
+            made[-1] = Range(made[-1].first, row.last_offset, row.delivery_count)
+        else:
+            made.append(Range(row.first_offset, row.last_offset, row.delivery_count))
+    return [(one.first, one.last, one.kind) for one in made]
+
+
+def _read(records: Buffer | None, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
+    """The batches that can be read, and the spans that cannot; without skip_corrupt nothing after the first of those
+    is read."""
+    found: list[Batch] = []
+    corrupt: list[Corrupt] = []
+    rest: Buffer = records or b""
+    while rest:
+        try:
+            found += read_batches(rest, check_crcs=settings.check_crcs, max_decompressed=settings.max_decompressed)
+            break
+        except CorruptBatch as broken:
+            found += broken.good
+            error = CorruptRecords(at, broken.base_offset, broken)
+            if not settings.skip_corrupt:
+                corrupt.append((broken.base_offset, ALL, error))
+                break
+            corrupt.append((broken.base_offset, broken.next_offset - 1, error))
+            rest = after(rest, broken.base_offset)
+        except DecodeError as broken:
+            start = found[-1].last_offset + 1 if found else 0
+            corrupt.append((start, ALL, CorruptRecords(at, start, broken)))
+            break
+    return found, corrupt

@@ -1,0 +1,307 @@
+"""A member of a share group (KIP-932): records are taken one range at a time, by many members of one partition.
+
+`poll` hands out ranges that this member alone has until their lock runs out; each is accepted, released or rejected,
+as a whole or in parts. There are no positions: the broker remembers the state of each record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.consumer.fetch.frames import PATIENCE
+from kcli.consumer.fetch.unpacking import SMALL, unpacked
+from kcli.consumer.share.member import ShareMember
+from kcli.consumer.share.ranges import ACCEPT, GAP, KINDS, REJECT, RELEASE, RENEW, Outcome, Range
+from kcli.consumer.share.reader import ShareReader
+from kcli.errors import Closed, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kcli.consumer.fetch.lateness import Lateness
+    from kcli.consumer.share.chunk import Acquired, Arrived
+    from kcli.consumer.share.settings import ShareSettings
+    from kcli.errors import KcliError
+    from kcli.model import Cluster, TopicPartition
+    from kcli.proto.batch import Batch
+    from kcli.settings import ConsumerSettings
+
+RENEWS_SINCE = 2
+SHARE_ACKNOWLEDGE = 79
+
+
+class ShareConsumer:
+    """`on_outcome`, if set, is called with what became of acknowledgements, as the brokers answer; `on_notice` with
+    sentences about an event loop that was held."""
+
+    def __init__(self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings) -> None:
+        if not share.group:
+            raise UsageError("a share consumer needs the name of its group")
+        self._cluster = cluster
+        self._share = share
+        self._reader = ShareReader(cluster, settings, share)
+        self._reader.outcomes = self._told
+        self._member = ShareMember(cluster, settings, share, self._assigned)
+        self._reader.member_id = self._member.member_id
+        self._out: list[Acquired] = []
+        self._failures: list[Outcome] = []
+        self._cut_off: dict[TopicPartition, int] = {}  # answers in a row that began with a cut-off batch
+        self._lateness: Lateness | None = None
+        self._unpacking: asyncio.Future[None] | None = None  # a thread decompresses
+        self._closed = False
+        self.on_outcome: Callable[[list[Outcome]], None] | None = None
+        self.on_notice: Callable[[str], None] | None = None
+
+    async def __aenter__(self) -> ShareConsumer:
+        return self
+
+    async def __aexit__(self, kind: object = None, *_: object) -> None:
+        """Close. When the block was left by an exception, what the last poll handed out is released."""
+        if kind is not None:
+            for one in self._out:
+                self._decide_rest(one, RELEASE)
+        await self.close()
+
+    # -- what is read -----------------------------------------------------------------------------------------------
+
+    async def subscribe(self, topics: Sequence[str]) -> None:
+        """Join the group for these topics; again: change the subscription."""
+        self._check()
+        await self._member.start(topics)
+        if self._lateness is None:
+            from kcli.consumer.fetch.lateness import Lateness
+
+            self._lateness = Lateness(self._say, self._consequence)
+
+    def _say(self, text: str) -> None:
+        if self.on_notice is not None:
+            self.on_notice(text)
+
+    def _consequence(self) -> str:
+        """What follows from a late event loop."""
+        return (
+            "without a heartbeat for the group's session timeout this member leaves the group, and records that it has "
+            f"had for more than {self._reader.lock_timeout:g} s go to other members"
+        )
+
+    def _assigned(self) -> None:
+        self._reader.member_id = self._member.member_id
+        if self._member.failed is not None:
+            self._reader.fail(self._member.failed)
+        self._reader.assign(self._member.assigned)
+
+    @property
+    def assignment(self) -> set[TopicPartition]:
+        """What records may come of now; other members may have the same."""
+        return set(self._member.assigned.values())
+
+    @property
+    def member_id(self) -> str:
+        return self._member.member_id
+
+    @property
+    def member_epoch(self) -> int:
+        """-1 while there is no membership."""
+        return self._member.epoch
+
+    @property
+    def drained(self) -> bool:
+        """Whether the group had nothing to give in any assigned partition when it was last asked. Records that other
+        members hold may come back."""
+        return self._member.settled and self._reader.drained
+
+    # -- records ----------------------------------------------------------------------------------------------------
+
+    async def poll(self, timeout: float | None = None, max_records: int | None = None) -> list[Acquired]:
+        """What could be acquired; waits up to `timeout` seconds (None: for ever) for the first. Accepts what the last
+        poll handed out, or with `explicit` raises UsageError when something of that was not acknowledged (E64). One
+        that is cancelled has taken nothing. Raises what ended the membership, Closed after close."""
+        self._check()
+        self._finish_last()
+        reader = self._reader
+        loop = asyncio.get_running_loop()
+        deadline = None if timeout is None else loop.time() + timeout
+        reader.most = self._share.max_records if max_records is None else max_records
+        reader.demand = True
+        reader.wake()
+        try:
+            while True:
+                self._check()
+                reader.arrived.clear()
+                await self._decompress()
+                got = self._hand_out()
+                if got:
+                    return got
+                try:
+                    async with asyncio.timeout_at(deadline):
+                        await reader.arrived.wait()
+                except TimeoutError:
+                    return self._hand_out()
+        finally:
+            reader.demand = False
+
+    async def _decompress(self) -> None:
+        """What is about to be handed out, in a thread when it is large: the loop sends heartbeats meanwhile (B31)."""
+        settings = self._reader.settings
+        if not settings.decompress:
+            return
+        tried: set[int] = set()  # a broken one stays compressed: who reads it will hear it
+        while True:
+            if self._unpacking is not None:
+                await asyncio.shield(self._unpacking)  # a poll that is cancelled leaves it to the next one
+            packed = [batch for arrived in self._reader.waiting for batch in arrived.compressed(settings)]
+            large = [batch for batch in packed if id(batch) not in tried and not unpacked(batch, SMALL)]
+            if not large:
+                return
+            tried.update(map(id, large))
+            work = asyncio.get_running_loop().run_in_executor(None, _unpack, large)
+            self._unpacking = work
+            work.add_done_callback(self._unpacked)
+
+    def _unpacked(self, work: asyncio.Future[None]) -> None:
+        self._unpacking = None
+
+    def _hand_out(self) -> list[Acquired]:
+        settings = self._reader.settings
+        got: list[Acquired] = []
+        for arrived in self._reader.taken():
+            opened = arrived.open(settings)
+            opened[0].error = opened[0].error or self._cut(arrived)
+            for one in opened:
+                for first, last in one.gaps:
+                    self._decide(one, first, last, GAP)
+                for first, last in one.unreached:
+                    self._decide(one, first, last, RELEASE)
+                for first, last in one.unreadable:
+                    self._decide(one, first, last, REJECT if settings.skip_corrupt else RELEASE)
+                if one.batches or one.error is not None:
+                    got.append(one)
+        self._out = [one for one in got if one.undecided]
+        return got
+
+    def _cut(self, arrived: Arrived) -> KcliError | None:
+        """The error at the third answer in a row that begins with a cut-off batch; the next one comes after a pause."""
+        error = arrived.cut_off(self._reader.settings)
+        if error is None:
+            self._cut_off.pop(arrived.at, None)
+            return None
+        self._reader.later(arrived.at)
+        self._cut_off[arrived.at] = times = self._cut_off.get(arrived.at, 0) + 1
+        return error if times >= PATIENCE else None
+
+    def _finish_last(self) -> None:
+        out, self._out = self._out, []
+        for one in out:
+            if not one.undecided:
+                continue
+            if self._share.explicit:
+                self._out = out
+                place = f"{one.topic} partition {one.partition}, offset {one.undecided.ranges()[0][0]}"
+                raise UsageError(f"{place} and on: acknowledge every record before the next poll")
+            self._decide_rest(one, ACCEPT)
+
+    # -- acknowledging ----------------------------------------------------------------------------------------------
+
+    def acknowledge(
+        self, got: Acquired, kind: str = "accept", first: int | None = None, last: int | None = None
+    ) -> None:
+        """Say what became of records: "accept" (done), "release" (another try, by anybody), "reject" (never again).
+        Without bounds of all of `got` that nothing was said of; else of offsets `first` to `last`, both included. It
+        is sent with the next poll or `commit`. Raises UsageError for what was acknowledged before."""
+        self._check()
+        if kind not in KINDS:
+            raise UsageError(f"{kind}: acknowledge by accept, release or reject")
+        if first is None and last is None:
+            self._decide_rest(got, KINDS[kind])
+        else:
+            low = got.first if first is None else first
+            self._decide(got, low, got.last if last is None else last, KINDS[kind])
+
+    def hold(self, got: Acquired) -> None:
+        """Say nothing yet: the next poll does not ask for it. It is ours until the lock runs out; `close` frees it."""
+        self._out = [one for one in self._out if one is not got]
+
+    async def renew(self, got: Sequence[Acquired]) -> bool:
+        """Start the locks of these anew. False where the broker cannot (before 4.2). Raises as `commit`; whether it
+        was in time, `on_outcome` says."""
+        self._check()
+        for node in {one.node for one in got}:
+            broker = await self._cluster.node(node)
+            if (await broker.versions()).get(SHARE_ACKNOWLEDGE, (0, 0))[1] < RENEWS_SINCE:
+                return False
+        for one in got:
+            for first, last in one.undecided.ranges():
+                self._reader.fetchers[one.node].acks.add(one.place, Range(first, last, RENEW))
+        await self._said()
+        deadline = asyncio.get_running_loop().time() + self._reader.lock_timeout
+        for one in got:
+            one.deadline = deadline
+        return True
+
+    async def commit(self, timeout: float | None = None) -> list[Outcome]:
+        """Have everything said that was decided, and wait for the answers. Returns what was refused or is unknown
+        since the last commit: empty when all went well. In implicit mode what the last poll handed out is accepted.
+        Raises TimeoutError, and what ended the membership."""
+        self._check()
+        if not self._share.explicit:
+            self._finish_last()
+        async with asyncio.timeout(timeout):
+            await self._said()
+        failures, self._failures = self._failures, []
+        return failures
+
+    async def _said(self) -> None:
+        reader = self._reader
+        while any(fetcher.acks.busy for fetcher in reader.fetchers.values()):
+            self._check()
+            reader.acknowledged.clear()
+            for fetcher in reader.fetchers.values():
+                fetcher.acks.urgent = fetcher.acks.urgent or bool(fetcher.acks.pending)
+            reader.wake()
+            await reader.acknowledged.wait()
+
+    def _decide_rest(self, got: Acquired, kind: int) -> None:
+        for first, last in got.undecided.ranges():
+            self._decide(got, first, last, kind)
+
+    def _decide(self, got: Acquired, first: int, last: int, kind: int) -> None:
+        got.undecided.decide(first, last)
+        self._reader.fetchers[got.node].acks.add(got.place, Range(first, last, kind))
+
+    def _told(self, outcomes: list[Outcome]) -> None:
+        self._failures += [one for one in outcomes if one.error is not None]
+        if self.on_outcome is not None:
+            self.on_outcome(outcomes)
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self._closed:
+            raise Closed("the share consumer was closed")
+        if self._reader.failure is not None:
+            raise self._reader.failure
+
+    async def close(self, timeout: float = 30.0) -> list[Outcome]:
+        """Say what is left to say (in implicit mode the last poll is accepted), give back the rest, leave. Returns
+        what was refused or is unknown since the last commit. Again: nothing."""
+        if self._closed:
+            return []
+        if not self._share.explicit and self._reader.failure is None:
+            self._finish_last()
+        self._closed = True
+        self._reader.arrived.set()
+        if self._lateness is not None:
+            self._lateness.close()
+        try:
+            await self._reader.close(timeout)
+        finally:
+            await self._member.close()
+        failures, self._failures = self._failures, []
+        return failures
+
+
+def _unpack(batches: list[Batch]) -> None:
+    """Decompress them, in a thread."""
+    for batch in batches:
+        unpacked(batch)

@@ -1,0 +1,217 @@
+"""One task per broker that leads something of a share group's member: one request at a time, acquiring only on demand.
+
+The session's epochs count every request, so fetching and acknowledging take turns. Nothing is fetched ahead of who
+asks: the lock of a record runs from the moment it is acquired. Acknowledgements ride on the next fetch (E64, E65).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.backoff import LEAST, Backoff, Floor
+from kcli.consumer.share.acknowledging import Acknowledging
+from kcli.consumer.share.chunk import Arrived
+from kcli.errors import AuthError, BrokerError, Closed, DecodeError, KcliError, UnsupportedVersion
+from kcli.model import Node
+from kcli.proto.messages.share_fetch import (
+    AcknowledgementBatch,
+    FetchPartition,
+    FetchTopic,
+    ForgottenTopic,
+    ShareFetchRequest,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.consumer.share.chunk import Place
+    from kcli.consumer.share.ranges import Range
+    from kcli.consumer.share.reader import ShareReader
+    from kcli.consumer.share.share_session import Plan
+    from kcli.model import TopicPartition
+    from kcli.proto.messages.share_fetch import PartitionData, ShareFetchResponse
+
+    Ranges = dict[Place, list[Range]]
+
+SESSION_OVER = (
+    codes.SHARE_SESSION_NOT_FOUND, codes.INVALID_SHARE_SESSION_EPOCH, codes.SHARE_SESSION_LIMIT_REACHED,
+)  # fmt: skip
+BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1  # share_acquire_mode
+
+
+class ShareFetcher:
+    """`buffer` is what came and was not handed out yet; `empty` the partitions that had nothing when last asked."""
+
+    def __init__(self, reader: ShareReader, node: int) -> None:
+        self.reader = reader
+        self.node = node
+        self.wake = asyncio.Event()
+        self.buffer: list[Arrived] = []
+        self.empty: set[Place] = set()
+        self.acks = Acknowledging(reader, node)
+        self._floor = Floor(LEAST)  # between answers that bring nothing, however soon they come
+        self._pauses = Backoff(reader.settings.retry_backoff, reader.settings.retry_backoff_max)
+        self._ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until the reader closes. Cleared before the state is read: what happens in between is seen next time."""
+        try:
+            await self._turns()
+        finally:
+            self._ended.set()
+
+    async def finish(self) -> None:
+        """The request under way is waited for, what came with it given back, and the session ended."""
+        self.wake.set()
+        await self._ended.wait()
+        if self.reader.failure is None:
+            self.buffer.clear()  # the end of the session frees it
+            await self.acks.close()
+        else:
+            self.acks.abandon()
+
+    async def _turns(self) -> None:
+        while not self.reader.closing:
+            self.wake.clear()
+            wanted = self.reader.wanted(self.node)
+            try:
+                if self.reader.demand and wanted and not self.buffer and not self.acks.urgent:
+                    await self._fetch(wanted)
+                elif self.acks.pending and (self.acks.urgent or not wanted or self.buffer):
+                    await self._acknowledge()
+                elif self.acks.session.open and not wanted and self.acks.session.surplus(()):
+                    await self._fetch({})
+                else:
+                    await self.wake.wait()
+                    continue
+                self._pauses.reset()
+            except Again as again:
+                if self._pauses.failures or not again.at_once:
+                    await self._pauses.pause()
+                else:
+                    self._pauses.next()  # it counts, and is tried again at once
+            finally:
+                self.acks.turn_over()
+
+    # -- fetching ---------------------------------------------------------------------------------------------------
+
+    async def _fetch(self, wanted: dict[Place, TopicPartition]) -> None:
+        """One ShareFetch: it brings what is pending, and takes records."""
+        acks = self.acks
+        told = acks.take() if acks.session.open else {}
+        plan = acks.session.plan(wanted, told)
+        settings = self.reader.settings
+        timeout = settings.fetch_max_wait + settings.request_timeout
+        loop = asyncio.get_running_loop()
+        try:
+            broker = await self.reader.cluster.node(self.node)
+            answer = await broker.ask(self._request(plan, told, bool(wanted)), timeout=timeout, lane=acks.lane)
+        except asyncio.CancelledError:
+            acks.cancelled(told)
+            raise
+        except (AuthError, UnsupportedVersion):
+            raise
+        except KcliError as error:
+            self._broke(told, wanted, error)
+            raise Again from error
+        received = loop.time()
+        code = codes.of(answer.error_code)
+        if code:
+            acks.session_refused(told, code, answer.error_message)
+            raise Again(at_once=code in SESSION_OVER)
+        acks.session.answered()
+        lock = answer.acquisition_lock_timeout_ms / 1000
+        self.reader.lock_timeout = lock or self.reader.lock_timeout
+        rows = {
+            (bytes(topic.topic_id), row.partition_index): row for topic in answer.responses for row in topic.partitions
+        }
+        acks.answered(told, {place: (row.acknowledge_error_code, row.acknowledge_error_message)
+                             for place, row in rows.items()})  # fmt: skip
+        self._take(wanted, rows, answer, received + self.reader.lock_timeout)
+        await acks.look_into_refusals()
+        if not any(row.acquired_records for row in rows.values()):
+            await asyncio.sleep(self._floor.wait(loop.time()))
+
+    def _request(self, plan: Plan, told: Ranges, fetch: bool) -> ShareFetchRequest:
+        reader = self.reader
+        settings, most = reader.settings, reader.most
+        topics: dict[bytes, FetchTopic] = {}
+        for place in plan.send:
+            topic = topics.setdefault(place[0], FetchTopic(topic_id=place[0]))
+            batches = [
+                AcknowledgementBatch(first_offset=one.first, last_offset=one.last, acknowledge_types=[one.kind])
+                for one in told.get(place, ())
+            ]
+            topic.partitions.append(FetchPartition(partition_index=place[1], acknowledgement_batches=batches))
+        forgotten: dict[bytes, ForgottenTopic] = {}
+        for topic_id, partition in plan.forget:
+            forgotten.setdefault(topic_id, ForgottenTopic(topic_id=topic_id)).partitions.append(partition)
+        return ShareFetchRequest(
+            group_id=reader.share.group, member_id=reader.member_id, share_session_epoch=plan.epoch,
+            max_wait_ms=int(settings.fetch_max_wait * 1000) if fetch else 0, min_bytes=settings.fetch_min_bytes,
+            max_bytes=settings.fetch_max_bytes, max_records=most, batch_size=most,
+            share_acquire_mode=RECORD_LIMIT if reader.share.exact else BATCH_OPTIMIZED,
+            topics=list(topics.values()), forgotten_topics_data=list(forgotten.values()),
+        )  # fmt: skip
+
+    def _take(
+        self, wanted: dict[Place, TopicPartition], rows: dict[Place, PartitionData], answer: ShareFetchResponse,
+        deadline: float,
+    ) -> None:  # fmt: skip
+        for place, at in wanted.items():
+            row = rows.get(place)
+            if row is not None and row.error_code:
+                self._refused(at, row, answer)
+            elif row is not None and row.acquired_records:
+                self.reader.well(at)
+                self.empty.discard(place)
+                self.acks.given_again(place, [(one.first_offset, one.last_offset) for one in row.acquired_records])
+                self.buffer.append(Arrived(at, place, self.node, row, deadline))
+            else:
+                self.reader.well(at)
+                self.empty.add(place)
+        self.reader.arrived.set()
+
+    def _refused(self, at: TopicPartition, row: PartitionData, answer: ShareFetchResponse) -> None:
+        """One partition's error never hides another's records (E13)."""
+        reader = self.reader
+        code = codes.of(row.error_code)
+        if not code.retriable and code is not codes.UNKNOWN_SERVER_ERROR:
+            reader.fail(BrokerError(code, f"{at.topic} partition {at.partition}", row.error_message or None))
+            return
+        hint = row.current_leader
+        known = hint.leader_id >= 0 and hint.leader_epoch > reader.cluster.leader_epoch(at)
+        if known:
+            ends = {end.node_id: Node(end.node_id, end.host, end.port, end.rack) for end in answer.node_endpoints}
+            reader.cluster.leader_moved(at, hint.leader_id, hint.leader_epoch, ends.get(hint.leader_id))
+        elif code.forget == "leader":
+            reader.cluster.leader_moved(at)
+        reader.later(at, at_once=known)
+
+    def _broke(self, told: Ranges, wanted: dict[Place, TopicPartition], error: KcliError) -> None:
+        """No answer: nobody knows what the broker made of it. What it acquired for us is free when it notices that
+        the connection is gone, or when the locks run out."""
+        if isinstance(error, Closed):
+            raise error
+        self.acks.lost(told, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
+        for at in wanted.values():
+            self.reader.cluster.leader_moved(at)
+            self.reader.later(at)
+
+    # -- acknowledging by itself ------------------------------------------------------------------------------------
+
+    async def _acknowledge(self) -> None:
+        """What waits, without taking records. A session that is over is opened first: that request must not
+        acknowledge anything, and asks for nothing."""
+        if not self.acks.session.open:
+            await self._fetch({})
+        if not await self.acks.send():
+            raise Again(at_once=True)
+
+
+class Again(Exception):
+    """It did not work, and may later."""
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        super().__init__()
+        self.at_once = at_once

@@ -1,0 +1,188 @@
+"""The engine behind a share consumer: who is asked for records of what, and what became of acknowledgements.
+
+Level-triggered like the other reader (E27): an event only says "look again".
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.backoff import Backoff, after
+from kcli.consumer.share.fetcher import ShareFetcher
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.consumer.share.chunk import Arrived, Place
+    from kcli.consumer.share.ranges import Outcome
+    from kcli.consumer.share.settings import ShareSettings
+    from kcli.model import Cluster, TopicPartition
+    from kcli.settings import ConsumerSettings
+
+LOCK = 30.0  # seconds, Kafka's default, until a broker says its own
+
+
+class ShareReader:
+    """`demand` is True while somebody waits for records, `most` how many they want. `arrived` is set when a poll has
+    reason to look, `acknowledged` when some fetcher has nothing left to say."""
+
+    def __init__(self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings) -> None:
+        self.cluster = cluster
+        self.settings = settings
+        self.share = share
+        self.member_id = ""
+        self.demand = False
+        self.closing = False
+        self.most = share.max_records
+        self.lock_timeout = LOCK
+        self.assigned: dict[Place, TopicPartition] = {}
+        self.names: dict[Place, TopicPartition] = {}  # of all that was ever assigned
+        self.fetchers: dict[int, ShareFetcher] = {}
+        self.arrived = asyncio.Event()
+        self.acknowledged = asyncio.Event()
+        self.failure: BaseException | None = None
+        self.outcomes: Callable[[list[Outcome]], None] = lambda _: None
+        self._retry_at: dict[TopicPartition, tuple[float, int]] = {}  # when, after how many troubles
+        self._leaderless = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    # -- what is read -----------------------------------------------------------------------------------------------
+
+    def assign(self, places: dict[Place, TopicPartition]) -> None:
+        """Take records from these. What was acquired of others stays acquired."""
+        self.assigned = dict(places)
+        self.names |= places
+        for fetcher in self.fetchers.values():
+            fetcher.empty &= places.keys()
+        self.changed()
+
+    def changed(self) -> None:
+        """Something about the assignment or the leaders changed: everybody looks again."""
+        if self.closing:
+            return
+        if not self._tasks and self.assigned:
+            self._run(self._find_leaders())
+        for at in self.assigned.values():
+            node = self.cluster.leader_id(at)
+            if node < 0:
+                self._leaderless.set()
+            elif node not in self.fetchers:
+                fetcher = self.fetchers[node] = ShareFetcher(self, node)
+                self._run(fetcher.run())
+        self.wake()
+
+    def wake(self) -> None:
+        for fetcher in self.fetchers.values():
+            fetcher.wake.set()
+
+    def wanted(self, node: int) -> dict[Place, TopicPartition]:
+        """What to fetch from this broker now."""
+        now = asyncio.get_running_loop().time()
+        return {
+            place: at
+            for place, at in self.assigned.items()
+            if self.cluster.leader_id(at) == node and self._retry_at.get(at, (0.0, 0))[0] <= now
+        }
+
+    def later(self, at: TopicPartition, *, at_once: bool = False) -> None:
+        """Something is wrong with a partition: try again after a pause, that grows."""
+        _, troubles = self._retry_at.get(at, (0.0, 0))
+        settings = self.settings
+        pause = after(troubles, settings.retry_backoff, settings.retry_backoff_max) if troubles or not at_once else 0.0
+        loop = asyncio.get_running_loop()
+        self._retry_at[at] = (loop.time() + pause, troubles + 1)
+        self._timers = {timer for timer in self._timers if timer.when() > loop.time()}
+        self._timers.add(loop.call_later(pause + 0.001, self.changed))
+        self.changed()
+
+    def well(self, at: TopicPartition) -> None:
+        """It answered."""
+        self._retry_at.pop(at, None)
+
+    @property
+    def drained(self) -> bool:
+        """Whether every assigned partition was asked since it last gave something, and had nothing to give; False
+        where nothing is assigned."""
+        empty: set[Place] = set()
+        for fetcher in self.fetchers.values():
+            empty |= fetcher.empty
+            if fetcher.buffer:
+                return False
+        return bool(self.assigned) and self.assigned.keys() <= empty
+
+    @property
+    def waiting(self) -> list[Arrived]:
+        """All that came and was not handed out yet; it stays."""
+        return [arrived for fetcher in self.fetchers.values() for arrived in fetcher.buffer]
+
+    def taken(self) -> list[Arrived]:
+        """All that came and was not handed out yet."""
+        got: list[Arrived] = []
+        for fetcher in self.fetchers.values():
+            got += fetcher.buffer
+            fetcher.buffer = []
+        return got
+
+    def settled(self, outcomes: list[Outcome]) -> None:
+        self.outcomes(outcomes)
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing will come any more."""
+        if self.failure is None:
+            self.failure = error
+        self.arrived.set()
+        self.acknowledged.set()
+
+    # -- leaders ----------------------------------------------------------------------------------------------------
+
+    async def _find_leaders(self) -> None:
+        backoff = Backoff(self.settings.retry_backoff, self.settings.retry_backoff_max)
+        while True:
+            self._leaderless.clear()
+            lost = {at.topic for at in self.assigned.values() if self.cluster.leader_id(at) < 0}
+            if not lost:
+                backoff.reset()
+                await self._leaderless.wait()
+                continue
+            try:
+                await self.cluster.refresh(sorted(lost))
+            except KcliError as error:
+                if not error.retriable:
+                    raise
+            self.changed()
+            if any(self.cluster.leader_id(at) < 0 for at in self.assigned.values()):
+                await backoff.pause()
+
+    # -- tasks ------------------------------------------------------------------------------------------------------
+
+    def _run(self, work: Awaitable[None]) -> None:
+        """Own a task. One that ends by an error poisons the consumer, so that nobody waits for ever (B29)."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.fail(error)
+
+    async def close(self, patience: float) -> None:
+        """Wait for requests under way, say what is left to say to every broker, end the sessions."""
+        self.closing = True
+        self.demand = False
+        try:
+            async with asyncio.timeout(patience):
+                await asyncio.gather(*(fetcher.finish() for fetcher in self.fetchers.values()))
+        except TimeoutError:
+            for fetcher in self.fetchers.values():
+                fetcher.acks.abandon()
+        finally:
+            for timer in self._timers:
+                timer.cancel()
+            tasks = list(self._tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
