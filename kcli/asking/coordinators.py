@@ -3,13 +3,11 @@ lives there."""
 
 from __future__ import annotations
 
-import asyncio
-
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE, gather
+from kcli.cluster.find_coordinators import find_coordinators
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node, Transaction
-from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
     A = TypeVar("A")
 
-FIND_COORDINATOR, MANY_KEYS_SINCE = 10, 4
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 """Kinds of keys (FindCoordinator). A SHARE key is group:topicId:partition (KIP-932)."""
 
@@ -89,35 +86,16 @@ async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, 
     if not keys:
         return {}, {}
     try:
-        broker = await cluster.anyone()
-        if (await broker.versions()).get(FIND_COORDINATOR, (0, 0))[1] < MANY_KEYS_SINCE:
-            return await _one_by_one(broker, keys, kind)
-        answer = await broker.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=keys))
+        rows = await find_coordinators(await cluster.anyone(), keys, kind)
     except KcliError as error:
         return {}, dict.fromkeys(keys, error)
     places: dict[str, Node] = {}
     lost: dict[str, KcliError] = {}
-    for row in answer.coordinators:
-        if row.error_code:
-            lost[row.key] = BrokerError(codes.of(row.error_code), row.key, row.error_message or None)
+    for key, row in rows.items():
+        if isinstance(row, KcliError):
+            lost[key] = row
+        elif row.error_code:
+            lost[key] = BrokerError(codes.of(row.error_code), key, row.error_message or None)
         else:
-            places[row.key] = Node(row.node_id, row.host, row.port, None)
-    return places, lost
-
-
-async def _one_by_one(broker: Broker, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:
-    """Brokers before 3.0 know no better."""
-    places: dict[str, Node] = {}
-    lost: dict[str, KcliError] = {}
-
-    async def one(key: str) -> None:
-        try:
-            row = await broker.ask(FindCoordinatorRequest(key=key, key_type=kind))
-            if row.error_code:
-                raise BrokerError(codes.of(row.error_code), key, row.error_message or None)
             places[key] = Node(row.node_id, row.host, row.port, None)
-        except KcliError as error:
-            lost[key] = error
-
-    await asyncio.gather(*(one(key) for key in keys))
     return places, lost

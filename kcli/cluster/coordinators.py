@@ -6,9 +6,9 @@ import asyncio
 
 from kcli import codes
 from kcli.backoff import Backoff, retry
-from kcli.errors import BrokerError
+from kcli.cluster.find_coordinators import find_coordinators
+from kcli.errors import BrokerError, KcliError
 from kcli.model import Group, Node
-from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 from kcli.tasks import retrieve, share
 
 TYPE_CHECKING = False
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kcli.settings import ClientSettings
 
     Key = Group | Transaction
-
-FIND_COORDINATOR = 10
 
 
 class Coordinators:
@@ -76,19 +74,13 @@ def kind_and_name(key: Key) -> tuple[int, str]:
 
 
 async def find_coordinator(broker: Broker, key: str, kind: int) -> Node:
-    """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id. In both shapes of the API:
-    one key (up to v3) and many keys (v4+, KIP-699). Raises BrokerError (COORDINATOR_NOT_AVAILABLE while there is
-    none)."""
-    _, high = (await broker.versions()).get(FIND_COORDINATOR, (0, 0))
+    """The node that coordinates `key`; `kind` is 0 for a group, 1 for a transactional id. Raises BrokerError
+    (COORDINATOR_NOT_AVAILABLE while there is none)."""
     about = f"{'group' if kind == 0 else 'transactional id'} {key}"
-    if high >= 4:
-        answer = await broker.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=[key]))
-        for one in answer.coordinators:
-            if one.error_code:
-                raise BrokerError(codes.of(one.error_code), about)
-            return Node(one.node_id, one.host, one.port, None)
-        raise BrokerError(codes.COORDINATOR_NOT_AVAILABLE, about)
-    answer = await broker.ask(FindCoordinatorRequest(key=key, key_type=kind))
-    if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), about)
-    return Node(answer.node_id, answer.host, answer.port, None)
+    row = (await find_coordinators(broker, [key], kind)).get(key)
+    if isinstance(row, KcliError):
+        raise row
+    code = codes.COORDINATOR_NOT_AVAILABLE if row is None else codes.of(row.error_code)
+    if row is None or code:
+        raise BrokerError(code, about)
+    return Node(row.node_id, row.host, row.port, None)

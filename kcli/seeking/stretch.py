@@ -1,28 +1,21 @@
-"""Small pieces of logs, many partitions in one request per leader: the records from an offset on, as columns.
-
-A leader gives whole batches only, and with little room to some partitions nothing; those are asked for again, so each
-request brings at least one of them.
-"""
+"""Small pieces of logs: the records from an offset on, as columns."""
 
 from __future__ import annotations
 
 from kcli import codes
-from kcli.asking.fan_out import PATIENCE, gather
-from kcli.asking.leaders import Leaders
+from kcli.asking.fan_out import PATIENCE
+from kcli.asking.fetch_once import Place, fetch_once
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
 from kcli.proto.batch import CorruptBatch, read_batches
-from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.model import Broker, Cluster
+    from kcli.model import Cluster, TopicPartition
     from kcli.proto.batch import Batch
     from kcli.proto.columns import Columns
     from kcli.proto.messages.fetch import PartitionData
     from kcli.proto.schema import Buffer
 
-NAMES_UP_TO = 12  # from Fetch 13 on topics have ids and no names
 LITTLE, MUCH = 64 * 1024, 4 * 1024 * 1024  # bytes of a partition
 AT_ONCE = 32 * 1024 * 1024  # bytes of an answer
 
@@ -55,59 +48,23 @@ async def stretches(
 ) -> dict[TopicPartition, Stretch | KcliError]:
     """What stands at each offset: `wanted` is (offset, about how many bytes). A stretch without records that begins
     at the end of the log is at its end too."""
-    leaders = Leaders(cluster)
-
-    async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, Stretch | KcliError]:
-        found: dict[TopicPartition, Stretch | KcliError] = {}
-        left = {at: wanted[at] for at in some}
-        while left:
-            room = sum(size for _, size in left.values())
-            more = await _fetch(cluster, broker, left)
-            found |= more
-            if not more and room == sum(size for _, size in left.values()):  # nobody took anybody's room
-                return found | {at: Stretch(offset) for at, (offset, _) in left.items()}
-            left = {at: place for at, place in left.items() if at not in found}
-        return found
-
-    return await gather(wanted, leaders.locate, ask, leaders.forget, patience=patience)
+    places = {at: Place(offset, size) for at, (offset, size) in wanted.items()}
+    return await fetch_once(cluster, places, _read, _nothing, at_once=AT_ONCE, patience=patience)
 
 
-async def _fetch(
-    cluster: Cluster, broker: Broker, wanted: dict[TopicPartition, tuple[int, int]]
-) -> dict[TopicPartition, Stretch | KcliError]:
-    """One request, without those to which nothing came; where the beginning of a batch came, `wanted` has more room
-    for it."""
-    topics: dict[str, FetchTopic] = {}
-    for at, (offset, size) in wanted.items():
-        topic = topics.get(at.topic) or topics.setdefault(at.topic, FetchTopic(topic=at.topic))
-        topic.partitions.append(
-            FetchPartition(
-                partition=at.partition,
-                current_leader_epoch=cluster.leader_epoch(at),
-                fetch_offset=offset,
-                partition_max_bytes=size,
-            )
-        )
-    answer = await broker.ask(
-        FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=AT_ONCE, session_epoch=-1, topics=list(topics.values())),
-        max_version=NAMES_UP_TO,
-    )
-    if answer.error_code:
-        raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
-    found: dict[TopicPartition, Stretch | KcliError] = {}
-    for row in answer.responses:
-        for part in row.partitions:
-            at = TopicPartition(row.topic, part.partition_index)
-            offset, size = wanted[at]
-            read = _read(part, at, offset)
-            if read is not None:
-                found[at] = read
-            elif part.records and size < AT_ONCE:  # less than a batch came (E1)
-                wanted[at] = offset, min(size * 8, AT_ONCE)
-    return found
+def _nothing(at: TopicPartition, place: Place) -> Stretch:
+    return Stretch(place.offset)
 
 
-def _read(part: PartitionData, at: TopicPartition, offset: int) -> Stretch | KcliError | None:
+def _read(at: TopicPartition, part: PartitionData, place: Place) -> Stretch | KcliError | Place:
+    """The records; where only the beginning of a batch came, the same place with more room (E1)."""
+    stretch = _stretch(part, at, place.offset)
+    if stretch is not None:
+        return stretch
+    return Place(place.offset, min(place.size * 8, AT_ONCE)) if part.records and place.size < AT_ONCE else place
+
+
+def _stretch(part: PartitionData, at: TopicPartition, offset: int) -> Stretch | KcliError | None:
     code = codes.of(part.error_code)
     if code is codes.OFFSET_OUT_OF_RANGE and part.log_start_offset > offset:
         return Stretch(part.log_start_offset)  # retention was faster
