@@ -15,15 +15,15 @@ from textual.widgets import Input, TextArea
 
 from kcli import watchdog
 from kcli.errors import KcliError
+from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
 from kcli.tui.messages import Connected, Looked, LookFailed
-from kcli.tui.palette import Actions, Places, Profiles, Themes
-from kcli.tui.places import find
 from kcli.tui.replay import ReplaySession
+from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.page import Page
-from kcli.tui.text import LONG, printable
+from kcli.tui.text.printable import LONG, printable
+from kcli.tui.text.trouble import Trouble
 from kcli.tui.themes import THEMES
-from kcli.tui.trouble import Trouble
 from kcli.tui.widgets.debug import Frames
 from kcli.tui.widgets.slider import Slider
 
@@ -109,7 +109,7 @@ class Dashboard(App[int]):
         self.theme = self._theme_given
         self.set_keymap(self._keymap_given)
         if self._keymap_given:
-            from kcli.tui.key_clashes import taken
+            from kcli.tui.actions.key_clashes import taken
 
             for sentence in taken(self._keymap_given):
                 self.notify(sentence, severity="warning", markup=False, timeout=LONG)
@@ -256,7 +256,7 @@ class Dashboard(App[int]):
             self.session.go(bisect_right(times, times[0] + message.share * (times[-1] - times[0])) - 1)
 
     def action_help(self) -> None:
-        from kcli.tui.screens.help import Help
+        from kcli.tui.dialogs.help import Help
 
         self.push_screen(Help(self.screen))
 
@@ -266,7 +266,7 @@ class Dashboard(App[int]):
             self.go(where)
 
     def action_command(self) -> None:
-        from kcli.tui.screens.command import Command
+        from kcli.tui.dialogs.command import Command
 
         self.push_screen(Command(), lambda where: None if where is None else self.go(where))
 

@@ -15,10 +15,10 @@ from kcli.admin.cluster import describe_cluster
 from kcli.errors import KcliError, UsageError
 from kcli.lag.history import History
 from kcli.lag.watch import DATED, Look, Watch, pause
-from kcli.tui.backstage import Backstage
-from kcli.tui.calm import Calm
+from kcli.tui.client_thread import Backstage
+from kcli.tui.gc_tuning import Calm
 from kcli.tui.messages import Connected, Looked, LookFailed
-from kcli.tui.text import quoted
+from kcli.tui.text.printable import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

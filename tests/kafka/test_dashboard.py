@@ -18,9 +18,9 @@ from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.dialogs.produce import Produce
+from kcli.tui.dialogs.reset import Reset
 from kcli.tui.screens.group import Group
-from kcli.tui.screens.produce import Produce
-from kcli.tui.screens.reset import Reset
 from kcli.tui.session import LiveSession
 from tests.kafka.cluster import Kafka
 from tests.programs import kcli

@@ -33,7 +33,7 @@ from kcli.proto.schema import Response
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
-from kcli.tui.places import find
+from kcli.tui.routes import find
 from kcli.tui.session import LiveSession
 from tests.cli.leaps import leaping
 from tests.cli.mutated_commands import OURS, Heard, deadline, environment

@@ -26,10 +26,10 @@ from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
+from kcli.tui.actions.keys import every
 from kcli.tui.app import Dashboard
-from kcli.tui.keys import every
-from kcli.tui.places import find
 from kcli.tui.replay import ReplaySession
+from kcli.tui.routes import find
 from kcli.tui.session import LiveSession
 from kcli.tui.widgets.plot import Plot
 from tests.tui.conftest import seen, shows, until

@@ -21,7 +21,7 @@ from kcli.errors import UsageError
 from kcli.lag.recording import read
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.tui import key_clashes, keys
+from kcli.tui.actions import key_clashes, keys
 from kcli.tui.app import Dashboard
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups

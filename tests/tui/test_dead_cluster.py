@@ -11,7 +11,7 @@ from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
-from kcli.tui.trouble import Trouble, card
+from kcli.tui.text.trouble import Trouble, card
 from kcli.tui.widgets.rows import Rows
 from tests.ports import free_port
 from tests.tui.conftest import seen, shows, until

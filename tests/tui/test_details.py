@@ -12,12 +12,12 @@ from kcli.admin.log_dirs import LogDir, ReplicaSize
 from kcli.admin.topics import NewTopic, Partition, Topic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.lag import watch
-from kcli.tui.figures import squeezed
-from kcli.tui.kept import kept
 from kcli.tui.screens.broker import replicas_on
 from kcli.tui.screens.faults import Faults
 from kcli.tui.screens.record import decoded, schema
 from kcli.tui.tail import Seen
+from kcli.tui.text.formatting import squeezed
+from kcli.tui.text.retention import kept
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until

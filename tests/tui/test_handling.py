@@ -13,9 +13,9 @@ from kcli.errors import ConnectError
 from kcli.lag.history import GroupStanding
 from kcli.lag.watch import Look
 from kcli.tui.app import Dashboard
-from kcli.tui.places import find
+from kcli.tui.dialogs.help import Help, keys_of
 from kcli.tui.replay import ReplaySession
-from kcli.tui.screens.help import Help, keys_of
+from kcli.tui.routes import find
 from kcli.tui.screens.page import Page
 from kcli.tui.session import still_there
 from kcli.tui.widgets.columns import Cell, Column, fitting

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.cli.moments import utc
-from kcli.tui.places import find
+from kcli.tui.routes import find
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.record import RecordView
 from kcli.tui.screens.records import Records

@@ -14,9 +14,9 @@ from kcli.consumer.offset_values import Bound
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
-from kcli.tui.producing import Draft, headers_of, partition_of
+from kcli.tui.actions.producing import Draft, headers_of, partition_of
+from kcli.tui.dialogs.produce import Produce
 from kcli.tui.screens.groups import Groups
-from kcli.tui.screens.produce import Produce
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world
 

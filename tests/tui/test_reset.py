@@ -13,9 +13,9 @@ from textual.widgets import Input, Select
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ConsumerSettings, GroupSettings
-from kcli.tui.resetting import wish
+from kcli.tui.actions.resetting import wish
+from kcli.tui.dialogs.reset import Reset
 from kcli.tui.screens.group import Group
-from kcli.tui.screens.reset import Reset
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until
 from tests.tui.world import World, a_world

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.tui.app import Dashboard
-from kcli.tui.places import find
+from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.widgets.rows import Rows
 from tests.tui.conftest import seen, shows, until

@@ -16,8 +16,8 @@ from kcli.lag.watch import Look, Watch
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
-from kcli.tui.backstage import Backstage
-from kcli.tui.places import find
+from kcli.tui.client_thread import Backstage
+from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.topics import Topics
 from kcli.tui.session import LiveSession

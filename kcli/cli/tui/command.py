@@ -38,10 +38,10 @@ def run(values: Values) -> int:
     if not os.environ.get(DRIVER) and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the dashboard needs a terminal; for scripts: kcli lag --watch --format ndjson")
     _needs_textual()
+    from kcli.tui.actions.keys import load
     from kcli.tui.app import Dashboard
-    from kcli.tui.keys import load
-    from kcli.tui.places import NAMES, find
     from kcli.tui.replay import ReplaySession
+    from kcli.tui.routes import NAMES, find
     from kcli.tui.session import LiveSession
 
     words = " ".join(values["words"])
@@ -97,7 +97,7 @@ def _needs_textual() -> None:
 def _print_keys() -> int:
     """Every id that keys.toml may name, with its keys."""
     _needs_textual()
-    from kcli.tui.keys import listing, load
+    from kcli.tui.actions.keys import listing, load
 
     print(listing(load()))
     return 0

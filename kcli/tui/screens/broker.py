@@ -11,9 +11,9 @@ from textual.widgets import TabbedContent, TabPane
 
 from kcli.admin.log_dirs import log_dirs
 from kcli.admin.topics import Topic, describe_topics
-from kcli.tui.figures import DASH, bar, count, size
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import DASH, bar, count, size
+from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
 from kcli.tui.widgets.rows import Rows

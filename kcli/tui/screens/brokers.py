@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from kcli.admin.brokers import BrokerRow, look_at_brokers
-from kcli.tui.figures import DASH, count, size
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import DASH, count, size
+from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 

@@ -12,7 +12,7 @@ from textual.widgets import TabbedContent, TabPane
 from kcli.errors import KcliError
 from kcli.sandbox.faults.control_client import NotASandbox, find, tell
 from kcli.tui.screens.page import Page
-from kcli.tui.text import named, printable
+from kcli.tui.text.printable import named, printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
@@ -101,7 +101,7 @@ class Faults(Page):
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "faults" and not self.refused("a fault"):
-            from kcli.tui.screens.fault import Fault
+            from kcli.tui.dialogs.fault import Fault
 
             self.app.push_screen(Fault(event.row, self.tell))
         elif event.rows.id == "brokers":

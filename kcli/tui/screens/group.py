@@ -14,10 +14,10 @@ from kcli.admin.groups import who
 from kcli.admin.lag import CALM, SEVERITY
 from kcli.lag.history import KEEP, GroupStanding, topics_of
 from kcli.model import TopicPartition
-from kcli.tui.figures import DASH, age, count, duration, rate, spark, status, status_of
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable, quoted
+from kcli.tui.text.formatting import DASH, age, count, duration, rate, spark, status, status_of
+from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -145,7 +145,7 @@ class Group(Page):
         """Where the offsets shall go: of the partition under the cursor, its topic, or all."""
         if self.refused("a reset"):
             return
-        from kcli.tui.screens.reset import Reset
+        from kcli.tui.dialogs.reset import Reset
 
         one = self.partition
         at = None if one is None else TopicPartition(*_place(one))

@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 
 from kcli.admin.groups import progress_of
 from kcli.admin.lag import CALM, GROWING, SEVERITY
-from kcli.tui.explained import explained
-from kcli.tui.figures import age, count, duration, others, rate, spark, squeezed, status_of
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable, quoted
+from kcli.tui.text.formatting import age, count, duration, others, rate, spark, squeezed, status_of
+from kcli.tui.text.printable import printable, quoted
+from kcli.tui.text.status_text import explained
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
@@ -174,7 +174,7 @@ class Groups(Page):
         row = self.query_one(Rows).row
         if row is None or self.refused("a reset"):
             return
-        from kcli.tui.screens.reset import Reset
+        from kcli.tui.dialogs.reset import Reset
 
         self.app.push_screen(Reset(row.described.group, None))
 

@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from kcli.admin.groups import who
 from kcli.admin.lag import SEVERITY
 from kcli.model import TopicPartition
-from kcli.tui.figures import DASH, age, count, rate, status
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable, quoted
+from kcli.tui.text.formatting import DASH, age, count, rate, status
+from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 

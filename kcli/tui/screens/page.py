@@ -18,10 +18,10 @@ from textual.screen import Screen
 from textual.widgets import Input, Static, TabbedContent
 
 from kcli.errors import KcliError
-from kcli.tui.figures import elapsed
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text import printable, quoted
-from kcli.tui.trouble import card
+from kcli.tui.text.formatting import elapsed
+from kcli.tui.text.printable import printable, quoted
+from kcli.tui.text.trouble import card
 from kcli.tui.widgets.debug import Debug
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.masthead import Masthead
@@ -354,7 +354,7 @@ class Page(Screen[None]):
             self.board.frames.add(took)
 
     def action_save(self) -> None:
-        from kcli.tui.saving import save
+        from kcli.tui.actions.saving import save
 
         try:
             files = save(self.session.name, self.board.look, self.app.export_screenshot(title=f"kcli {self.heading}"))
@@ -370,7 +370,7 @@ class Page(Screen[None]):
     def action_produce(self) -> None:
         if self.refused("producing"):
             return
-        from kcli.tui.screens.produce import Produce
+        from kcli.tui.dialogs.produce import Produce
 
         self.app.push_screen(Produce(self.topic_here))
 

@@ -12,9 +12,9 @@ from textual.widgets import Static, TabbedContent, TabPane
 
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
-from kcli.tui.figures import moment
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable, quoted
+from kcli.tui.text.formatting import moment
+from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, matcher
 from kcli.tui.widgets.rows import Rows
 

@@ -15,10 +15,10 @@ from kcli.errors import KcliError, UsageError
 from kcli.serde.decoded import value_of
 from kcli.serde.filters import Filter
 from kcli.serde.formats import MAPS
-from kcli.tui.figures import DASH, count, moment
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
-from kcli.tui.text import printable, quoted, shown
+from kcli.tui.text.formatting import DASH, count, moment
+from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 

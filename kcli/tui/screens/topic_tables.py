@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcli.admin.lag import SEVERITY
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.tui.figures import DASH, bar, count, rate, size, status_of
 from kcli.tui.screens.groups import until
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import DASH, bar, count, rate, size, status_of
+from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.admin.topic_stats import TopicLooks, TopicRow, last_writes
-from kcli.tui.figures import DASH, count, duration, rate, size
-from kcli.tui.kept import Kept, how_kept
 from kcli.tui.screens.page import Page
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import DASH, count, duration, rate, size
+from kcli.tui.text.printable import printable
+from kcli.tui.text.retention import Kept, how_kept
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kcli.admin.config_resources import Resource, describe_configs
 from kcli.errors import KcliError
-from kcli.tui.text import printable
+from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 

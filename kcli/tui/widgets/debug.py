@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from kcli.tui.figures import count, size
+from kcli.tui.text.formatting import count, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from textual.widget import Widget
 
 from kcli.admin.lag import IDLE, SEVERITY
 from kcli.lag.watch import Look
-from kcli.tui.figures import count, elapsed, others, status
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import count, elapsed, others, status
+from kcli.tui.text.printable import printable
 
 
 class Masthead(Widget):

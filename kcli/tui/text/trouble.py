@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.tui.figures import elapsed
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import elapsed
+from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

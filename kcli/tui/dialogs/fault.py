@@ -10,8 +10,8 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from kcli.tui.screens.dialog import Dialog
-from kcli.tui.text import named, quoted
+from kcli.tui.dialogs.dialog import Dialog
+from kcli.tui.text.printable import named, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from kcli.tui.places import places
-from kcli.tui.text import printable
+from kcli.tui.routes import places
+from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

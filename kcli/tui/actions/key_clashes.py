@@ -6,7 +6,7 @@ import os
 
 from textual.binding import Binding
 
-from kcli.tui.keys import QUITS, every, path
+from kcli.tui.actions.keys import QUITS, every, path
 
 DIALOGS = frozenset({"command", "dialog", "fault", "help", "produce"})
 """Kinds whose keys hold while nothing else does."""

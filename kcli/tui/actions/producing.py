@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
-from kcli.tui.text import quoted
+from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
 
 TYPE_CHECKING = False

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.widgets import Input, Select, Static
 
 from kcli.errors import KcliError, UsageError
-from kcli.tui.figures import DASH
-from kcli.tui.resetting import FORMS, Resetting, now_ms, wish
-from kcli.tui.screens.dialog import Dialog
-from kcli.tui.text import printable, quoted
+from kcli.tui.actions.resetting import FORMS, Resetting, now_ms, wish
+from kcli.tui.dialogs.dialog import Dialog
+from kcli.tui.text.formatting import DASH
+from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.admin.reset_plan import Target
     from kcli.client import Client
     from kcli.model import TopicPartition
-    from kcli.tui.resetting import Wish
+    from kcli.tui.actions.resetting import Wish
 
 TONES = {
     "reset": "good",

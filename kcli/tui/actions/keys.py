@@ -40,11 +40,11 @@ class Known(Value):
 
 def every() -> dict[str, Known]:
     """All of them, in the order of their ids."""
-    from kcli.tui import screens, widgets
+    from kcli.tui import dialogs, screens, widgets
     from kcli.tui.app import Dashboard
 
     found = {one.id: one for one in _of(Dashboard)}
-    for package in (screens, widgets):
+    for package in (screens, dialogs, widgets):
         for module in pkgutil.iter_modules(package.__path__):
             loaded = importlib.import_module(f"{package.__name__}.{module.name}")
             for kind in vars(loaded).values():

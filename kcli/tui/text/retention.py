@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.config_resources import Resource, describe_configs
 from kcli.errors import KcliError
-from kcli.tui.figures import duration, size
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import duration, size
+from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
     from kcli.admin.config_resources import Config

@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widgets import Checkbox, Input, Static, TextArea
 
 from kcli.errors import KcliError, UsageError
-from kcli.tui.producing import Draft, headers_of, partition_of
-from kcli.tui.screens.dialog import Dialog
-from kcli.tui.text import printable
+from kcli.tui.actions.producing import Draft, headers_of, partition_of
+from kcli.tui.dialogs.dialog import Dialog
+from kcli.tui.text.printable import printable
 
 
 class Tick(Checkbox):

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from kcli.tui.text import LONG, printable
+from kcli.tui.text.printable import LONG, printable
 
 if TYPE_CHECKING:
     from kcli.tui.app import Dashboard

@@ -14,7 +14,7 @@ from kcli.asking.leaders import TopicMissing
 from kcli.consumer.offset_grammar import duration, read_time
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
-from kcli.tui.text import quoted
+from kcli.tui.text.printable import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kcli.admin import lag as engine
-from kcli.tui.figures import count, duration, rate
-from kcli.tui.text import printable
+from kcli.tui.text.formatting import count, duration, rate
+from kcli.tui.text.printable import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

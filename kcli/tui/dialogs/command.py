@@ -11,7 +11,7 @@ from textual.screen import ModalScreen, Screen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from kcli.tui.places import NAMES, find, places
+from kcli.tui.routes import NAMES, find, places
 
 if TYPE_CHECKING:
     from kcli.tui.app import Dashboard

@@ -1,0 +1,1 @@
+"""What keys and dialogs do, without the screens."""

@@ -1,0 +1,1 @@
+"""Values as words: numbers, times, statuses, names fit for a terminal."""
