@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class Backstage:
+class ClientThread:
     """Started by `start`, ended by `stop`, which cancels what still runs."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._turn, name="kcli-backstage", daemon=True)
+        self._thread = threading.Thread(target=self._turn, name="kcli-client", daemon=True)
         self._ended = False
 
     def start(self) -> None:

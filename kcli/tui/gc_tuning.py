@@ -22,7 +22,7 @@ SELDOM = 500
 """Large looks between two full collections: three quarters of an hour at 5 s."""
 
 
-class Calm:
+class GcTuning:
     """`begin` and `end` once; each look is made and `made` is told within `making`."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """What the screens know of the outside: looks that arrive, and questions that are answered.
 
 A session samples lag on its own beat, whatever the screens do, and posts each look. Questions (`ask`) are coroutines
-over a client, run backstage. `LiveSession` is a cluster, `replay.ReplaySession` a recording of one.
+over a client, run on the client thread. `LiveSession` is a cluster, `replay.ReplaySession` a recording of one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from kcli.admin.cluster import describe_cluster
 from kcli.errors import KcliError, UsageError
 from kcli.lag.history import History
 from kcli.lag.watch import DATED, Look, Watch, pause
-from kcli.tui.client_thread import Backstage
-from kcli.tui.gc_tuning import Calm
+from kcli.tui.client_thread import ClientThread
+from kcli.tui.gc_tuning import GcTuning
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.text.printable import quoted
 
@@ -42,8 +42,8 @@ TRAIL = 360
 
 
 class Trails:
-    """How the lag of each group went: (time, lag, time lag) of the last looks. Written backstage, read by the screens;
-    a deque may be copied while it is appended to."""
+    """How the lag of each group went: (time, lag, time lag) of the last looks. Written by the client thread, read by
+    the screens; a deque may be copied while it is appended to."""
 
     def __init__(self) -> None:
         self._of: dict[str, deque[tuple[float, int, float | None]]] = {}
@@ -164,8 +164,8 @@ class LiveSession(Session):
         self.guard = settings.guard
         self.interval = interval
         self.window = window
-        self._backstage = Backstage()
-        self._calm = Calm()
+        self._thread = ClientThread()
+        self._gc = GcTuning()
         self._history = History(window=window)
         self._client: Client | None = None
         self._sampling: asyncio.Task[None] | None = None
@@ -176,9 +176,9 @@ class LiveSession(Session):
 
     async def open(self, post: Post) -> None:
         self._post = post
-        self._calm.begin()
-        self._backstage.start()
-        await self._backstage.run(self._open())
+        self._gc.begin()
+        self._thread.start()
+        await self._thread.run(self._open())
         self._opened.set()
 
     async def _open(self) -> None:
@@ -199,10 +199,10 @@ class LiveSession(Session):
                     if not introduced:
                         await self._introduce(client)
                         introduced = True
-                    with self._calm.making():
+                    with self._gc.making():
                         look = seen = still_there(await watch.look(), seen)
                         self.trails.add(look)
-                        self._calm.made(sum(len(group.partitions) for group in look.groups))
+                        self._gc.made(sum(len(group.partitions) for group in look.groups))
                     await self._count(client, look)
                     self._post(Looked(look, self.trails))
             except KcliError as problem:
@@ -231,11 +231,11 @@ class LiveSession(Session):
 
     def rate_over(self, window: float) -> None:
         self.window = window
-        self._backstage.call(lambda: self._history.rate_over(window))
+        self._thread.call(lambda: self._history.rate_over(window))
         self.look_now()
 
     def look_now(self) -> None:
-        self._backstage.call(self._now.set)
+        self._thread.call(self._now.set)
 
     async def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         async def over_there() -> T:
@@ -244,7 +244,7 @@ class LiveSession(Session):
             return await work(self._client)
 
         await self._opened.wait()  # a screen may ask before there is anybody to ask
-        return await self._backstage.run(over_there())
+        return await self._thread.run(over_there())
 
     async def change(self, work: Callable[[Client], Awaitable[T]], *, confirmed: str = "") -> T:
         from kcli.client import Client
@@ -258,25 +258,25 @@ class LiveSession(Session):
             async with Client(self.settings.replace(guard="")) as client:
                 return await work(client)
 
-        return await self._backstage.run(over_there())
+        return await self._thread.run(over_there())
 
     async def lags(self, group: str, wanted: list[TopicPartition], moments: list[float]) -> list[list[int | None]]:
         async def over_there() -> list[list[int | None]]:
             return [self._history.lags(group, at, moments) for at in wanted]
 
-        return await self._backstage.run(over_there())
+        return await self._thread.run(over_there())
 
     async def events(self, group: str) -> list[Event]:
         async def over_there() -> list[Event]:
             return self._history.events_of(group)
 
-        return await self._backstage.run(over_there())
+        return await self._thread.run(over_there())
 
     async def close(self) -> None:
         if self._client is not None:
-            await self._backstage.run(self._close())
-        await self._backstage.stop()
-        self._calm.end()
+            await self._thread.run(self._close())
+        await self._thread.stop()
+        self._gc.end()
 
     async def _close(self) -> None:
         if self._sampling is not None:

@@ -1,8 +1,8 @@
 """A live tail that costs what is shown, not what passes: more than a screen can show a second is not decoded.
 
-Runs backstage. The newest `keep` records are in a ring with arrival numbers; the screen takes what is new when it has
-time to draw. What passed by without being kept is counted and said. With `first` it is the other way round: the oldest
-`keep` records are shown and then it has read enough.
+Runs on the client thread. The newest `keep` records are in a ring with arrival numbers; the screen takes what is new
+when it has time to draw. What passed by without being kept is counted and said. With `first` it is the other way round:
+the oldest `keep` records are shown and then it has read enough.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kcli.lag.watch import Look, Watch
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
-from kcli.tui.client_thread import Backstage
+from kcli.tui.client_thread import ClientThread
 from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.topics import Topics
@@ -187,7 +187,7 @@ def test_a_tail_is_drawn_from_while_it_is_filled_on_another_thread() -> None:
 
 
 async def test_what_is_asked_after_the_end_is_refused_and_no_coroutine_is_left() -> None:
-    stage, unused = Backstage(), Backstage()
+    stage, unused = ClientThread(), ClientThread()
     stage.start()
     await stage.stop()
     await unused.stop()
