@@ -10,30 +10,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from kcli.consumer.consumer import Consumer
 from kcli.consumer.offset_values import OffsetAndEpoch
+from kcli.consumer.poll import Fetched
+from kcli.copying.positions import Positions
+from kcli.copying.rate import Rate
 from kcli.copying.tally import Tally
 from kcli.errors import DecodeError, KcliError, UnknownOutcome
 from kcli.model import GroupMetadata, TopicPartition
+from kcli.producer.producer import BatchOutcome, Producer
 from kcli.producer.transactions.state import AbortRequired
+from kcli.proto.batch import Batch
 from kcli.proto.forward import why_not
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
-    from typing import Any, Protocol, TypeVar
-
-    from kcli.consumer.consumer import Consumer
-    from kcli.consumer.poll import Fetched
-    from kcli.copying.positions import Positions
-    from kcli.copying.rate import Rate
     from kcli.producer.intake.send_records import Row
-    from kcli.producer.producer import BatchOutcome, Producer
-    from kcli.proto.batch import Batch
-
-    T = TypeVar("T")
-    Keep = Callable[[Batch, TopicPartition], Batch | None]
-    LeaveOut = Callable[[KcliError, TopicPartition], None]
 
     class Stop(Protocol):
         """Whether somebody wants an end (kcli/cli/loop.py)."""
@@ -42,6 +36,10 @@ if TYPE_CHECKING:
 
         async def unless(self, work: Coroutine[Any, Any, T]) -> T | None: ...
 
+
+T = TypeVar("T")
+Keep = Callable[[Batch, TopicPartition], Batch | None]
+LeaveOut = Callable[[KcliError, TopicPartition], None]
 
 STORE_EVERY = 5.0  # seconds
 LAST_ABORT = 2.0  # seconds for an abort after nobody answered the rest

@@ -6,6 +6,8 @@ so it is told by its name whose they are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kcli import codes
 from kcli.admin.commits import write_commits
 from kcli.admin.committed import Committed, committed_offsets
@@ -13,12 +15,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster, TopicPartition
 
 FINISHED = "finished"  # the metadata of such an offset
 PATIENCE = 15.0  # seconds for a coordinator that moves

@@ -8,25 +8,23 @@ it ends the work, and the position stays in front of it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.consumer.offset_values import OffsetAndEpoch
+from kcli.copying.positions import Positions
+from kcli.copying.rate import Rate
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
-from kcli.model import GroupMetadata
-from kcli.serde.origin import attempts_of, with_attempts
+from kcli.model import Cluster, GroupMetadata, TopicPartition
+from kcli.producer.batches.batch import RecordMetadata
+from kcli.producer.producer import Producer
+from kcli.proto.columns import Record
+from kcli.serde.origin import Origins, attempts_of, with_attempts
 from kcli.values import Frozen, Value, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kcli.copying.positions import Positions
-    from kcli.copying.rate import Rate
-    from kcli.model import Cluster, TopicPartition
-    from kcli.producer.batches.batch import RecordMetadata
-    from kcli.producer.producer import Producer
-    from kcli.proto.columns import Record
-    from kcli.serde.origin import Headers, Origins
+    from kcli.serde.origin import Headers
 
     Row = tuple[int | None, int | None, bytes | None, bytes | None, Headers]
 

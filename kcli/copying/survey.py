@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from kcli.copying.copier import Keep
+from kcli.model import TopicPartition
+from kcli.proto.batch import Batch
 from kcli.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.copying.copier import Keep
-    from kcli.model import TopicPartition
-    from kcli.proto.batch import Batch
 
 BUCKETS = 20
 STEPS = (

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from kcli.acls import CLUSTER, KINDS, PERMISSIONS, POSSIBLE, Acl, AclFilter
 from kcli.admin.acls import create_acls, delete_acls, describe_acls
-from kcli.declared.model import ADD, REMOVE, Item, Step
+from kcli.declared.model import ADD, REMOVE, Declared, Item, Step
+from kcli.declared.secrets import Secrets
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from kcli.declared.model import Declared
-    from kcli.declared.secrets import Secrets
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 CREATE, DELETE = 30, 70
 

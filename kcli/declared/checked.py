@@ -5,14 +5,11 @@ As much of JSON Schema as schema.py uses. A reader's maps tell the `lines` of th
 
 from __future__ import annotations
 
+from typing import Any
+
+from kcli.declared.schema import Schema
 from kcli.errors import UsageError
 from kcli.suggest import did_you_mean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.declared.schema import Schema
 
 SAID = {"object": "keys and values below it", "array": "a list", "integer": "a whole number", "number": "a number"}
 

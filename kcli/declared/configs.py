@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from kcli.admin.config_resources import Resource, describe_configs, list_resources, own
 from kcli.declared import settings
-from kcli.declared.model import Settings
+from kcli.declared.model import Declared, Settings, Step
+from kcli.declared.secrets import Secrets
 from kcli.errors import KcliError, UnsupportedVersion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.declared.model import Declared, Step
-    from kcli.declared.secrets import Secrets
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 KINDS = ("broker", "group", "client-metrics")
 

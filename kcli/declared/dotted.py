@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from kcli.config.secrets.sources import KINDS as SOURCES
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    Map = dict[str, Any]
+Map = dict[str, Any]
 
 
 def dotted(document: Any) -> Iterator[Map]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from kcli import codes
 from kcli.admin.acls import describe_acls
@@ -16,13 +18,7 @@ from kcli.declared import acls, configs, quotas
 from kcli.declared.schema import ID, SECTIONS
 from kcli.declared.users import variable
 from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 NONE_THERE = (codes.SECURITY_DISABLED,)
 

@@ -6,17 +6,14 @@ shall be pruned and lies within a file's scope.
 
 from __future__ import annotations
 
+from typing import Any
+
+from kcli.acls import Acl
+from kcli.admin.config_resources import Resource
+from kcli.admin.quotas import Entity
+from kcli.config.secrets.sources import Source
+from kcli.errors import KcliError
 from kcli.values import Frozen, Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.acls import Acl
-    from kcli.admin.config_resources import Resource
-    from kcli.admin.quotas import Entity
-    from kcli.config.secrets.sources import Source
-    from kcli.errors import KcliError
 
 ADD, CHANGE, REMOVE = "+", "~", "-"
 WOULD = {ADD: "would create", CHANGE: "would change", REMOVE: "would delete"}

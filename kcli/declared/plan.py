@@ -6,21 +6,17 @@ Users come first, since ACLs and quotas name them; topics before their ACLs; wha
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from itertools import groupby
+from types import ModuleType
 
 from kcli.asking.fan_out import pauses
 from kcli.backoff import repeat
 from kcli.declared import acls, configs, quotas, topics, users
+from kcli.declared.model import Declared, Step
 from kcli.declared.secrets import Secrets
 from kcli.errors import ConnectError, KcliError, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from kcli.declared.model import Declared, Step
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 PATIENCE = 30.0
 """Seconds until brokers have learned what a controller has done."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kcli.admin.quotas import DEFAULT, Entity, alter_quotas, describe_quotas, text_of
-from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Settings, Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.declared.model import Declared
-    from kcli.declared.secrets import Secrets
-    from kcli.model import Cluster
+from kcli.declared.model import ADD, CHANGE, REMOVE, Declared, Item, Settings, Step
+from kcli.declared.secrets import Secrets
+from kcli.model import Cluster
 
 SET = 20
 

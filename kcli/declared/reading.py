@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from kcli.acls import Acl
 from kcli.admin.config_resources import resource
@@ -17,11 +18,7 @@ from kcli.declared.units import plain
 from kcli.errors import UsageError
 from kcli.secret import secretive
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Map = dict[str, Any]
+Map = dict[str, Any]
 
 
 def declared(documents: list[tuple[str, Any]]) -> Declared:

@@ -5,15 +5,13 @@ In YAML every scalar is read as a text, so that `number` and `integer` also take
 
 from __future__ import annotations
 
+from typing import Any
+
 from kcli.acls import KINDS, OPERATIONS
 from kcli.admin.quotas import KEYS
 from kcli.admin.users import MECHANISMS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Schema = dict[str, Any]
+Schema = dict[str, Any]
 
 ID = "kcli.declared/1"
 VALUE: Schema = {"type": ["string", "number", "boolean"]}

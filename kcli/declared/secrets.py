@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from kcli.config.secrets.sources import Source
+from kcli.declared.model import Setting
 from kcli.secret import Secret
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.config.secrets.sources import Source
-    from kcli.declared.model import Setting
 
 HIDDEN = "***"
 

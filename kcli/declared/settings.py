@@ -6,21 +6,26 @@ A declared value that holds already is no difference, whoever set it: a default 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, alter_configs, describe_configs, own
+from kcli.admin.config_resources import (
+    DELETE,
+    SET,
+    Config,
+    Operation,
+    Resource,
+    about,
+    alter_configs,
+    describe_configs,
+    own,
+)
 from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Setting, Settings, Step
 from kcli.declared.secrets import HIDDEN, Secrets
 from kcli.declared.units import same
 from kcli.errors import BrokerError, KcliError
+from kcli.model import Cluster
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from kcli.admin.config_resources import Config
-    from kcli.model import Cluster
 
 CONFIGS = 12  # when these steps are done: see topics.py
 PASSING = re.compile(r"(leader|follower)\.replication\.throttled\.(rate|replicas)|replica\.alter\.log\.dirs\.io\..*")

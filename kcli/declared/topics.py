@@ -5,6 +5,8 @@ Fewer partitions, and another number of replicas, are no matter of a declaration
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kcli.admin.config_resources import Resource, own
 from kcli.admin.partitions import grow_topics
 from kcli.admin.topics import NewTopic, create_topics, delete_topics, describe_topics, wait_for_topics
@@ -13,17 +15,10 @@ from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.declared import settings
-from kcli.declared.model import ADD, REMOVE, Item, Settings, Step
+from kcli.declared.model import ADD, REMOVE, Declared, Item, Settings, Step, Topic
 from kcli.declared.secrets import HIDDEN, Secrets
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kcli.declared.model import Declared, Topic
-    from kcli.model import Cluster
+from kcli.model import Cluster, TopicPartition
 
 CREATE, GROW, CONFIGS, DELETE = 10, 11, settings.CONFIGS, 90
 MOST_TOPICS, MOST_PARTITIONS, UNTOLD = 1000, 4000, 10

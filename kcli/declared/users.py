@@ -6,15 +6,10 @@ import re
 
 from kcli import codes
 from kcli.admin.users import USUAL, Password, alter_credentials, describe_users
-from kcli.declared.model import ADD, CHANGE, REMOVE, Item, Step
-from kcli.declared.secrets import table
+from kcli.declared.model import ADD, CHANGE, REMOVE, Declared, Item, Login, Step
+from kcli.declared.secrets import Secrets, table
 from kcli.errors import BrokerError, KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.declared.model import Declared, Login
-    from kcli.declared.secrets import Secrets
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 SET, DELETE = 0, 80
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*|-?\d+(\.\d+)?")
 WORDS = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")

@@ -11,10 +11,7 @@ import subprocess
 from pathlib import Path
 
 from kcli.paths import cache_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.pipeline.java import Java
+from kcli.pipeline.java import Java
 
 
 def path_of(java: Java, home: Path) -> Path:

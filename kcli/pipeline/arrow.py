@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kcli.errors import KcliError
+from kcli.proto.spans import Gathered, Spans
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.proto.spans import Gathered, Spans
-
-    Convert = Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]
+Convert = Callable[[pa.Array], tuple[pa.Array, dict[int, str]]]
 
 _HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 AT_ONCE = 65_536  # rows of a constant column that are made once and cut from then on

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from kcli.client import Client
+from kcli.settings import ClientSettings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from concurrent.futures import Future
-    from types import TracebackType
-    from typing import Any, Self, TypeVar
-
-    from kcli.settings import ClientSettings
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 class Background:

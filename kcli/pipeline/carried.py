@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.values import Frozen
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from kcli.values import Frozen
 
 
 class Carried(Frozen):

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Mapping
 
 from kcli.errors import KcliError
+from kcli.model import TopicPartition
 from kcli.pipeline.fetching import DataLoss, LogChanged
+from kcli.pipeline.log import Log
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kcli.model import TopicPartition
-    from kcli.pipeline.log import Log
-
-    Offsets = dict[TopicPartition, int]
+Offsets = dict[TopicPartition, int]
 
 PATIENCE, EVERY = 5.0, 0.25
 """Seconds for which a log may end earlier, as a new leader may know less for a moment; how often it is asked."""

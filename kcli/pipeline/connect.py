@@ -4,17 +4,14 @@ server's Python is what reads and writes topics."""
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from kcli.errors import ConnectError, UsageError
 from kcli.pipeline.logs import log_file
-from kcli.pipeline.session import check_pyspark
+from kcli.pipeline.session import SessionSettings, check_pyspark
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from kcli.pipeline.session import SessionSettings
-
 
 MODE = "SPARK_CONNECT_MODE_ENABLED"
 OURS = {

@@ -4,15 +4,12 @@ secrets are; tasks get them sealed. An explicit option goes before the profile."
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from kcli.values import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
 
 REFUSED = {
     "kafka.auto.offset.reset": "use startingOffsets",

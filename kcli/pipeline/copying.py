@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.errors import KcliError
-from kcli.model import GroupMetadata
+from kcli.model import GroupMetadata, TopicPartition
+from kcli.pipeline.background import Background
+from kcli.pipeline.connection import Sealed
 from kcli.pipeline.positions import group_of, positions, transactional_id, written_by
+from kcli.producer.batches.batch import BatchOutcome
+from kcli.producer.batches.ledger import Counts
+from kcli.producer.producer import Producer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyarrow as pa
 
-    from kcli.model import TopicPartition
-    from kcli.pipeline.background import Background
-    from kcli.pipeline.connection import Sealed
     from kcli.pipeline.rows import Send
-    from kcli.producer.batches.batch import BatchOutcome
-    from kcli.producer.batches.ledger import Counts
-    from kcli.producer.producer import Producer
 
 EVERY = 5.0
 """Seconds after which a transaction is committed and the next begun, within a task: readers need not wait for all."""

@@ -8,28 +8,26 @@ rows have to come to one task and in order; where they do not, the task fails be
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
+from kcli.pipeline.connection import Sealed
 from kcli.pipeline.copying import TWICE, Copying, OutOfOrder
+from kcli.pipeline.options import WriteOptions
+from kcli.pipeline.progress import Reporter
 from kcli.pipeline.write import BatchWriter, StreamWriter, Writing
+from kcli.producer.batches.batch import BatchOutcome
+from kcli.producer.batches.ledger import Counts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
-
-    from kcli.pipeline.connection import Sealed
-    from kcli.pipeline.options import WriteOptions
-    from kcli.pipeline.progress import Reporter
-    from kcli.producer.batches.batch import BatchOutcome
-    from kcli.producer.batches.ledger import Counts
 
 SOURCE = {"sourceTopic": "string", "sourcePartition": "int", "sourceOffset": "bigint"}
 

@@ -8,23 +8,22 @@ before the range does was truncated or made anew, and that is an error whatever 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
+from kcli.consumer.consumer import Consumer
 from kcli.consumer.fetch.positions import OffsetOutOfRange
+from kcli.consumer.poll import Fetched
 from kcli.errors import DeadlineExceeded, KcliError
 from kcli.pipeline.background import Background
+from kcli.pipeline.connection import Sealed
 from kcli.proto.core import Gather
+from kcli.proto.spans import Gathered
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kcli.consumer.consumer import Consumer
-    from kcli.consumer.poll import Fetched
-    from kcli.pipeline.connection import Sealed
     from kcli.pipeline.ranges import Range
-    from kcli.proto.spans import Gathered
 
-    Noted = Callable[[int, int, int], None]
+Noted = Callable[[int, int, int], None]
 
 BYTES, ROWS = 2 * 1024 * 1024, 20_000
 """What is handed to Spark at once, about: 2000 to 20 000 rows and 0.2 to 8 MB are fastest."""

@@ -6,7 +6,9 @@ halved until the odd records stand alone, and those are read one by one (`json_d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,20 +16,13 @@ import pyarrow.compute as pc
 
 from kcli.errors import UsageError
 from kcli.pipeline.arrow import text
-from kcli.pipeline.json_cell import Misfit, cell_of
+from kcli.pipeline.json_cell import Cell, Misfit, cell_of
 from kcli.pipeline.json_document import SPACE, Malformed, document
 from kcli.pipeline.loose import fitting
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.pipeline.json_cell import Cell
-
-    Decoded = tuple[pa.Array, dict[int, str]]
-    """The cells, and by row what is wrong with a record that did not fit."""
-    Decode = Callable[[pa.Array], Decoded]
+Decoded = tuple[pa.Array, dict[int, str]]
+"""The cells, and by row what is wrong with a record that did not fit."""
+Decode = Callable[[pa.Array], Decoded]
 
 FEW = 16
 """Records that are no longer halved."""

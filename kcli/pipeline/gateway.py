@@ -12,17 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kcli.errors import KcliError
 from kcli.paths import private
 from kcli.pipeline import archive
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kcli.pipeline.java import Java
+from kcli.pipeline.java import Java
 
 OPENS = (
     "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",

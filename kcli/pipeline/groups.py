@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kcli.admin.commits import write_commits
 from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
+from kcli.client import Client
 from kcli.errors import KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kcli.client import Client
-    from kcli.model import TopicPartition
-    from kcli.pipeline.log import Log
+from kcli.model import TopicPartition
+from kcli.pipeline.log import Log
 
 
 def commit(log: Log, group: str, offsets: Mapping[TopicPartition, int]) -> None:

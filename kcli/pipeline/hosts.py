@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from urllib.parse import urlsplit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LOCAL = "127.0.0.1"
 

@@ -6,18 +6,14 @@ same offsets are other records there.
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from kcli.admin.cluster import describe_cluster
+from kcli.client import Client
 from kcli.errors import KcliError
+from kcli.pipeline.log import Log
 from kcli.proto.schema import NO_ID
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from kcli.client import Client
-    from kcli.pipeline.log import Log
 
 KEY = "@kcli"
 

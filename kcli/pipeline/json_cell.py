@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +20,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.json_document import Real, Whole
 from kcli.pipeline.json_time import day_of, instant_of, local_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Cell = Callable[[Any, list[str]], Any]
+Cell = Callable[[Any, list[str]], Any]
 
 
 class Misfit(ValueError):

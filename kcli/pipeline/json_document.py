@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 SPACE = " \t\r\n"
 MOST_DIGITS, DEEPEST = 1000, 1000

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from kcli.client import Client
 from kcli.errors import KcliError
+from kcli.model import TopicPartition
+from kcli.pipeline.log import Log
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.client import Client
-    from kcli.model import TopicPartition
-    from kcli.pipeline.log import Log
-
-    Offsets = dict[TopicPartition, int]
+Offsets = dict[TopicPartition, int]
 
 SAMPLE = 256 * 1024
 USUAL = 1024.0

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Self
+
 from kcli.asking.offsets import list_offsets
+from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.patterns import compiled, matcher
-from kcli.pipeline.places import EARLIEST, LATEST
+from kcli.pipeline.connection import Sealed
+from kcli.pipeline.options import ReadOptions
+from kcli.pipeline.places import EARLIEST, LATEST, Places
 from kcli.sync import SyncClient
 
 PATIENCE = 30.0
 """Seconds for which the offsets of a log are asked for: an election is waited for."""
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from types import TracebackType
-    from typing import Self
-
-    from kcli.client import Client
-    from kcli.pipeline.connection import Sealed
-    from kcli.pipeline.options import ReadOptions
-    from kcli.pipeline.places import Places
 
 
 class Log:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pyarrow as pa
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def fitting(value: Any, kind: pa.DataType, notes: list[str]) -> Any:

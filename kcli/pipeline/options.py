@@ -6,16 +6,13 @@ Everything is checked before anything is done; a name that nobody knows is refus
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.patterns import compiled
 from kcli.pipeline.carried import Carried
 from kcli.pipeline.places import Places, places_of, timestamps_of
 from kcli.suggest import did_you_mean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 TYPES = {

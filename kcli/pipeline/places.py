@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.carried import Carried
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Offsets = Mapping[TopicPartition, int]
+Offsets = Mapping[TopicPartition, int]
 
 LATEST, EARLIEST = -1, -2
 

@@ -7,23 +7,19 @@ of the target's topic stands for it, and the metadata says which source it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kcli import codes
 from kcli.admin.commits import write_commits
 from kcli.admin.committed import Committed, committed_offsets
 from kcli.asking.coordinators import Coordinators
+from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
+from kcli.pipeline.log import Log
 from kcli.values import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kcli.client import Client
-    from kcli.model import Cluster
-    from kcli.pipeline.log import Log
-
-    Offsets = dict[TopicPartition, int]
+Offsets = dict[TopicPartition, int]
 
 BEGUN = "-"
 """The writer of a position that no transaction wrote: where the copy began."""

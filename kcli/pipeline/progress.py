@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 import socket
 import time
+from types import TracebackType
+from typing import Self
 
 from kcli.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
 
 EVERY = 0.2
 MANY = 8000

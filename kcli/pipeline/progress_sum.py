@@ -6,17 +6,13 @@ A range is counted once, whatever stage or attempt reads it: what counts is how 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Mapping
 
+from kcli.model import TopicPartition
+from kcli.pipeline.progress import Report
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kcli.model import TopicPartition
-    from kcli.pipeline.progress import Report
-
-    Spans = Mapping[TopicPartition, tuple[int, int]]
+Spans = Mapping[TopicPartition, tuple[int, int]]
 
 WINDOW = 10.0
 """Seconds over which a rate is taken."""

@@ -7,6 +7,8 @@ spark.sql.python.filterPushdown.enabled is off.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pyspark.sql.datasource import (
     EqualTo,
@@ -18,16 +20,10 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
+from kcli.model import TopicPartition
 from kcli.pipeline.log import Log
 from kcli.pipeline.ranges import Range, ranges_of
 from kcli.pipeline.read import BatchReader, bounds_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from kcli.model import TopicPartition
 
 UPWARDS, DOWNWARDS = (GreaterThan, GreaterThanOrEqual), (LessThan, LessThanOrEqual)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from pyspark.sql.datasource import InputPartition
 
 from kcli.model import TopicPartition
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 LEAST = 10_000
 """minPartitions cuts no smaller than that: a task costs about 55 ms."""

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader
 
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.pipeline.connection import Sealed
 from kcli.pipeline.fetching import LogChanged
 from kcli.pipeline.log import Log
-from kcli.pipeline.options import TYPES
+from kcli.pipeline.options import TYPES, ReadOptions
 from kcli.pipeline.ranges import Range, ranges_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
     from pyspark.sql.types import StructType
-
-    from kcli.model import TopicPartition
-    from kcli.pipeline.connection import Sealed
-    from kcli.pipeline.options import ReadOptions
 
 
 class Reading:

@@ -6,25 +6,22 @@ Rows with headers go one by one; all others by the batch.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kcli.errors import UsageError
+from kcli.pipeline.options import WriteOptions
+from kcli.producer.producer import Producer
 from kcli.proto.columns import Lines
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
-    from typing import Any
-
     import numpy.typing as npt
 
-    from kcli.pipeline.options import WriteOptions
-    from kcli.producer.producer import Producer
-
-    Send = Callable[[Producer], Coroutine[Any, Any, None]]
+Send = Callable[[Producer], Coroutine[Any, Any, None]]
 
 
 def sends_of(batch: pa.RecordBatch, options: WriteOptions) -> Iterator[Send]:

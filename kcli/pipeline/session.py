@@ -7,25 +7,22 @@ with Session(SessionSettings()) as spark:
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.paths import cache_folder
 from kcli.pipeline import archive, gateway
-from kcli.pipeline.gateway import SparkFailed
+from kcli.pipeline.gateway import Jvm, SparkFailed
 from kcli.pipeline.java import find_java
 from kcli.pipeline.logs import log_file
 from kcli.values import Frozen
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
-
     from pyspark.sql import SparkSession
-
-    from kcli.pipeline.gateway import Jvm
 
 MASTER = "local[*,3]"
 """Every core, and a task may fail twice before its job does."""

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from kcli.paths import cache_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PLACE = "kcli-code"
 """What the archive is unpacked as."""

@@ -6,13 +6,12 @@ Only options are looked at here; whoever reads or writes imports what it needs.
 from __future__ import annotations
 
 import sys
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
     from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
     from pyspark.sql.types import StructType
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader
 from pyspark.sql.streaming.datasource import (
@@ -22,26 +24,21 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from kcli.errors import KcliError
+from kcli.model import TopicPartition
 from kcli.pipeline import changes, identity
+from kcli.pipeline.connection import Sealed
 from kcli.pipeline.limits import by_bytes, by_rows
 from kcli.pipeline.log import Log
+from kcli.pipeline.options import ReadOptions
 from kcli.pipeline.places import from_offsets, to_json
 from kcli.pipeline.ranges import Range, ranges_of
 from kcli.pipeline.read import Reading, in_log
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from pyspark.sql.streaming.datasource import ReadLimit
     from pyspark.sql.types import StructType
 
-    from kcli.model import TopicPartition
-    from kcli.pipeline.connection import Sealed
-    from kcli.pipeline.options import ReadOptions
-
-    Offsets = dict[TopicPartition, int]
+Offsets = dict[TopicPartition, int]
 
 FRESH = 0.1
 """Seconds for which the ends of the logs are believed: with no data Spark asks every 10 ms."""

@@ -6,12 +6,9 @@ Our errors cross Spark as text, the last line of a Python traceback: `kcli.error
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from kcli.errors import KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _OURS = re.compile(r"^\s*(kcli(?:\.\w+)+)\.(\w+): (.*(?:\n(?!\s|$|kcli\.).*)*)", re.MULTILINE)
 _PYTHON = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception)): (.+)$", re.MULTILINE)

@@ -3,6 +3,9 @@ a task that is run again sends its rows again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
 from pyspark.sql.datasource import (
     DataSourceArrowWriter,
     DataSourceStreamArrowWriter,
@@ -10,19 +13,15 @@ from pyspark.sql.datasource import (
 )
 
 from kcli.errors import KcliError, UsageError
+from kcli.pipeline.connection import Sealed
+from kcli.pipeline.options import WriteOptions
+from kcli.pipeline.progress import Reporter
+from kcli.producer.batches.batch import BatchOutcome
+from kcli.producer.batches.ledger import Counts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import pyarrow as pa
     from pyspark.sql.types import StructType
-
-    from kcli.pipeline.connection import Sealed
-    from kcli.pipeline.options import WriteOptions
-    from kcli.pipeline.progress import Reporter
-    from kcli.producer.batches.batch import BatchOutcome
-    from kcli.producer.batches.ledger import Counts
 
 ACCEPTED = {
     "key": ("binary", "string"),

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.apply.files import read
+from kcli.cli.render import Document
 from kcli.cli.undo import UndoFile
-from kcli.declared.model import ADD, DONE, REMOVE, WOULD
+from kcli.declared.model import ADD, DONE, REMOVE, WOULD, Item, Step
 from kcli.declared.plan import Plan
 from kcli.declared.schema import ID
 from kcli.declared.topics import GROW
 from kcli.errors import KcliError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.declared.model import Item, Step
-    from kcli.model import Cluster
 
 DIFFERS = 3
 NOTHING = "nothing to change"

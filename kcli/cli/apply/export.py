@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import TYPE_CHECKING
 
 from kcli.cli.admin import plural, say
 from kcli.cli.connection import Connection
@@ -12,11 +13,10 @@ from kcli.declared.export import Export
 from kcli.declared.schema import SECTIONS
 from kcli.declared.writing import text_of
 from kcli.errors import UsageError
+from kcli.settings import ClientSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.settings import ClientSettings
 
 
 def export(values: Values) -> int:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
+from kcli.declared.model import Declared
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from kcli.declared.model import Declared
 
 ENDINGS = (".yaml", ".yml", ".toml", ".json")
 LARGEST = 32 << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.admin import format_of
 from kcli.cli.connection import Connection
@@ -13,16 +14,13 @@ from kcli.cli.shapes.shape import shape
 from kcli.config.profiles.files import check_trust, document, project_file, user_file
 from kcli.config.profiles.profile import Profile, profile_of
 from kcli.config.properties.merged import read_properties
+from kcli.config.secrets.sources import Source
 from kcli.errors import KcliError, UsageError
 from kcli.secret import HIDDEN, secretive, without_login, without_logins
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
-    from kcli.config.secrets.sources import Source
 
 PATHS = (".location", ".keytab", ".token.file")
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kcli.config.properties.known import KNOWN
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.shapes.shape import Row
 
 SETTINGS: dict[str, Any] = {

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from kcli.cli.config.readers import Found, kaf, kafkactl, kcl, rpk
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 PLACES = {
     "kcat": ("$KCAT_CONFIG", "$KAFKACAT_CONFIG", "~/.config/kcat.conf", "~/.config/kafkacat.conf"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from kcli.cli.config.foreign import PLACES, guess, place, read
 from kcli.cli.config.readers import Found
@@ -14,7 +15,6 @@ from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
 from kcli.escape import put
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.values import Value, field
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from kcli.values import Value, field
 
 MECHANISMS = {
     "plaintext": "PLAIN", "plain": "PLAIN", "scramsha256": "SCRAM-SHA-256", "scramsha512": "SCRAM-SHA-512",

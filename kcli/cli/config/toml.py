@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 
+from kcli.cli.config.readers import Found
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.toml_reader import header, load
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive, without_login
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from kcli.cli.config.readers import Found
 
 
 def text_of(found: Found, *, reveal: bool) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kcli.admin.config_resources import Resource, about, describe_configs
-from kcli.declared.units import plain
 from kcli.errors import KcliError, UsageError
 from kcli.suggest import did_you_mean
 
@@ -20,6 +19,8 @@ SURE = 0.85
 
 def pair(text: str, flag: str = "") -> tuple[str, str]:
     """Name and value, the value as Kafka wants it: `retention.ms=7d` is 604800000. Raises UsageError."""
+    from kcli.declared.units import plain
+
     name, equals, value = text.partition("=")
     name = name.strip()
     if not equals or not name:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Awaitable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from kcli.cli import text
 from kcli.cli.connection import connection_of
@@ -13,25 +15,21 @@ from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
+from kcli.client import Client
 from kcli.consumer.offset_values import Bound
 from kcli.copying.copier import Copier
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
+from kcli.copying.tally import Tally
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError, UnknownOutcome, UsageError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
+from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from kcli.cli.option import Values
-    from kcli.client import Client
-    from kcli.copying.tally import Tally
-    from kcli.model import Cluster
-    from kcli.producer.producer import Producer
 
-    Span = dict[TopicPartition, tuple[int, int]]
+Span = dict[TopicPartition, tuple[int, int]]
 
 PATIENCE = 0.5  # seconds of silence after Ctrl-C
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from kcli.cli.copy.command import Plan, Span
 from kcli.cli.lag.rows import stamp
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.progress import Progress
 from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
+from kcli.client import Client
 from kcli.consumer.offset_values import Bound
 from kcli.copying.survey import Part, Survey
 from kcli.model import TopicPartition
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.cli.copy.command import Plan, Span
-    from kcli.client import Client
 
 BAR = 40  # characters
 

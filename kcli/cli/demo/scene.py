@@ -13,18 +13,17 @@ import json
 import random
 import sys
 import time
+from collections.abc import Callable
 from itertools import count
+from typing import TYPE_CHECKING
 
 from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
+from kcli.consumer.consumer import Consumer
 from kcli.errors import KcliError
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.consumer.consumer import Consumer
     from kcli.producer.intake.send_records import Row
 
 TOPICS = {"orders": 6, "clicks": 12, "payments": 3, "ledger": 2}

@@ -3,14 +3,11 @@ about the others. Subject, issuer, names and times; nothing is verified here."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_address
 
 from kcli.values import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 UTC_TIME, COMMON_NAME, SUBJECT_ALT_NAME = 0x17, b"\x55\x04\x03", b"\x55\x1d\x11"
 VERSION, EXTENSIONS = 0xA0, 0xA3

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
+from kcli.broker.security.access import Access
 from kcli.cli.admin import format_of
 from kcli.cli.connection import Connection
 from kcli.cli.doctor.ladder import Ladder
@@ -15,15 +18,11 @@ from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
 from kcli.errors import KcliError, UsageError
 from kcli.model import Address
+from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
+from kcli.settings import ClientSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from kcli.broker.security.access import Access
     from kcli.cli.option import Values
-    from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
-    from kcli.settings import ClientSettings
 
 PATIENCE = 5.0  # seconds for a step
 AT_ONCE = 16

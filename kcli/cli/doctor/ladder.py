@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.handshake import agree_on_versions
 from kcli.broker.connection.resolve import not_a_port, open_socket, resolve
+from kcli.broker.connection.versions import Ranges
+from kcli.broker.security.access import Access
 from kcli.cli.doctor.steps import FAILED, OK, SKIPPED, WARNING, Fault, Step
 from kcli.cli.doctor.way import Way, reason, shown
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
-
-    from kcli.broker.connection.versions import Ranges
-    from kcli.broker.security.access import Access
-    from kcli.model import Address
-    from kcli.settings import ClientSettings
+from kcli.model import Address
+from kcli.settings import ClientSettings
 
 LOOKS = 4  # times of a step for it and the second looks behind it
 

@@ -8,13 +8,10 @@ from kcli import codes
 from kcli.admin.releases import oldest
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.handshake import agree_on_versions
+from kcli.broker.connection.versions import Ranges
+from kcli.cli.doctor.ladder import Ladder
 from kcli.cli.doctor.steps import Fault
 from kcli.errors import ConnectError, DecodeError, KcliError, TooOld, UnsupportedVersion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.broker.connection.versions import Ranges
-    from kcli.cli.doctor.ladder import Ladder
 
 QUICK = 2.0  # seconds for a second look
 NEEDED = {0: "produce", 1: "fetch", 2: "list_offsets", 3: "metadata", 10: "find_coordinator"}

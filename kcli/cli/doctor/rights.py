@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from kcli import codes
 from kcli.backoff import Backoff, repeat
+from kcli.cli.doctor.ladder import Ladder
 from kcli.cli.doctor.steps import Fault
 from kcli.errors import KcliError, TooOld, UnsupportedVersion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
-
-    from kcli.cli.doctor.ladder import Ladder
-    from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
-    from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseTopic
-    from kcli.proto.schema import Request
+from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
+from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseTopic
+from kcli.proto.schema import Request
 
 UNTOLD = -(2**31)
 DEAD = (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.values import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.shapes.shape import Row
 

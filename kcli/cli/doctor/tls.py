@@ -17,12 +17,9 @@ from kcli.broker.security.tls_faults import (
     WRONG_NAME,
 )
 from kcli.cli.doctor.certificate import Certificate, read
+from kcli.cli.doctor.ladder import Ladder
 from kcli.cli.doctor.looks import quick, speaks_plaintext, trimmed
 from kcli.cli.doctor.steps import Fault
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.cli.doctor.ladder import Ladder
 
 SOON = 14  # days
 MANY = 5

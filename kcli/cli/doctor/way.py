@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from kcli.broker.connection.connection import Connection
 from kcli.broker.connection.mapping import mapped
 from kcli.broker.connection.resolve import open_socket
+from kcli.broker.security.access import Access
 from kcli.errors import ConnectError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.broker.security.access import Access
-    from kcli.model import Address
-    from kcli.settings import ClientSettings
+from kcli.model import Address
+from kcli.settings import ClientSettings
 
 
 class Way:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from kcli.cli.documents.lined import Map
 from kcli.errors import UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Key = tuple[str, ...]
-    Where = dict[Key, int]
+Key = tuple[str, ...]
+Where = dict[Key, int]
 
 KEY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*(\.|=|\])""")
 

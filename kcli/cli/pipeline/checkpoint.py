@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.admin import format_of
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.checkpoints import Checkpoint
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 
 def run(values: Values) -> int:

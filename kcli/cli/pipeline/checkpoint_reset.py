@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from kcli.admin.cluster import describe_cluster
 from kcli.admin.committed import Committed
@@ -11,17 +12,16 @@ from kcli.admin.reset_plan import standings
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.groups.forms import form_of, now_ms
 from kcli.cli.groups.scope import Scope
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster, TopicPartition
+from kcli.pipeline.jobs.checkpoints import Checkpoint
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.reset import Form
     from kcli.cli.groups.forms import Prepare
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, TopicPartition
-    from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 OPTION = "--reset-to"
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.cli.connection import Connection
+from kcli.config.secrets.sources import Source
 from kcli.consumer.offset_grammar import duration
 from kcli.errors import UsageError
 from kcli.paths import data_folder
+from kcli.pipeline.session import SessionSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.config.secrets.sources import Source
-    from kcli.pipeline.session import SessionSettings
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 PACKAGES = "spark.jars.packages"

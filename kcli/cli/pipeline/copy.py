@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from typing import TYPE_CHECKING
 
 from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.run import Job, Outcome, drive
 from kcli.cli.pipeline.sink import Target
 from kcli.cli.pipeline.source import Source
 from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
+from kcli.client import Client
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.bad import BadRows
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kcli.cli.option import Values
-    from kcli.client import Client
-    from kcli.pipeline.jobs.bad import BadRows
-    from kcli.pipeline.jobs.work import Action, Stream
-    from kcli.pipeline.progress_sum import Progress
 
 RECORD = ["key", "value", "partition", "timestamp", "headers"]
 """What is copied of a record."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from kcli.cli.pipeline.command import conf_of
 from kcli.errors import KcliError
+from kcli.pipeline.session import SessionSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
-    from kcli.pipeline.session import SessionSettings
 
 LEAST_MEMORY = 3_000_000_000
 LEAST_DISK = 1_000_000_000

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.pipeline.command import PACKAGES, Frame
 from kcli.cli.pipeline.pinned import Pinned
 from kcli.cli.pipeline.run import Job, Outcome, drive
 from kcli.cli.pipeline.source import Source
 from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.bad import BadRows
 from kcli.pipeline.jobs.export import TEXT, FileForm, check
 from kcli.pipeline.jobs.folder import Folder
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kcli.cli.option import Values
-    from kcli.pipeline.jobs.bad import BadRows
-    from kcli.pipeline.jobs.work import Action, Stream
-    from kcli.pipeline.progress_sum import Progress
 
 DELTA = (
     ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.run import say
 from kcli.cli.pipeline.spec import Spec
 from kcli.cli.pipeline.sql import Querying, read_file, start
 from kcli.errors import UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
 

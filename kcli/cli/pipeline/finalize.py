@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.cli.admin import confirm, excluding, format_of, plural
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
 

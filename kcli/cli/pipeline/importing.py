@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from kcli.cli.pipeline.command import Frame, conf_of
 from kcli.cli.pipeline.run import Job, Outcome, drive
@@ -10,14 +11,13 @@ from kcli.cli.pipeline.sink import Target
 from kcli.cli.pipeline.stream import name_of, trigger_of
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.importing import count_of, files_of, form_of
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kcli.cli.option import Values
-    from kcli.pipeline.jobs.work import Action, Stream
-    from kcli.pipeline.progress_sum import Progress
 
 
 class Importing(Job):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from time import monotonic, sleep, time
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.admin import format_of, plural
 from kcli.cli.main import complain
 from kcli.cli.moments import utc
 from kcli.errors import DeadlineExceeded, UsageError
 from kcli.pipeline.jobs import registry
+from kcli.pipeline.jobs.registry import Entry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.pipeline.jobs.registry import Entry
 
 POLL = 0.1  # seconds
 PATIENCE = 60

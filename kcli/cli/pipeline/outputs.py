@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.results import Results
 from kcli.cli.pipeline.run import Outcome, say
 from kcli.cli.pipeline.sink import Target
@@ -9,18 +14,12 @@ from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.export import FileForm, check
 from kcli.pipeline.jobs.folder import Folder
+from kcli.pipeline.jobs.query import Script, Step
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
-
-    from kcli.cli.pipeline.command import Frame
-    from kcli.pipeline.jobs.query import Script, Step
-    from kcli.pipeline.jobs.work import Action, Stream
-    from kcli.pipeline.progress_sum import Progress
 
 
 class Output:

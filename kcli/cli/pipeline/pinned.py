@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.errors import KcliError, UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
+from kcli.cli.consume.selection import Selection
+from kcli.cli.pipeline.command import Frame
+from kcli.cli.pipeline.source import Span
+from kcli.client import Client
 from kcli.model import TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from kcli.cli.consume.selection import Selection
-    from kcli.cli.pipeline.command import Frame
-    from kcli.cli.pipeline.source import Span
-    from kcli.client import Client
 
     class Looked(Protocol):
         """A source of one topic or of several."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.run import Job, Outcome, drive, say
 from kcli.cli.pipeline.source import Source
+from kcli.cli.render import Document
 from kcli.errors import UsageError
+from kcli.pipeline.jobs.profile import Profile
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
-    from kcli.pipeline.jobs.profile import Profile
-    from kcli.pipeline.jobs.work import Action, Stream
-    from kcli.pipeline.progress_sum import Progress
 
 TOP = 20
 SAMPLE = 100_000

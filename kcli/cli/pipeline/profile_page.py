@@ -3,18 +3,14 @@ a topic is escaped."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from kcli.cli.pipeline.progress import human_size
 from kcli.cli.render import human_time
 from kcli.cli.shapes.pipeline_profile import PROFILE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from kcli.pipeline.jobs.profile import Profile
+from kcli.pipeline.jobs.profile import Profile
 
 WIDTH, HEIGHT, LINE = 860, 180, 22
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from kcli.pipeline.jobs.work import Look
-    from kcli.pipeline.progress_sum import Figures, Progress
+from kcli.pipeline.jobs.work import Look
+from kcli.pipeline.progress_sum import Figures, Progress
 
 BARS = 12
 """Partitions that have a bar of their own, the slowest first; the others are in the sum."""

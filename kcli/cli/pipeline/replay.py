@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from kcli.cli import text
 from kcli.cli.connection import connection_of
@@ -11,19 +12,17 @@ from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, p
 from kcli.cli.copy.command import cluster_id, make_like
 from kcli.cli.loop import INTERRUPTED, Stop
 from kcli.cli.loop import run as run_loop
+from kcli.cli.pipeline.source import Span
 from kcli.cli.progress import Progress
+from kcli.client import Client
 from kcli.consumer.offset_grammar import duration
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.jobs.registry import Entry, Registered
-from kcli.pipeline.jobs.replay import Pace, Replay
+from kcli.pipeline.jobs.replay import Pace, Replay, Sent
 from kcli.settings import ProducerSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.cli.pipeline.source import Span
-    from kcli.client import Client
-    from kcli.pipeline.jobs.replay import Sent
 
 LATE = 1.0
 """Seconds behind that are worth a word."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
 
+from kcli.cli.render import Document
 from kcli.errors import KcliError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TextIO
-
     from pyspark.sql import DataFrame
-
-    from kcli.cli.render import Document
 
 ROWS = 1000
 """Rows of a table when nothing else was said."""

@@ -8,30 +8,27 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Mapping
+from pathlib import Path
 from time import monotonic, sleep
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from kcli import watchdog
 from kcli.cli.loop import INTERRUPTED, SIGNALS, ended_by
+from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.progress import Watch, human_size, rows_of
 from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
 from kcli.paths import private
+from kcli.pipeline.jobs.registry import Registered
+from kcli.pipeline.jobs.work import Action, Look, Stream
+from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.session import Session
 from kcli.values import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from types import FrameType, TracebackType
-    from typing import Any, Self
-
     from pyspark.sql import SparkSession
-
-    from kcli.cli.pipeline.command import Frame
-    from kcli.model import TopicPartition
-    from kcli.pipeline.jobs.registry import Registered
-    from kcli.pipeline.jobs.work import Action, Look, Stream
-    from kcli.pipeline.progress_sum import Progress
-    from kcli.pipeline.session import Session
 
 POLL = 0.1  # seconds
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from kcli.cli import text
-from kcli.cli.connection import connection_of
+from kcli.cli.connection import Connection, connection_of
 from kcli.cli.consume.selection import partitions
-from kcli.cli.pipeline.command import cluster_options, jvm_options
+from kcli.cli.pipeline.command import Frame, cluster_options, jvm_options
+from kcli.client import Client
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.cli.connection import Connection
-    from kcli.cli.pipeline.command import Frame
-    from kcli.client import Client
 
 
 class Target:

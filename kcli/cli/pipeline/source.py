@@ -5,23 +5,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, held_back
-from kcli.cli.pipeline.command import cluster_options, jvm_options
+from kcli.cli.pipeline.command import Frame, cluster_options, jvm_options
+from kcli.cli.pipeline.pinned import Pinned
+from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.cli.pipeline.command import Frame
-    from kcli.cli.pipeline.pinned import Pinned
-    from kcli.client import Client
 
-    Span = dict[TopicPartition, tuple[int, int]]
+Span = dict[TopicPartition, tuple[int, int]]
 
 SAMPLE = 1000
 """Newest records that a schema is taken from."""

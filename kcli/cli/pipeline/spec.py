@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
@@ -13,11 +15,7 @@ from kcli.errors import UsageError
 from kcli.pipeline.jobs.query import Step
 from kcli.suggest import did_you_mean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from kcli.cli.option import Values
 
 SECRET = re.compile(r"(?i)password|secret|token|jaas|passphrase|credential|(ssl|private|access)[._-]?key$")

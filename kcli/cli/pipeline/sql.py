@@ -5,30 +5,27 @@ from __future__ import annotations
 import asyncio
 import copy
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.cli.pipeline.command import Frame
 from kcli.cli.pipeline.outputs import Output, output_of
 from kcli.cli.pipeline.pinned import Pinned
 from kcli.cli.pipeline.run import Job, Outcome, drive
-from kcli.cli.pipeline.source import Source
+from kcli.cli.pipeline.source import Source, Span
+from kcli.client import Client
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.query import Step, View
+from kcli.model import TopicPartition
+from kcli.pipeline.jobs.query import Script, Step, View
 from kcli.pipeline.jobs.statements import mentioned, split, words
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pyspark.sql import SparkSession
 
     from kcli.cli.option import Values
-    from kcli.cli.pipeline.source import Span
-    from kcli.client import Client
-    from kcli.model import TopicPartition
-    from kcli.pipeline.jobs.query import Script
-    from kcli.pipeline.jobs.work import Action, Stream
-    from kcli.pipeline.progress_sum import Progress
 
 
 class Querying(Job):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from kcli.cli.pipeline.command import Frame
-    from kcli.model import TopicPartition
+from kcli.cli.pipeline.command import Frame
+from kcli.model import TopicPartition
 
 
 def trigger_of(frame: Frame) -> dict[str, Any]:

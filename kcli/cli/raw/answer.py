@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 from json import dumps
+from typing import Any
 
 from kcli import codes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def write_json(thing: Any, *, compact: bool) -> None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from json import JSONDecodeError, loads
+from typing import Any
 
 from kcli.errors import KcliError, UsageError
 from kcli.proto.as_json import from_json
 from kcli.proto.messages import REQUESTS, request_type
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.proto.schema import Request
+from kcli.proto.schema import Request
 
 
 def find_api(word: str) -> type[Request[Any]]:

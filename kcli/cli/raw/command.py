@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, Any
 
 from kcli.broker.guard import READING
 from kcli.cli.admin import format_of
@@ -11,16 +12,12 @@ from kcli.cli.main import complain
 from kcli.cli.raw.answer import explained, write_json
 from kcli.cli.raw.body import find_api, made, name_of, read_body
 from kcli.errors import ConnectError, DeadlineExceeded, KcliError, UsageError
-from kcli.model import Group, TopicPartition, Transaction
+from kcli.model import Broker, Cluster, Group, TopicPartition, Transaction
 from kcli.proto.as_json import to_json
+from kcli.proto.schema import Request
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.model import Broker, Cluster
-    from kcli.proto.schema import Request
 
 PRODUCE, SASL_AUTHENTICATE = 0, 36
 SENTENCES = 10

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kcli.cli.admin import answer, format_of
 from kcli.cli.raw.body import name_of
 from kcli.cli.raw.words import words_of
 from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
 from kcli.errors import UsageError
+from kcli.model import Cluster
 from kcli.proto.as_json import camel, type_of
 from kcli.proto.compile import fields_of
 from kcli.proto.messages import REQUESTS, request_type
-from kcli.proto.schema import FOREVER
+from kcli.proto.schema import FOREVER, Message, Request, Struct
+from kcli.values import Field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
-    from kcli.proto.schema import Message, Request, Struct
-    from kcli.values import Field
 
 
 def list_apis(values: Values) -> int:

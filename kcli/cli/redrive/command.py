@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from kcli.cli import text
 from kcli.cli.consume.selection import EARLIEST, FILTERING, LATEST, Selection, finished
@@ -13,27 +15,23 @@ from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
+from kcli.client import Client
+from kcli.consumer.consumer import Consumer
 from kcli.consumer.offset_values import Bound
+from kcli.consumer.poll import Fetched
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Account, Redriver, Rules, Targets
 from kcli.errors import DecodeError, KcliError, UsageError
 from kcli.model import TopicPartition
+from kcli.producer.producer import Producer
+from kcli.proto.batch import Batch
 from kcli.serde.origin import Origins
 from kcli.settings import ProducerSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.client import Client
-    from kcli.consumer.consumer import Consumer
-    from kcli.consumer.poll import Fetched
-    from kcli.producer.producer import Producer
-    from kcli.proto.batch import Batch
 
-    Span = dict[TopicPartition, tuple[int, int]]
+Span = dict[TopicPartition, tuple[int, int]]
 
 LAST_ABORT = 2.0  # seconds for a transaction that Ctrl-C left open
 

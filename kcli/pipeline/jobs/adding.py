@@ -7,15 +7,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from kcli.errors import UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from pyspark.sql import DataFrame, SparkSession
 
 FORMS = re.compile(r"\.(parquet|orc|json|csv)(\.[a-z0-9]+)?$")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from kcli.pipeline.jobs.counting import observed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from pyspark.sql import DataFrame
 
 NAME = "kcli_bad"

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
 from kcli.pipeline.places import from_offsets
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.model import TopicPartition
 
 
 class Checkpoint(Value):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from pyspark.sql import DataFrame
 
 PATIENCE = 5.0

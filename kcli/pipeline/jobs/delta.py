@@ -9,18 +9,16 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from uuid import uuid4
 
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.jobs.folder import uri_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from pyspark.sql import DataFrame
 
 NULL = "__HIVE_DEFAULT_PARTITION__"

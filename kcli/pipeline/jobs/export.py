@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
+from kcli.pipeline.jobs.delta import Table
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.values import Frozen
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from pyspark.sql import DataFrame
-
-    from kcli.pipeline.jobs.delta import Table
 
 CODECS = {
     "parquet": ("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd"),

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
 
 KEPT = 256
 """Smallest hashes that are kept for an estimate of distinct values: off by 6 % in two of three cases."""

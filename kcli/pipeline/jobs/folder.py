@@ -6,13 +6,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LOG, DELTA = "_spark_metadata", "_delta_log"
 MARKS = ("_SUCCESS", DELTA, LOG)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.folder import DELTA
 from kcli.pipeline.jobs.records import as_records
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pyspark.sql import DataFrame, SparkSession
 
 SUFFIXES = {

@@ -7,21 +7,18 @@ the values is read a second time for their fields.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+from kcli.model import TopicPartition
 from kcli.pipeline.jobs.fields import Fields, look
 from kcli.pipeline.jobs.work import remote
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
     from pyspark.sql import DataFrame
 
-    from kcli.model import TopicPartition
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 PERCENTILES = (0.5, 0.9, 0.99, 0.999)
 BUCKETS = 60

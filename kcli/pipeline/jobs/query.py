@@ -6,16 +6,16 @@ the options, so every statement sees the same records.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import ERRORS, BadRows
 from kcli.pipeline.jobs.frames import as_ours, load, tried
 from kcli.pipeline.jobs.statements import bare, mentioned, once_each
 from kcli.values import Frozen, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pyspark.sql import DataFrame, SparkSession
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
 from kcli.pipeline.jobs.work import Action, Stream
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-    from typing import Any
-
     from pyspark.sql import DataFrame, SparkSession
 
 WRITTEN = ("key", "value", "topic", "partition", "timestamp", "headers")

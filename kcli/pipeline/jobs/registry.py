@@ -12,16 +12,13 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 from uuid import uuid4
 
 from kcli.paths import private, state_folder
 from kcli.pipeline.jobs.processes import born
 from kcli.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
 
 EVERY = 1.0
 """Seconds between two words of a job."""

@@ -10,21 +10,19 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import deque
+from collections.abc import Callable
 from time import time
+from typing import TYPE_CHECKING, Any
 
+from kcli.consumer.consumer import Consumer
+from kcli.consumer.poll import Fetched
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
+from kcli.producer.producer import BatchOutcome, Producer
 from kcli.values import Frozen, Value, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.consumer.consumer import Consumer
-    from kcli.consumer.poll import Fetched
     from kcli.producer.intake.send_records import Row
-    from kcli.producer.producer import BatchOutcome, Producer
 
 MOST = 5000
 """Records that are handed on in one piece."""

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
+from kcli.pipeline.jobs.checkpoints import Checkpoint
 from kcli.pipeline.jobs.folder import DELTA, LOG
 from kcli.pipeline.places import from_offsets, to_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from kcli.model import TopicPartition
-    from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 VERSION = "v1"
 """Of the files that are understood here."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 _TOKEN = re.compile(
     r"""(?P<skip>--[^\n]*|/\*.*?\*/|\s+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kcli.pipeline.jobs.records import as_records
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 

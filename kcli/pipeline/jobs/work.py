@@ -7,23 +7,20 @@ finishes the batch it has begun, and its checkpoint then says exactly what is do
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from kcli.model import TopicPartition
 from kcli.pipeline.jobs.bad import bad_of
 from kcli.values import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
-
-    from kcli.model import TopicPartition
 
 
 class Look(Value):

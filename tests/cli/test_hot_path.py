@@ -1,0 +1,75 @@
+"""The hot path: what starts, sends and reads records imports neither typing nor the folders that may import it.
+
+`TYPE_CHECKING = False` in place of `from typing import TYPE_CHECKING` is for modules of the hot path. A folder that no
+command of the hot path imports is listed here, and has plain imports.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kcli.sandbox.thread import SandboxThread
+
+ROOT = Path(__file__).parent.parent.parent
+LINES = (
+    "--version", "--help", "cat -P -t t", "cat -C -e -t t", "produce t", "consume t -e", "consume t -g g -e",
+    "tail t -e", "count t", "topics list --format tsv", "groups list --format tsv", "lag --format tsv", "offsets t",
+    "__complete bash kcli con",
+)  # fmt: skip
+OFFLINE = ("--version", "--help", "__complete")
+PLAIN = (
+    "kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/cli/apply", "kcli/cli/config", "kcli/cli/copy",
+    "kcli/cli/demo", "kcli/cli/doctor", "kcli/cli/documents", "kcli/cli/pipeline", "kcli/cli/raw", "kcli/cli/redrive",
+)  # fmt: skip
+OPTIONS = "options"  # modules that declare a command line, which every command line may import
+COSTLY = {"typing", "dataclasses", "json", "re", "logging", "inspect", "ssl", "yaml", "typer", "rich", "textual"}
+IMPORTED = """
+import sys
+from kcli.cli.main import main
+try:
+    code = main(sys.argv[1:])
+except SystemExit as end:
+    code = end.code
+print(code, *sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[str]]:
+    """The modules that each line imports, in a process of its own."""
+    modules = {}
+    with SandboxThread() as sandbox:
+        for line in LINES:
+            words = line.split()
+            servers = [] if words[0] in OFFLINE else ["-b", sandbox.bootstrap]
+            done = subprocess.run(
+                [sys.executable, "-c", IMPORTED, *words, *servers], input="record\n", capture_output=True, text=True
+            )
+            code, *names = done.stderr.splitlines()[-1].split()
+            assert code == "0", (line, done.stderr)
+            modules[line] = set(names)
+    return modules
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_the_hot_path_imports_nothing_costly(imported: dict[str, set[str]], line: str) -> None:
+    assert not COSTLY & imported[line]
+
+
+@pytest.mark.process
+def test_no_line_of_the_hot_path_imports_a_folder_with_plain_imports(imported: dict[str, set[str]]) -> None:
+    names = {name.replace(".", "/") for modules in imported.values() for name in modules}
+    loaded = {name for name in names if name.startswith(tuple(f"{folder}/" for folder in PLAIN))}
+    assert {name for name in loaded if not name.endswith(OPTIONS)} == set()
+
+
+@pytest.mark.parametrize("folder", PLAIN)
+def test_a_folder_beside_the_hot_path_has_plain_imports(folder: str) -> None:
+    modules = sorted((ROOT / folder).rglob("*.py"))
+    assert modules
+    assert [str(path) for path in modules if "TYPE_CHECKING = False" in path.read_text()] == []
