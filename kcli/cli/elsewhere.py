@@ -12,14 +12,21 @@ if TYPE_CHECKING:
 USE = "`--profile NAME` on a line, KCLI_PROFILE, or default_profile in the file that `kcli config path` names"
 ADD = "a table [profiles.NAME] in the file that `kcli config path` names"
 NOUNS = {
-    "topic": "topics", "broker": "brokers", "node": "brokers", "nodes": "brokers",
-    "consumer-group": "groups", "consumer-groups": "groups", "consumer": "groups", "share-group": "groups",
-    "share-groups": "groups", "group": "groups", "consumer-group-offset": "groups",
-    "acl": "acls", "access-control-list": "acls", "user": "users", "scram": "users", "quota": "quotas",
-    "token": "tokens", "dtoken": "tokens", "logdir": "logdirs", "log-dirs": "logdirs", "log-dir": "logdirs",
-    "transaction": "txn", "transactions": "txn",
-    "context": "config", "contexts": "config", "profile": "config", "profiles": "config",
-}  # fmt: skip
+    word: command
+    for command, words in {
+        "topics": "topic",
+        "brokers": "broker node nodes",
+        "groups": "consumer-group consumer-groups consumer share-group share-groups group consumer-group-offset",
+        "acls": "acl access-control-list",
+        "users": "user scram",
+        "quotas": "quota",
+        "tokens": "token dtoken",
+        "logdirs": "logdir log-dirs log-dir",
+        "txn": "transaction transactions",
+        "config": "context contexts profile profiles",
+    }.items()
+    for word in words.split()
+}
 """What is spoken of, by its names in other tools, and the command here."""
 
 ALONE = {

@@ -12,8 +12,9 @@ from kcli.errors import UsageError
 
 TIMES = {"ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)(/s)?")
-UNORDERED = ("cleanup.policy", "metrics", "match", "leader.replication.throttled.replicas",
-             "follower.replication.throttled.replicas")  # fmt: skip
+UNORDERED = """
+cleanup.policy metrics match leader.replication.throttled.replicas follower.replication.throttled.replicas
+""".split()
 
 
 def plain(name: str, text: str) -> str:

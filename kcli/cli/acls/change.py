@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 ADD, REMOVE = "add", "remove"
 DONE = {ADD: "added", REMOVE: "removed"}
+NAMING = """
+allow deny operations topics groups transactional_ids delegation_tokens users cluster producer consumer idempotent
+allow_hosts deny_hosts pattern
+""".split()
+"""The options that name ACLs."""
 THERE = {ADD: "exists", REMOVE: "absent"}
 
 
@@ -125,7 +130,5 @@ def _sum_up(values: Values, rows: list[Row]) -> None:
 
 def _alone(values: Values, flag: str) -> None:
     """Raises UsageError where a line names ACLs beside a file of them."""
-    names = ("allow", "deny", "operations", "topics", "groups", "transactional_ids", "delegation_tokens", "users",
-             "cluster", "producer", "consumer", "idempotent", "allow_hosts", "deny_hosts", "pattern")  # fmt: skip
-    if any(values[name] for name in names):
+    if any(values[name] for name in NAMING):
         raise UsageError(f"{flag} names the ACLs; leave the other options away")

@@ -180,10 +180,10 @@ SIMPLE = {"e": "to_end", "E": "go_on", "J": "json", "Z": "nulls", "T": "tee", "u
 TEXTS = {"t": "topic", "b": "brokers", "D": "_given_delimiter", "K": "_given_key_delimiter"}
 NUMBERS = {"p": "partition", "c": "count", "m": "patience"}
 PLACES = {"beginning": "earliest", "end": "latest", "stored": "stored"}
-CONTEXTS = (
-    "all", "generic", "broker", "topic", "metadata", "feature", "queue", "msg", "protocol", "cgrp", "security", "fetch",
-    "interceptor", "plugin", "consumer", "admin", "eos", "mock", "assignor", "conf",
-)  # fmt: skip
+CONTEXTS = """
+all generic broker topic metadata feature queue msg protocol cgrp security fetch interceptor plugin consumer admin eos
+mock assignor conf
+""".split()
 
 
 def _question(text: str) -> tuple[str, int, int]:

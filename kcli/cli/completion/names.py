@@ -33,10 +33,9 @@ OPTIONS = {
     "group": "groups", "from_group": "groups", "trace_file": "files", "report": "files", "groups": "groups",
     "delete_configs": "topic keys", "only": "sections", "operations": "operations", "txn_states": "txn states",
 }  # fmt: skip
-QUOTA_KEYS = (
-    "producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate",
-    "connection_creation_rate",
-)  # fmt: skip
+QUOTA_KEYS = """
+producer_byte_rate consumer_byte_rate request_percentage controller_mutation_rate connection_creation_rate
+""".split()
 KINDS = ("topic", "broker", "logger", "client-metrics", "group")
 FIXED = {
     "kinds": KINDS,
@@ -55,17 +54,15 @@ FIXED = {
     "sections": ["topics", "configs", "users", "quotas", "acls"],
     "places": ["groups", "group", "topics", "topic", "records", "brokers"],
 }
-TOPIC_CONFIGS = [
-    "cleanup.policy", "compression.gzip.level", "compression.lz4.level", "compression.type",
-    "compression.zstd.level", "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms",
-    "follower.replication.throttled.replicas", "index.interval.bytes", "leader.replication.throttled.replicas",
-    "local.retention.bytes", "local.retention.ms", "max.compaction.lag.ms", "max.message.bytes",
-    "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "message.timestamp.type",
-    "min.cleanable.dirty.ratio", "min.compaction.lag.ms", "min.insync.replicas", "preallocate",
-    "remote.copy.disable", "remote.log.delete.on.disable", "remote.storage.enable", "retention.bytes",
-    "retention.ms", "segment.bytes", "segment.index.bytes", "segment.jitter.ms", "segment.ms",
-    "unclean.leader.election.enable",
-]  # fmt: skip
+TOPIC_CONFIGS = """
+cleanup.policy compression.gzip.level compression.lz4.level compression.type compression.zstd.level delete.retention.ms
+file.delete.delay.ms flush.messages flush.ms follower.replication.throttled.replicas index.interval.bytes
+leader.replication.throttled.replicas local.retention.bytes local.retention.ms max.compaction.lag.ms max.message.bytes
+message.timestamp.after.max.ms message.timestamp.before.max.ms message.timestamp.type min.cleanable.dirty.ratio
+min.compaction.lag.ms min.insync.replicas preallocate remote.copy.disable remote.log.delete.on.disable
+remote.storage.enable retention.bytes retention.ms segment.bytes segment.index.bytes segment.jitter.ms segment.ms
+unclean.leader.election.enable
+""".split()
 """Those of Kafka 4.3, where no cluster tells its own."""
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-TOP = ("name", "mode", "trigger", "checkpoint", "profile", "bootstrap", "properties", "source", "sources", "steps",
-       "sink", "options")  # fmt: skip
+TOP = "name mode trigger checkpoint profile bootstrap properties source sources steps sink options".split()
 SOURCE = {
     "topic": "", "from": "offset", "partitions": "partitions", "isolation": "isolation", "key-format": "key_format",
     "value-format": "value_format", "key-schema": "key_schema", "value-schema": "value_schema",

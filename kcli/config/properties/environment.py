@@ -11,12 +11,9 @@ import os
 from kcli.errors import UsageError
 
 PREFIX = "KCLI_"
-OWN = frozenset(
-    (
-        "BOOTSTRAP", "BOOTSTRAP_SERVERS", "PROFILE", "CONFIG", "BROKER_MAP", "PURE_PYTHON", "TEST_CACHE",
-        "BENCH_BOOTSTRAP", "SEED", "SCHEDULES",
-    )
-)  # fmt: skip
+OWN = """
+BOOTSTRAP BOOTSTRAP_SERVERS PROFILE CONFIG BROKER_MAP PURE_PYTHON TEST_CACHE BENCH_BOOTSTRAP SEED SCHEDULES
+""".split()
 
 
 def properties() -> list[tuple[str, str, str]]:

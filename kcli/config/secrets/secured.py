@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from kcli.config.properties.merged import Given
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-TELLING = ("sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.jaas.config", "ssl.ca.location",
-           "ssl.truststore.location", "ssl.keystore.location", "ssl.certificate.location")  # fmt: skip
+TELLING = """
+sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ssl.truststore.location
+ssl.keystore.location ssl.certificate.location
+""".split()
 """Who names these does not want PLAINTEXT, which is what a missing security.protocol means to other clients."""
 
-SECRETS = ("truststore_password", "key_pem", "key_password", "keystore_password", "password", "token", "client_secret",
-           "secret_key", "session_token")  # fmt: skip
+SECRETS = """
+truststore_password key_pem key_password keystore_password password token client_secret secret_key session_token
+""".split()
 FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
 INSTEAD = {  # a field: those it replaces
     "ca": ("ca_pem", "truststore"), "ca_pem": ("ca", "truststore"), "truststore": ("ca", "ca_pem"),
