@@ -247,9 +247,13 @@ class Redriver:
         return following
 
     async def _decide(
-        self, at: TopicPartition, following: int | None,
-        results: dict[int, tuple[str, RecordMetadata | BaseException]], *, failed: bool,
-    ) -> bool:  # fmt: skip
+        self,
+        at: TopicPartition,
+        following: int | None,
+        results: dict[int, tuple[str, RecordMetadata | BaseException]],
+        *,
+        failed: bool,
+    ) -> bool:
         """Commit the slice with its position, or abort it: then none of it is published, and all of it failed."""
         assert self._producer is not None
         if failed or following is None:

@@ -141,9 +141,13 @@ def _one(events: list[Event]) -> Event:
     if len(names) > NAMED:
         names[NAMED:] = [f"{len(names) - NAMED} topics more"]
     return Event(
-        time=first.time, group=first.group, kind=first.kind, text=f"{', '.join(names)}: {_text(events)}",
-        topic=first.topic if len(topics) == 1 else "", partition=first.partition if len(events) == 1 else -1,
-    )  # fmt: skip
+        time=first.time,
+        group=first.group,
+        kind=first.kind,
+        text=f"{', '.join(names)}: {_text(events)}",
+        topic=first.topic if len(topics) == 1 else "",
+        partition=first.partition if len(events) == 1 else -1,
+    )
 
 
 def _text(events: list[Event]) -> str:

@@ -110,9 +110,12 @@ class Compiler:
         self._emit(struct, present, tagged, absent)
 
     def _emit(
-        self, struct: type[Struct], present: list[tuple[Field, Wire]], tagged: list[tuple[Field, Wire]],
+        self,
+        struct: type[Struct],
+        present: list[tuple[Field, Wire]],
+        tagged: list[tuple[Field, Wire]],
         absent: list[Field],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Write the function of one struct."""
         raise NotImplementedError
 

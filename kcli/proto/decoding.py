@@ -48,9 +48,12 @@ class Reader(Compiler):
         return decode
 
     def _emit(
-        self, struct: type[Struct], present: list[tuple[Field, Wire]], tagged: list[tuple[Field, Wire]],
+        self,
+        struct: type[Struct],
+        present: list[tuple[Field, Wire]],
+        tagged: list[tuple[Field, Wire]],
         absent: list[Field],
-    ) -> None:  # fmt: skip
+    ) -> None:
         emit = self.lines.append
         emit(f"def r_{struct.__name__}(b, i, end):")
         for run in runs(present):

@@ -42,9 +42,12 @@ class Writer(Compiler):
         return encode
 
     def _emit(
-        self, struct: type[Struct], present: list[tuple[Field, Wire]], tagged: list[tuple[Field, Wire]],
+        self,
+        struct: type[Struct],
+        present: list[tuple[Field, Wire]],
+        tagged: list[tuple[Field, Wire]],
         absent: list[Field],
-    ) -> None:  # fmt: skip
+    ) -> None:
         emit = self.lines.append
         emit(f"def w_{struct.__name__}(o, out):")
         for f in absent:
@@ -93,8 +96,11 @@ class Writer(Compiler):
                 return
             assert wire.element is not None
             if wire.element.kind in FIXED:
-                emit(f"{indent}out(pack(f'>{{len(x)}}{FIXED[wire.element.kind]}', *x))" if wire.element.kind != "Uuid"
-                     else f"{indent}out(uuids(x))")  # fmt: skip
+                emit(
+                    f"{indent}out(pack(f'>{{len(x)}}{FIXED[wire.element.kind]}', *x))"
+                    if wire.element.kind != "Uuid"
+                    else f"{indent}out(uuids(x))"
+                )
             else:
                 name = f"e{len(indent)}"
                 emit(f"{indent}for {name} in x:")

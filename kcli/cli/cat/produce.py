@@ -91,9 +91,12 @@ class CatSending:
         self.files_failed = False
         self.failed = 0
         self.by_rows = (
-            bool(line.headers) or line.tee or self.left > 0 or len(line.delimiter) > 1
+            bool(line.headers)
+            or line.tee
+            or self.left > 0
+            or len(line.delimiter) > 1
             or (line.key is not None and bool(line.key_delimiter))
-        )  # fmt: skip
+        )
         producer.on_batch = self._settled
 
     def _settled(self, outcome: BatchOutcome) -> None:

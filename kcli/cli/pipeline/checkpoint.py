@@ -67,11 +67,14 @@ def _offsets(found: Checkpoint) -> list[dict[str, Any]]:
     ids = found.notes.get("topics") or {}
     return [
         {
-            "topic": at.topic, "topic_id": str(ids[at.topic]) if at.topic in ids else None, "partition": at.partition,
-            "offset": found.offsets.get(at), "planned": found.planned.get(at),
+            "topic": at.topic,
+            "topic_id": str(ids[at.topic]) if at.topic in ids else None,
+            "partition": at.partition,
+            "offset": found.offsets.get(at),
+            "planned": found.planned.get(at),
         }
         for at in sorted({*found.offsets, *found.planned})
-    ]  # fmt: skip
+    ]
 
 
 def _cluster(notes: dict[str, Any]) -> str | None:

@@ -27,11 +27,15 @@ def run(values: Values) -> int:
     made = Document(shape=shape("pipeline.finalize"))
     rows = made.rows["folders"] = [
         {
-            "folder": word, "committed": one.committed, "orphans": len(one.orphans), "bytes": sum(one.sizes.values()),
-            "missing": len(one.missing), "result": "planned" if one.orphans else "nothing to do",
+            "folder": word,
+            "committed": one.committed,
+            "orphans": len(one.orphans),
+            "bytes": sum(one.sizes.values()),
+            "missing": len(one.missing),
+            "result": "planned" if one.orphans else "nothing to do",
         }
         for word, one in found.items()
-    ]  # fmt: skip
+    ]
     made.rows["orphans"] = [
         {"path": str(path), "bytes": one.sizes[path]} for one in found.values() for path in one.orphans
     ]

@@ -63,11 +63,15 @@ def show(frame: Frame, source: Looked, destination: str) -> int:
         size = source.sizes.get(at)
         rows.append(
             {
-                "topic": at.topic, "partition": at.partition, "start": start, "end": end, "records": end - start,
+                "topic": at.topic,
+                "partition": at.partition,
+                "start": start,
+                "end": end,
+                "records": end - start,
                 "bytes": 0 if end == start else None if size is None else round((end - start) * size),
                 "destination": destination,
             }
-        )  # fmt: skip
+        )
     made.rows["ranges"] = rows
     write(made, frame.format or "table")
     if not frame.quiet:

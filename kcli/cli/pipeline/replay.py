@@ -119,9 +119,13 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
         return _plan(plan, span)
     await _target(plan, source, target, span)
     entry = Entry(
-        name=plan.values["name"] or f"replay-{plan.source}", command="replay", mode="batch", source=plan.source,
-        destination=plan.destination, total=sum(end - start for start, end in span.values()),
-    )  # fmt: skip
+        name=plan.values["name"] or f"replay-{plan.source}",
+        command="replay",
+        mode="batch",
+        source=plan.source,
+        destination=plan.destination,
+        total=sum(end - start for start, end in span.values()),
+    )
     begun = monotonic()
     with Registered(entry) as registered:
         async with plan.consumer(source) as consumer, target.producer(plan.producer) as producer:

@@ -116,10 +116,13 @@ class Querying(Job):
         if self._pinned is not None:
             self._pinned.keep()
         return Script(
-            spark, views, self.steps,
-            streaming=self.frame.streaming, topics=self.topics,
+            spark,
+            views,
+            self.steps,
+            streaming=self.frame.streaming,
+            topics=self.topics,
             watermark=None if watermark is None else ("timestamp", watermark),
-        )  # fmt: skip
+        )
 
     def _view(self, source: Source, spark: SparkSession, progress: str) -> View:
         from kcli.pipeline.jobs.frames import columns_for
@@ -134,9 +137,13 @@ class Querying(Job):
         if self.frame.connector == "jvm":
             errors = [f"{part}Error" for part in source.schemed if part in columns] if source.null_bad else []
             return View(
-                topic=topic, form="kafka", options=source.jvm_options(), columns=(*columns, *errors),
-                formats=source.formats, null_bad=source.null_bad,
-            )  # fmt: skip
+                topic=topic,
+                form="kafka",
+                options=source.jvm_options(),
+                columns=(*columns, *errors),
+                formats=source.formats,
+                null_bad=source.null_bad,
+            )
         options = source.options(columns, progress=progress, text=True)
         if self.output.stop_file is not None:
             options["stopFile"] = str(self.output.stop_file)

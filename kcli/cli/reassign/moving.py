@@ -75,8 +75,11 @@ async def _batches(
     still = await list_reassignments(cluster, changes)
     if still:
         held = f", throttled to {bytes_text(rate)}/s," if rate is not None else ""
-        say(values, f"{plural(len(still), 'partition')} on the way{held} `kcli reassign verify --wait` waits"
-            f"{' and takes the throttle away' if held else ''}")  # fmt: skip
+        say(
+            values,
+            f"{plural(len(still), 'partition')} on the way{held} `kcli reassign verify --wait` waits"
+            f"{' and takes the throttle away' if held else ''}",
+        )
     return None
 
 

@@ -106,9 +106,13 @@ async def _redrive(plan: Plan, stop: Stop) -> int:
         if span is None:
             return INTERRUPTED
         redriver = Redriver(
-            plan.rules, Targets(client.cluster), producer, rate=plan.rate, transactional=plan.exactly_once,
+            plan.rules,
+            Targets(client.cluster),
+            producer,
+            rate=plan.rate,
+            transactional=plan.exactly_once,
             positions=Positions(client.cluster, plan.group) if plan.resume and plan.execute else None,
-        )  # fmt: skip
+        )
         begun = monotonic()
         consumer = await stack.enter_async_context(plan.consumer(client))
         consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})

@@ -49,8 +49,11 @@ def create(values: Values) -> int:
             if out is not None:
                 os.write(out, f"{made.hmac.reveal()}\n".encode())
         document.rows["tokens"] = [{**_row(made), "hmac": None if path is not None else made.hmac.reveal()}]
-        say(values, "log in with it: -X sasl.mechanism=SCRAM-SHA-512 -X sasl.delegation.token=true "
-                    f"-X sasl.username={made.id}, and the HMAC as sasl.password")  # fmt: skip
+        say(
+            values,
+            "log in with it: -X sasl.mechanism=SCRAM-SHA-512 -X sasl.delegation.token=true "
+            f"-X sasl.username={made.id}, and the HMAC as sasl.password",
+        )
 
     return answer(values, "tokens.create", work)
 

@@ -106,9 +106,13 @@ def _known(configs: list[Config] | KcliError | None) -> dict[str, Config]:
 
 
 def _settle(
-    rows: list[Row], partitions: dict[str, KcliError | None], configs: dict[Resource, KcliError | None],
-    document: Document, *, done: str,
-) -> None:  # fmt: skip
+    rows: list[Row],
+    partitions: dict[str, KcliError | None],
+    configs: dict[Resource, KcliError | None],
+    document: Document,
+    *,
+    done: str,
+) -> None:
     """What became of each row; an error of a topic stands in the document once."""
     for row in rows:
         outcomes = partitions if row["config"] == "partitions" else {at.name: one for at, one in configs.items()}

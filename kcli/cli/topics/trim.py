@@ -73,9 +73,12 @@ def _where(values: Values) -> Bound:
 
 
 def _row(
-    at: TopicPartition, ends: tuple[int, int] | KcliError, where: Bound, written: LogOffset | KcliError | None,
+    at: TopicPartition,
+    ends: tuple[int, int] | KcliError,
+    where: Bound,
+    written: LogOffset | KcliError | None,
     document: Document,
-) -> Row:  # fmt: skip
+) -> Row:
     """What is to be deleted of a partition: nothing where it cannot be told how far its log or that time goes."""
     row: Row = {"topic": at.topic, "partition": at.partition, "old": None, "new": None, "offsets": None, "note": None}
     if isinstance(ends, KcliError):

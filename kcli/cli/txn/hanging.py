@@ -48,16 +48,25 @@ def find_hanging(values: Values) -> int:
 
 
 def _advise(values: Values, opened: list[OpenTransaction], hanging: list[OpenTransaction], looked_at: int) -> None:
-    say(values, f"{plural(looked_at, 'partition')}, {plural(len(opened), 'old open transaction')}, "
-                f"{len(hanging)} of them hanging")  # fmt: skip
+    say(
+        values,
+        f"{plural(looked_at, 'partition')}, {plural(len(opened), 'old open transaction')}, "
+        f"{len(hanging)} of them hanging",
+    )
     if hanging:
         one = hanging[0]
-        say(values, f"to end one: kcli txn abort {one.at.topic}:{one.at.partition} "
-                    f"--start-offset {one.producer.open_since} --execute")  # fmt: skip
+        say(
+            values,
+            f"to end one: kcli txn abort {one.at.topic}:{one.at.partition} "
+            f"--start-offset {one.producer.open_since} --execute",
+        )
     for one in opened:
         if not one.hangs and one.name is not None:
-            say(values, f"{one.at.topic} [{one.at.partition}] is held up by {one.name}, which its coordinator knows; "
-                        f"to end it: kcli txn fence {one.name} --execute")  # fmt: skip
+            say(
+                values,
+                f"{one.at.topic} [{one.at.partition}] is held up by {one.name}, which its coordinator knows; "
+                f"to end it: kcli txn fence {one.name} --execute",
+            )
             break
 
 
@@ -67,8 +76,12 @@ async def _scanned(cluster: Cluster, scope: Scope | None, brokers: set[int]) -> 
         parts = await scope.partitions(cluster, ())
     else:
         topics = await describe_topics(cluster, None)
-        parts = [TopicPartition(topic, one.partition) for topic, found in topics.items() if isinstance(found, Topic)
-                 for one in found.partitions]  # fmt: skip
+        parts = [
+            TopicPartition(topic, one.partition)
+            for topic, found in topics.items()
+            if isinstance(found, Topic)
+            for one in found.partitions
+        ]
     if not brokers:
         return parts
     known = await describe_topics(cluster, {at.topic for at in parts})
