@@ -244,7 +244,7 @@ async def requests(work: Work, disturb: Disturb, backoff: float | None) -> Count
     retry = {} if backoff is None else {"retry_backoff": backoff, "retry_backoff_max": backoff}
     again = {} if backoff is None else {"reconnect_backoff": backoff, "reconnect_backoff_max": backoff}
     async with Sandbox(topics={"t": 1}, brokers=2) as sandbox:
-        sandbox.groups.configure("s", {"share.auto.offset.reset": "earliest"})
+        sandbox.cluster.groups.configure("s", {"share.auto.offset.reset": "earliest"})
         disturb(sandbox)
         sandbox.seen.clear()
         settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), **retry, **again)

@@ -102,8 +102,8 @@ async def test_B15_sasl_where_there_is_none_and_none_where_there_is() -> None:
 async def test_B19_a_wrong_password_is_tried_once_per_attempt_and_told(mechanism: str) -> None:
     async with Sandbox(sasl=ALICE) as sandbox:
         problem = await told(sandbox, password(mechanism, CANARY))
-        assert sandbox.users is not None
-        assert sandbox.users.refused == 1
+        assert sandbox.cluster.users is not None
+        assert sandbox.cluster.users.refused == 1
     assert isinstance(problem, AuthError)
     assert problem.exit_code == 5
     assert f"refused the authentication of alice ({mechanism}): Authentication failed" in str(problem)
@@ -119,16 +119,16 @@ async def test_B19_a_client_gives_up_at_once_and_hammers_nobody() -> None:
                 async with client.producer(ProducerSettings()) as producer:
                     await producer.send_and_wait("t", b"x")
         assert time.monotonic() - began < 2
-        assert sandbox.users is not None
-        assert sandbox.users.refused <= 2
+        assert sandbox.cluster.users is not None
+        assert sandbox.cluster.users.refused <= 2
 
 
 async def test_B16_a_password_that_was_prepared_before_it_was_stored_is_found_too() -> None:
     async with Sandbox(topics={"t": 1}, sasl={"alice": "IX a"}) as sandbox:
         async with connected(near(sandbox, sasl=password(said="\u2168\u00a0\u00aa"))) as broker:
             assert await topics(broker) == ["t"]
-            assert sandbox.users is not None
-            assert sandbox.users.refused == 1  # as it was typed, once
+            assert sandbox.cluster.users is not None
+            assert sandbox.cluster.users.refused == 1  # as it was typed, once
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "OAUTHBEARER"])
@@ -330,7 +330,7 @@ async def test_B18_sessions_are_renewed_on_the_same_connection_under_pipelined_t
             bootstrap=parse_bootstrap(sandbox.bootstrap), security=Security(sasl=sasl), max_in_flight=in_flight
         )
         async with Client(given) as client:
-            users = sandbox.users
+            users = sandbox.cluster.users
             assert users is not None
             sent, read = await _traffic(client, lambda: users.authenticated >= sandbox.seen.get(18, 0) + 3, in_flight)
         assert read == [b"%d" % n for n in range(sent)]
@@ -442,7 +442,7 @@ async def test_B18_who_is_refused_the_second_time_connects_anew_and_is_told_then
         async with connected(near(sandbox, sasl=password())) as broker:
             await topics(broker)
             broker._lanes.open["control"].renewal.at = 0.0  # type: ignore[attr-defined]
-            sandbox.access.scram.delete("alice", "SCRAM-SHA-256")
+            sandbox.cluster.access.scram.delete("alice", "SCRAM-SHA-256")
             with pytest.raises(AuthError, match="refused the authentication of alice"):
                 await topics(broker)
             assert sandbox.seen[18] == 2

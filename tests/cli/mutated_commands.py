@@ -233,7 +233,7 @@ class Bench:
         for line, given in SEEDING:
             done = self._run("", line, given, patient=True)
             assert done.code == 0, (line, done)
-        self._kept = self._open.call(lambda one: {name: dict(kept) for name, kept in one.groups.offsets.items()})
+        self._kept = self._open.call(_committed)
         self._rights = self._open.call(_rights)
         self.runs = 0
         gc.collect()
@@ -276,15 +276,16 @@ class Bench:
 
     def _mend(self, sandbox: Any) -> None:
         """Have the topics, groups, users, ACLs and quotas again that a command deleted."""
-        access, (rules, users, quotas) = sandbox.access, self._rights
-        access.acls.rules, access.scram._changed, sandbox.quotas.by_entity = set(rules), dict(users), dict(quotas)
+        cluster, (rules, users, quotas) = sandbox.cluster, self._rights
+        cluster.access.acls.rules, cluster.access.scram._changed = set(rules), dict(users)
+        cluster.quotas.by_entity = dict(quotas)
         for topic in ("orders", "made", "copied", "timed"):
             if topic not in sandbox.topics.by_name:
                 sandbox.topics.create(topic, 2)
         for group, kept in self._kept.items():
-            if not sandbox.groups.offsets.get(group):
-                sandbox.groups.made(group)
-                sandbox.groups.offsets[group] = dict(kept)
+            if not sandbox.cluster.groups.offsets.by_group.get(group):
+                sandbox.cluster.groups.made(group)
+                sandbox.cluster.groups.offsets.by_group[group] = dict(kept)
 
     def _run(self, name: str, line: str, given: bytes, *, patient: bool = False) -> Run:
         secured = name.endswith(("(SASL)", "(SCRAM)"))
@@ -301,10 +302,15 @@ class Bench:
         return run(words, given, bootstrap, self.folder, settings, self._leaps, follows=follows)
 
 
+def _committed(sandbox: Any) -> dict[str, Any]:
+    """What each group has committed."""
+    return {name: dict(kept) for name, kept in sandbox.cluster.groups.offsets.by_group.items()}
+
+
 def _rights(sandbox: Any) -> tuple[set[Any], dict[Any, Any], dict[Any, Any]]:
     """ACLs, users and quotas."""
-    quotas = {at: dict(values) for at, values in sandbox.quotas.by_entity.items()}
-    return set(sandbox.access.acls.rules), dict(sandbox.access.scram._changed), quotas
+    quotas = {at: dict(values) for at, values in sandbox.cluster.quotas.by_entity.items()}
+    return set(sandbox.cluster.access.acls.rules), dict(sandbox.cluster.access.scram._changed), quotas
 
 
 INPUT = b"one\ntwo\n"

@@ -179,7 +179,7 @@ def test_a_line_that_makes_no_sense_is_exit_2_and_one_sentence(
     told = capsys.readouterr().err
     assert sentence in told
     assert told.count("\n") == 1
-    assert sandbox.call(lambda made: made.access.acls.rules) == set()
+    assert sandbox.call(lambda made: made.cluster.access.acls.rules) == set()
 
 
 @pytest.mark.parametrize(

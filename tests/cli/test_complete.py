@@ -45,7 +45,7 @@ def sandbox() -> Iterator[SandboxThread]:
         for group in ("billing", *HOSTILE):
             shell.ok("consume", "orders", "-g", group, "-e", "-q", "--from-beginning")
         shell.ok("acls", "add", "--allow", "ann", "--operation", "read", "--topic", "t", "--execute", "--no-undo", "-q")
-        running.call(lambda made: made.access.scram.set("carl", "SCRAM-SHA-256", b"salt", 4096, b"salted"))
+        running.call(lambda made: made.cluster.access.scram.set("carl", "SCRAM-SHA-256", b"salt", 4096, b"salted"))
         yield running
 
 

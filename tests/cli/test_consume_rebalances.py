@@ -45,7 +45,7 @@ def test_E44_a_member_that_was_expelled_says_what_will_be_read_again(
     sandbox: SandboxThread, shell: Shell, code: ErrorCode
 ) -> None:
     def expel(_: object) -> None:
-        groups = sandbox._sandbox.groups
+        groups = sandbox._sandbox.cluster.groups
         for member in list(groups._by_name["g"].members):
             groups.expel("g", member)
 

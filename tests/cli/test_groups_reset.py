@@ -469,7 +469,7 @@ def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatc
         member = Background([*KCLI, "consume", "orders", "-g", "billing", "-q"], stdout=shell.folder / "late")
         members.append(member)
         for _ in range(200):
-            if shell.sandbox.call(lambda box: bool(box.groups.any("billing").members)):
+            if shell.sandbox.call(lambda box: bool(box.cluster.groups.any("billing").members)):
                 return
             await asyncio.sleep(0.02)
 

@@ -102,7 +102,7 @@ def test_a_group_that_waits_for_an_open_transaction_is_told_whose_it_is(sandbox:
             assert time.monotonic() < until, row
             time.sleep(0.1)
         assert (row["committed"], row["lag"]) == (1, 1)
-        known = sandbox.call(lambda inside: inside.transactions._existing("slow").producer_id)
+        known = sandbox.call(lambda inside: inside.cluster.transactions._existing("slow").producer_id)
         assert row["note"].startswith(f"waits at 1 for the transaction of producer id {known}, epoch 0, ")
         assert row["note"].endswith("kcli txn find-hanging t:0 --older-than 0s")
         judged = shell("txn", "find-hanging", "t:0", "--older-than", "0s")

@@ -229,7 +229,7 @@ def test_a_signal_while_waiting(
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
-    until(lambda: sandbox.call(lambda it: it.moves.by_partition))
+    until(lambda: sandbox.call(lambda it: it.cluster.moves.by_partition))
     looks = requests(sandbox, "ListPartitionReassignments")
     until(lambda: requests(sandbox, "ListPartitionReassignments") > looks)  # it waits
     process.send_signal(number)

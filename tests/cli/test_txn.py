@@ -39,12 +39,16 @@ def rows(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list
     return some
 
 
+def _states(sandbox: SandboxThread, *names: str) -> list[str]:
+    return sandbox.call(lambda one: [one.cluster.transactions.by_id[name].state for name in names])  # type: ignore[no-any-return]
+
+
 def opened(sandbox: SandboxThread, name: str, *parts: tuple[str, int]) -> None:
     """A transaction that its coordinator knows, open in these partitions."""
 
     def begin(inside: Sandbox) -> None:
-        one = inside.transactions.init(name, 60_000, None)
-        inside.transactions.add(one, parts)
+        one = inside.cluster.transactions.init(name, 60_000, None)
+        inside.cluster.transactions.add(one, parts)
         for topic, partition in parts:
             inside.faults.logs.hang_transaction(topic, partition, age=3600, transactional_id=name)
 
@@ -193,7 +197,7 @@ def test_a_living_one_is_not_aborted_but_fenced(sandbox: SandboxThread, capsys: 
     (done,) = rows(capsys, "txn", "abort", "--fence", "live", "--execute")
     assert done["result"] == "fenced"
     assert done["new"] > done["old"]
-    assert sandbox.call(lambda one: one.transactions.by_id["live"].state) == "Empty"
+    assert sandbox.call(lambda one: one.cluster.transactions.by_id["live"].state) == "Empty"
     assert sandbox.call(lambda one: [one.topics.partition(t, 0).log.stable for t in ("orders", "copies")]) == [2, 2]
 
 
@@ -207,9 +211,9 @@ def test_a_person_types_that_several_ids_are_fenced(
     monkeypatch.setattr("sys.stderr", io.StringIO())
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert main(["txn", "fence", "one", "two"]) == 1
-    assert sandbox.call(lambda one: [one.transactions.by_id[name].state for name in ("one", "two")]) == ["Ongoing"] * 2
+    assert _states(sandbox, "one", "two") == ["Ongoing"] * 2
     assert main(["txn", "fence", "one", "two"]) == 0
-    assert sandbox.call(lambda one: [one.transactions.by_id[name].state for name in ("one", "two")]) == ["Empty"] * 2
+    assert _states(sandbox, "one", "two") == ["Empty"] * 2
 
 
 def test_an_id_that_nobody_has_used_is_not_made_by_fencing_it(

@@ -112,7 +112,7 @@ def test_the_places_of_a_password(
         ["--password-command", command],
         ["--password-file", secret(tmp_path)],
     ):
-        sandbox.call(lambda made: made.access.scram.restore([]))
+        sandbox.call(lambda made: made.cluster.access.scram.restore([]))
         rows(capsys, "set", "bob", *words, "--execute")
         with pytest.MonkeyPatch.context() as patch:
             login(patch, "bob", HIDDEN, "SCRAM-SHA-256")
@@ -210,7 +210,7 @@ def test_a_line_that_makes_no_sense_is_exit_2(
 ) -> None:
     assert main(["users", *WRONG[sentence]]) == 2
     assert sentence in capsys.readouterr().err
-    assert sandbox.call(lambda made: made.access.scram.names()) == ["admin"]
+    assert sandbox.call(lambda made: made.cluster.access.scram.names()) == ["admin"]
 
 
 def test_some_users_fail_and_others_are_done(

@@ -51,7 +51,7 @@ def confluent(sandbox: SandboxThread) -> librdkafka.AdminClient:
 
 
 def rules(sandbox: SandboxThread) -> set[Acl]:
-    return set(sandbox.call(lambda made: set(made.access.acls.rules)))
+    return set(sandbox.call(lambda made: set(made.cluster.access.acls.rules)))
 
 
 READ = Acl("topic", "orders", "literal", "User:bob", "*", "read", "allow")
@@ -152,7 +152,7 @@ async def test_users_that_strangers_set_log_in_here_and_users_of_ours_there(
         assert await alter_users(mine.cluster, [given]) == {"kim": None}
     described = stranger.describe_user_scram_credentials(["kim"])["kim"].result(SECOND)
     assert [one.iterations for one in described.scram_credential_infos] == [8192]
-    sandbox.call(lambda made: made.access.acls.add(READ._replace(principal="User:*", operation="describe")))
+    sandbox.call(lambda made: made.cluster.access.acls.add(READ._replace(principal="User:*", operation="describe")))
     for name in ("carl", "paul", "kim"):
         done = kcat(sandbox, mechanism, name, f"{name}s secret")
         assert done.returncode == 0, done.stderr
@@ -180,13 +180,13 @@ async def test_acls_bind_librdkafka(sandbox: SandboxThread) -> None:
     refused = run("-P")
     assert refused.returncode != 0
     assert b"uthorization failed" in refused.stderr
-    sandbox.call(lambda made: made.access.acls.add(READ._replace(operation="write")))
+    sandbox.call(lambda made: made.cluster.access.acls.add(READ._replace(operation="write")))
     done = run("-P")
     assert done.returncode == 0, done.stderr
     assert b"uthorization failed" in run("-C", "-e", "-o", "beginning").stderr
-    sandbox.call(lambda made: made.access.acls.add(READ))
+    sandbox.call(lambda made: made.cluster.access.acls.add(READ))
     assert run("-C", "-e", "-q", "-o", "beginning").stdout == b"one\n"
-    sandbox.call(lambda made: made.access.acls.remove(exactly(READ)))
+    sandbox.call(lambda made: made.cluster.access.acls.remove(exactly(READ)))
     assert b"uthorization failed" in run("-C", "-e", "-o", "beginning").stderr
 
 

@@ -235,11 +235,11 @@ def test_kafkas_own_tools_administer_the_sandbox(cluster: Cluster) -> None:
         told = tool(ACLS, "--list", "--topic", "orders-1", "--resource-pattern-type", "match")
         assert "(principal=User:bob, host=*, operation=READ, permissionType=ALLOW)" in told
         tool(ACLS, "--remove", "--force", "--allow-principal", "User:bob", "--consumer", *words)
-        assert sandbox.call(lambda made: made.access.acls.rules) == set()
+        assert sandbox.call(lambda made: made.cluster.access.acls.rules) == set()
         users = ("--entity-type", "users", "--entity-name")
         tool("kafka.admin.ConfigCommand", "--alter", *users, "lee", "--add-config", "SCRAM-SHA-512=[password=x]")
         assert "SCRAM-SHA-512=iterations=4096" in tool("kafka.admin.ConfigCommand", "--describe", *users, "lee")
         made = tool(TOKENS, "--create", "--max-life-time-period", "-1")
-        (token,) = sandbox.call(lambda made: [one.id for one in made.access.tokens.living()])
+        (token,) = sandbox.call(lambda made: [one.id for one in made.cluster.access.tokens.living()])
         assert token in made
         assert token in tool(TOKENS, "--describe", "--owner-principal", "User:admin")

@@ -180,7 +180,7 @@ async def test_E63_a_broker_without_share_groups_is_told_by_name_and_how_they_ar
 
 async def test_E63_a_group_of_another_kind_is_refused_in_the_brokers_words() -> None:
     async with world() as w:
-        w.sandbox.groups.remember(w.sandbox.groups.made("g"))
+        w.sandbox.cluster.groups.remember(w.sandbox.cluster.groups.made("g"))
         async with w.member() as consumer:
             with pytest.raises(BrokerError, match="not a share group"):
                 await consumer.poll(5)
@@ -267,7 +267,7 @@ async def test_E67_alter_and_delete_offsets_of_a_share_group_go_to_its_coordinat
         alter = AlterShareGroupOffsetsRequest(
             group_id="g", topics=[AlterShareGroupOffsetsRequestTopic(topic_name="t", partitions=rows)]
         )
-        here = w.sandbox.coordinator("g")
+        here = w.sandbox.brokers.coordinator("g")
         assert here is not None
         for node in (1, 2):
             broker = await w.client.cluster.node(node)

@@ -199,7 +199,7 @@ async def test_E65_a_partition_that_moved_away_is_acknowledged_and_then_forgotte
                 await consumer.poll(0.1)
                 (session,) = [
                     session
-                    for (_, member), session in w.sandbox.brokers[0].share_sessions.open.items()
+                    for (_, member), session in w.sandbox.cluster.share_sessions[1].open.items()
                     if member == consumer.member_id
                 ]
                 gone = {0, 1} - {at.partition for at in consumer.assignment}
@@ -233,7 +233,7 @@ async def test_E59_a_coordinator_that_moves_is_found() -> None:
     async with world(brokers=2) as w:
         async with w.member() as consumer:
             await until(lambda: consumer.assignment)
-            here = w.sandbox.coordinator("g")
+            here = w.sandbox.brokers.coordinator("g")
             assert here is not None
             w.sandbox.faults.cluster.move_coordinator("g", 3 - here.node_id)
             w.sandbox.topics.grow(w.sandbox.topics.by_name["t"], 3, None, check_only=False)

@@ -29,7 +29,7 @@ class World:
     def configure(self, **more: str) -> None:
         configs = {"share.auto.offset.reset": "earliest"}
         names = {"lock_ms": "share.record.lock.duration.ms", "limit": "share.delivery.count.limit"}
-        self.sandbox.groups.configure("g", configs | {names[name]: value for name, value in more.items()})
+        self.sandbox.cluster.groups.configure("g", configs | {names[name]: value for name, value in more.items()})
 
     async def write(self, first: int, last: int, partition: int = 0, size: int = 10) -> None:
         """Records that say their number, `size` in a batch."""
@@ -49,7 +49,7 @@ class World:
 
     @property
     def share(self) -> Any:
-        return self.sandbox.groups.shared("g")
+        return self.sandbox.cluster.groups.shared("g")
 
     def start(self, partition: int = 0) -> int:
         """Where the group's window starts."""

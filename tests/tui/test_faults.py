@@ -60,7 +60,7 @@ async def test_the_only_broker_is_killed_and_started_again(world: World) -> None
         await panel(pilot)
         await pilot.press("3", "enter")
         await shows(pilot, "✖ killed")
-        assert not world.sandbox.call(lambda sandbox: sandbox.living())
+        assert not world.sandbox.call(lambda sandbox: sandbox.brokers.living())
         await pilot.press("enter")
         await shows(pilot, "● up")
         board = pilot.app
@@ -76,7 +76,7 @@ async def test_a_read_only_profile_orders_nothing(world: World) -> None:
         await shows(pilot, "Profile prod is read-only: a fault")
         await pilot.press("3", "enter")
         await pilot.pause(0.1)
-        assert world.sandbox.call(lambda sandbox: len(sandbox.living())) == 1
+        assert world.sandbox.call(lambda sandbox: len(sandbox.brokers.living())) == 1
 
 
 @pytest.fixture

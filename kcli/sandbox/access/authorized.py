@@ -6,14 +6,14 @@ from kcli.acls import CLUSTER, OPERATIONS, POSSIBLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 UNTOLD = -(2**31)
 """Nobody asked."""
 
 
-def operations(call: Call, kind: str, name: str = CLUSTER, *, wanted: bool = True) -> int:
+def operations(context: RequestContext, kind: str, name: str = CLUSTER, *, wanted: bool = True) -> int:
     """The bits for a topic, a group or the cluster; UNTOLD unless they are `wanted`."""
     if not wanted:
         return UNTOLD
-    return sum(1 << OPERATIONS[one] for one in POSSIBLE[kind] if call.may(one, kind, name))
+    return sum(1 << OPERATIONS[one] for one in POSSIBLE[kind] if context.may(one, kind, name))

@@ -14,7 +14,7 @@ from kcli.errors import AuthError
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
 from kcli.proto.messages.sasl_handshake import SaslHandshakeResponse
 from kcli.proto.scram import HASHES, ScramServer
-from kcli.sandbox.wire.request_context import CloseConnection
+from kcli.sandbox.wire.peer import CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Users:
         return ScramServer(mechanism, lambda name: access.scram.find(mechanism, name), token=token)
 
 
-class Entrance:
+class SaslSession:
     """Of one connection. `bare`: tokens come without a header now (after SaslHandshake 0). `over`: the answer just made
     is the last one."""
 

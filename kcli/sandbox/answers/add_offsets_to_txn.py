@@ -6,21 +6,22 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.cluster.brokers import TRANSACTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: AddOffsetsToTxnRequest) -> AddOffsetsToTxnResponse:
-    transactions = call.sandbox.transactions
+async def answer(context: RequestContext, request: AddOffsetsToTxnRequest) -> AddOffsetsToTxnResponse:
+    transactions = context.cluster.transactions
     try:
-        transactions.coordinated(call, 25, request.transactional_id)
-        call.must("read", "group", request.group_id)
+        context.check_coordinator(25, request.transactional_id, TRANSACTION)
+        context.must("read", "group", request.group_id)
         if not request.group_id:
             raise BrokerError(codes.INVALID_GROUP_ID)
         one = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
         transactions.add(one, groups=[request.group_id])
     except BrokerError as refused:
-        return AddOffsetsToTxnResponse(error_code=told(refused.code, call.version, 2).number)
+        return AddOffsetsToTxnResponse(error_code=told(refused.code, context.version, 2).number)
     return AddOffsetsToTxnResponse()

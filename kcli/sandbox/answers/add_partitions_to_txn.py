@@ -16,20 +16,21 @@ from kcli.proto.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.cluster.brokers import TRANSACTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
     Codes = dict[tuple[str, int], ErrorCode]
 
 
-async def answer(call: Call, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
-    if call.version >= 4:
+async def answer(context: RequestContext, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
+    if context.version >= 4:
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
-                AddPartitionsToTxnResult(transactional_id=one.transactional_id, topic_results=_rows(call, one))
+                AddPartitionsToTxnResult(transactional_id=one.transactional_id, topic_results=_rows(context, one))
                 for one in request.transactions
             ]
         )
@@ -37,15 +38,15 @@ async def answer(call: Call, request: AddPartitionsToTxnRequest) -> AddPartition
         transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
         producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics,
     )  # fmt: skip
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_rows(call, only))
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_rows(context, only))
 
 
-def _rows(call: Call, asked: AddPartitionsToTxnTransaction) -> list[AddPartitionsToTxnTopicResult]:
+def _rows(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> list[AddPartitionsToTxnTopicResult]:
     try:
-        call.sandbox.transactions.coordinated(call, 24, asked.transactional_id)
-        found = _verified(call, asked) if asked.verify_only else _added(call, asked)
+        context.check_coordinator(24, asked.transactional_id, TRANSACTION)
+        found = _verified(context, asked) if asked.verify_only else _added(context, asked)
     except BrokerError as refused:
-        found = dict.fromkeys(_keys(asked.topics), told(refused.code, call.version, 2))
+        found = dict.fromkeys(_keys(asked.topics), told(refused.code, context.version, 2))
     return [
         AddPartitionsToTxnTopicResult(
             name=topic.name,
@@ -64,25 +65,25 @@ def _keys(topics: list[AddPartitionsToTxnTopic]) -> list[tuple[str, int]]:
     return [(topic.name, index) for topic in topics for index in topic.partitions]
 
 
-def _added(call: Call, asked: AddPartitionsToTxnTransaction) -> Codes:
+def _added(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Codes:
     keys = _keys(asked.topics)
     wrong: Codes = {}
     for name, index in keys:
-        scripted = call.refused(24, name, index)
+        scripted = context.refused(24, name, index)
         try:
-            call.sandbox.topics.partition(name, index)
+            context.cluster.topics.partition(name, index)
         except BrokerError as unknown:
             scripted = scripted or unknown.code
         if scripted is not None:
             wrong[(name, index)] = scripted
     if wrong:
         return {key: wrong.get(key, codes.OPERATION_NOT_ATTEMPTED) for key in keys}
-    one = call.sandbox.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
-    call.sandbox.transactions.add(one, keys)
+    one = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
+    context.cluster.transactions.add(one, keys)
     return dict.fromkeys(keys, codes.NONE)
 
 
-def _verified(call: Call, asked: AddPartitionsToTxnTransaction) -> Codes:
-    one = call.sandbox.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
-    missing = codes.TRANSACTION_ABORTABLE if call.version >= 5 else codes.INVALID_TXN_STATE
+def _verified(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Codes:
+    one = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
+    missing = codes.TRANSACTION_ABORTABLE if context.version >= 5 else codes.INVALID_TXN_STATE
     return {key: codes.NONE if key in one.partitions else missing for key in _keys(asked.topics)}

@@ -7,16 +7,16 @@ from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: AddRaftVoterRequest) -> AddRaftVoterResponse:
+async def answer(context: RequestContext, request: AddRaftVoterRequest) -> AddRaftVoterResponse:
     try:
-        scripted = call.refused(80)
+        scripted = context.refused(80)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.sandbox.quorum.check_cluster(request.cluster_id)
-        call.sandbox.quorum.add(request.voter_id, request.voter_directory_id)
+        context.cluster.quorum.check_cluster(request.cluster_id)
+        context.cluster.quorum.add(request.voter_id, request.voter_directory_id)
     except BrokerError as refused:
         return AddRaftVoterResponse(error_code=refused.code.number, error_message=str(refused))
     return AddRaftVoterResponse()

@@ -12,20 +12,20 @@ from kcli.proto.messages.alter_client_quotas import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:
-    return AlterClientQuotasResponse(entries=[_one(call, one, request.validate_only) for one in request.entries])
+async def answer(context: RequestContext, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:
+    return AlterClientQuotasResponse(entries=[_one(context, one, request.validate_only) for one in request.entries])
 
 
-def _one(call: Call, asked: EntryData, check_only: bool) -> AnsweredEntryData:
+def _one(context: RequestContext, asked: EntryData, check_only: bool) -> AnsweredEntryData:
     row = AnsweredEntryData(error_message=None, entity=asked.entity)
     try:
-        scripted = call.refused(49)
+        scripted = context.refused(49)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.sandbox.quotas.alter(
+        context.cluster.quotas.alter(
             [(one.entity_type, one.entity_name) for one in asked.entity],
             [(op.key, None if op.remove else op.value) for op in asked.ops],
             check_only=check_only,

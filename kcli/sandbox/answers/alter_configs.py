@@ -9,16 +9,16 @@ from kcli.sandbox.cluster.configs import SET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: AlterConfigsRequest) -> AlterConfigsResponse:
+async def answer(context: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
     twice = named_twice((one.resource_type, one.resource_name) for one in request.resources)
     rows = []
     for one in request.resources:
         resource = one.resource_type, one.resource_name
         operations = [(config.name, SET, config.value) for config in one.configs]
-        code, words = alter(call, 33, twice, resource, operations, whole=True, check_only=request.validate_only)
+        code, words = alter(context, 33, twice, resource, operations, whole=True, check_only=request.validate_only)
         rows.append(
             AlterConfigsResourceResponse(
                 error_code=code, error_message=words, resource_type=one.resource_type, resource_name=one.resource_name

@@ -14,16 +14,18 @@ from kcli.proto.messages.alter_partition_reassignments import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 KEY = 45
 
 
-async def answer(call: Call, request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse:
+async def answer(
+    context: RequestContext, request: AlterPartitionReassignmentsRequest
+) -> AlterPartitionReassignmentsResponse:
     response = AlterPartitionReassignmentsResponse(
         error_message=None, allow_replication_factor_change=request.allow_replication_factor_change
     )
-    scripted = call.refused(KEY)
+    scripted = context.refused(KEY)
     if scripted is not None:
         response.error_code = scripted.number
         return response
@@ -31,7 +33,7 @@ async def answer(call: Call, request: AlterPartitionReassignmentsRequest) -> Alt
         ReassignableTopicResponse(
             name=topic.name,
             partitions=[
-                _one(call, topic.name, one, request.allow_replication_factor_change) for one in topic.partitions
+                _one(context, topic.name, one, request.allow_replication_factor_change) for one in topic.partitions
             ],
         )
         for topic in request.topics
@@ -39,17 +41,19 @@ async def answer(call: Call, request: AlterPartitionReassignmentsRequest) -> Alt
     return response
 
 
-def _one(call: Call, topic: str, asked: ReassignablePartition, other_factor: bool) -> ReassignablePartitionResponse:
+def _one(
+    context: RequestContext, topic: str, asked: ReassignablePartition, other_factor: bool
+) -> ReassignablePartitionResponse:
     row = ReassignablePartitionResponse(partition_index=asked.partition_index, error_message=None)
     try:
-        scripted = call.refused(KEY, topic, asked.partition_index)
+        scripted = context.refused(KEY, topic, asked.partition_index)
         if scripted is not None:
             raise BrokerError(scripted)
-        partition = call.sandbox.topics.partition(topic, asked.partition_index)
-        if topic in call.sandbox.topics.by_name and asked.replicas is None:
-            call.sandbox.moves.cancel(partition)
+        partition = context.cluster.topics.partition(topic, asked.partition_index)
+        if topic in context.cluster.topics.by_name and asked.replicas is None:
+            context.cluster.moves.cancel(partition)
         elif asked.replicas is not None:
-            call.sandbox.moves.begin(partition, asked.replicas, other_factor=other_factor)
+            context.cluster.moves.begin(partition, asked.replicas, other_factor=other_factor)
     except BrokerError as refused:
         row.error_code = refused.code.number
         row.error_message = None if refused.code is codes.UNKNOWN_TOPIC_OR_PARTITION else str(refused)

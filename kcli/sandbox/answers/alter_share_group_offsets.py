@@ -15,14 +15,14 @@ from kcli.sandbox.answers.sharing import switched_on
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.groups.share_group import ShareGroup
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:
+async def answer(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:
     try:
-        switched_on(call)
-        call.sandbox.groups.coordinated(call, 91, request.group_id)
-        group = call.sandbox.groups.sharing(request.group_id)
+        switched_on(context)
+        context.check_coordinator(91, request.group_id)
+        group = context.cluster.groups.sharing(request.group_id)
         if group.members:
             raise BrokerError(codes.NON_EMPTY_GROUP)
     except BrokerError as refused:
@@ -32,7 +32,7 @@ async def answer(call: Call, request: AlterShareGroupOffsetsRequest) -> AlterSha
             AlterShareGroupOffsetsResponseTopic(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _moved(call, group, topic.topic_name, one.partition_index, one.start_offset)
+                    _moved(context, group, topic.topic_name, one.partition_index, one.start_offset)
                     for one in topic.partitions
                 ],
             )
@@ -42,11 +42,11 @@ async def answer(call: Call, request: AlterShareGroupOffsetsRequest) -> AlterSha
 
 
 def _moved(
-    call: Call, group: ShareGroup, name: str, index: int, start: int
+    context: RequestContext, group: ShareGroup, name: str, index: int, start: int
 ) -> AlterShareGroupOffsetsResponsePartition:  # fmt: skip
     row = AlterShareGroupOffsetsResponsePartition(partition_index=index)
     try:
-        group.move(call.sandbox.topics.partition(name, index), start)
+        group.move(context.cluster.topics.partition(name, index), start)
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
     return row

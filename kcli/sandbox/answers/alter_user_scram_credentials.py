@@ -13,23 +13,27 @@ from kcli.sandbox.answers.describe_user_scram_credentials import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 NAMES = {number: name for name, number in NUMBERS.items()}
 FEWEST, MOST = 4096, 16384
 
 
-async def answer(call: Call, request: AlterUserScramCredentialsRequest) -> AlterUserScramCredentialsResponse:
+async def answer(
+    context: RequestContext, request: AlterUserScramCredentialsRequest
+) -> AlterUserScramCredentialsResponse:
     names = dict.fromkeys([*(one.name for one in request.deletions), *(one.name for one in request.upsertions)])
-    return AlterUserScramCredentialsResponse(results=[_user(call, request, name) for name in names])
+    return AlterUserScramCredentialsResponse(results=[_user(context, request, name) for name in names])
 
 
-def _user(call: Call, request: AlterUserScramCredentialsRequest, name: str) -> AlterUserScramCredentialsResult:
-    users = call.sandbox.access.scram
+def _user(
+    context: RequestContext, request: AlterUserScramCredentialsRequest, name: str
+) -> AlterUserScramCredentialsResult:
+    users = context.cluster.access.scram
     gone = [one.mechanism for one in request.deletions if one.name == name]
     new = [one for one in request.upsertions if one.name == name]
     try:
-        scripted = call.refused(51)
+        scripted = context.refused(51)
         if scripted is not None:
             raise BrokerError(scripted)
         if not name:

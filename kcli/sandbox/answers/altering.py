@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
     Operation = tuple[str, int, str | None]
 
@@ -29,27 +29,33 @@ def named_twice(resources: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
 
 
 def alter(
-    call: Call, api: int, twice: set[tuple[int, str]], resource: tuple[int, str], operations: Sequence[Operation], *,
-    whole: bool, check_only: bool,
-) -> tuple[int, str | None]:  # fmt: skip
+    context: RequestContext,
+    api: int,
+    twice: set[tuple[int, str]],
+    resource: tuple[int, str],
+    operations: Sequence[Operation],
+    *,
+    whole: bool,
+    check_only: bool,
+) -> tuple[int, str | None]:
     """Change a resource (type, name), and say how it went: error code and words. With `whole` what is not in the
     operations is deleted."""
     kind, name = resource
     try:
-        scripted = call.refused(api, name)
+        scripted = context.refused(api, name)
         if scripted is not None:
             raise BrokerError(scripted)
         if resource in twice:
             raise _wrong("Each resource must appear at most once.")
         if kind in CONFIGURED:
             of = CONFIGURED[kind]
-            call.must("alter-configs", of, CLUSTER if of == "cluster" else name)
+            context.must("alter-configs", of, CLUSTER if of == "cluster" else name)
         _check(kind, name, operations)
         if whole:
             if kind == LOGGER:
                 raise _wrong(f"Unknown resource type {kind}")
-            operations = [*_deletions(call, kind, name), *operations]
-        _change(call, kind, name, operations, check_only)
+            operations = [*_deletions(context, kind, name), *operations]
+        _change(context, kind, name, operations, check_only)
     except BrokerError as refused:
         return refused.code.number, str(refused)
     return 0, None
@@ -67,64 +73,64 @@ def _check(kind: int, name: str, operations: Sequence[Operation]) -> None:
         raise _wrong(f"Null value not supported for : {', '.join(empty)}")
 
 
-def _deletions(call: Call, kind: int, name: str) -> list[Operation]:
+def _deletions(context: RequestContext, kind: int, name: str) -> list[Operation]:
     """What is set, as operations that delete it."""
-    sandbox = call.sandbox
+    cluster = context.cluster
     kept: Iterable[str] = ()
     if kind == TOPIC:
-        kept = _topic(call, name).configs
+        kept = _topic(context, name).configs
     elif kind == BROKER:
-        kept = sandbox.broker_configs.by_broker.get(name, ())
+        kept = cluster.broker_configs.by_broker.get(name, ())
     elif kind == CLIENT_METRICS:
-        kept = sandbox.named_configs.metrics.get(name, ())
+        kept = cluster.named_configs.metrics.get(name, ())
     elif kind == GROUP:
-        kept = sandbox.groups.configs.by_group.get(name, ())
+        kept = cluster.groups.configs.by_group.get(name, ())
     return [(key, DELETE, None) for key in kept]
 
 
-def _change(call: Call, kind: int, name: str, operations: Sequence[Operation], check_only: bool) -> None:
+def _change(context: RequestContext, kind: int, name: str, operations: Sequence[Operation], check_only: bool) -> None:
     """Raises BrokerError; then nothing was changed."""
-    sandbox = call.sandbox
+    cluster = context.cluster
     if kind == TOPIC:
-        topic = _topic(call, name)
+        topic = _topic(context, name)
         kept = altered(topic.configs, operations)
         if not check_only:
-            sandbox.topics.configure(topic, kept)
+            cluster.topics.configure(topic, kept)
     elif kind == GROUP:
-        kept = sandbox.groups.configs.altered(name, operations)
+        kept = cluster.groups.configs.altered(name, operations)
         if not check_only:
-            sandbox.groups.configure(name, kept)
+            cluster.groups.configure(name, kept)
     elif kind == BROKER:
         if name:
-            _of_this_broker(call, name)
-        kept = sandbox.broker_configs.altered(name, operations)
+            _of_this_broker(context, name)
+        kept = cluster.broker_configs.altered(name, operations)
         if not check_only:
-            sandbox.note("broker configs", {"broker": name, "configs": kept})
-            sandbox.broker_configs.by_broker[name] = kept
+            cluster.journal.note("broker configs", {"broker": name, "configs": kept})
+            cluster.broker_configs.by_broker[name] = kept
     elif kind == CLIENT_METRICS:
-        kept = sandbox.named_configs.metrics_altered(name, operations)
+        kept = cluster.named_configs.metrics_altered(name, operations)
         if not check_only:
-            sandbox.note("client metrics", {"name": name, "configs": kept})
-            sandbox.named_configs.metrics[name] = kept
+            cluster.journal.note("client metrics", {"name": name, "configs": kept})
+            cluster.named_configs.metrics[name] = kept
     elif kind == LOGGER:
-        _of_this_broker(call, name)
-        levels = sandbox.named_configs.loggers_altered(call.broker.node_id, operations)
+        _of_this_broker(context, name)
+        levels = cluster.named_configs.loggers_altered(context.broker.node_id, operations)
         if not check_only:
-            sandbox.named_configs.loggers[call.broker.node_id] = levels
+            cluster.named_configs.loggers[context.broker.node_id] = levels
     else:
         raise _wrong(f"Unknown resource type {kind}")
 
 
-def _topic(call: Call, name: str) -> Topic:
-    topic = call.sandbox.topics.by_name.get(name)
+def _topic(context: RequestContext, name: str) -> Topic:
+    topic = context.cluster.topics.by_name.get(name)
     if topic is None:
-        call.sandbox.topics.check_name(name)
+        context.cluster.topics.check_name(name)
         raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
     return topic
 
 
-def _of_this_broker(call: Call, name: str) -> None:
-    me = call.broker.node_id
+def _of_this_broker(context: RequestContext, name: str) -> None:
+    me = context.broker.node_id
     if name != str(me):
         raise _wrong(f"Unexpected broker id, expected {me}, but received {name}")
 

@@ -14,23 +14,23 @@ from kcli.sandbox.cluster.features import SUPPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
-    code = call.refused(18)
+async def answer(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
+    code = context.refused(18)
     if code is not None:
         return ApiVersionsResponse(error_code=code.number)
-    features = call.sandbox.features
+    features = context.cluster.features
     response = ApiVersionsResponse(
-        api_keys=call.sandbox.faults.planned.offered(versions_answered(), call.broker.node_id)
+        api_keys=context.cluster.faults.planned.offered(versions_answered(), context.broker.node_id)
     )
-    if call.version >= 3:
+    if context.version >= 3:
         response.finalized_features_epoch = features.epoch
         response.supported_features = [
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
             for name, (lowest, highest) in SUPPORTED.items()
-            if lowest > 0 or call.version >= 4
+            if lowest > 0 or context.version >= 4
         ]
         response.finalized_features = [
             FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)

@@ -18,21 +18,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
-    groups = [_one(call, name) for name in request.group_ids]
+async def answer(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
+    groups = [_one(context, name) for name in request.group_ids]
     for one in groups:
         if not one.error_code and request.include_authorized_operations:
-            one.authorized_operations = operations(call, "group", one.group_id)
+            one.authorized_operations = operations(context, "group", one.group_id)
     return ConsumerGroupDescribeResponse(groups=groups)
 
 
-def _one(call: Call, name: str) -> DescribedGroup:
+def _one(context: RequestContext, name: str) -> DescribedGroup:
     try:
-        call.sandbox.groups.coordinated(call, 69, name)
-        group = call.sandbox.groups.modern(name, make=False, otherwise=codes.GROUP_ID_NOT_FOUND)
+        context.check_coordinator(69, name)
+        group = context.cluster.groups.modern(name, make=False, otherwise=codes.GROUP_ID_NOT_FOUND)
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
     return DescribedGroup(
@@ -42,19 +42,19 @@ def _one(call: Call, name: str) -> DescribedGroup:
             Member(
                 member_id=one.id, instance_id=one.instance_id, rack_id=one.rack, member_epoch=one.epoch,
                 client_id=one.client_id, client_host=one.host, subscribed_topic_names=one.topics,
-                subscribed_topic_regex=one.regex or None, assignment=_rows(call, one.assigned),
-                target_assignment=_rows(call, group.target[one.id]), member_type=1,
+                subscribed_topic_regex=one.regex or None, assignment=_rows(context, one.assigned),
+                target_assignment=_rows(context, group.target[one.id]), member_type=1,
             )
             for one in group.members.values()
         ],
     )  # fmt: skip
 
 
-def _rows(call: Call, places: Iterable[tuple[bytes, int]]) -> Assignment:
+def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assignment:
     topics: dict[bytes, list[int]] = {}
     for topic_id, number in sorted(places):
         topics.setdefault(topic_id, []).append(number)
-    known = call.sandbox.topics.by_id
+    known = context.cluster.topics.by_id
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=one, topic_name=known[one].name, partitions=numbers)

@@ -16,18 +16,18 @@ from kcli.sandbox.groups.consumer_group import HEARTBEAT, JOIN, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
-    groups = call.sandbox.groups
-    if call.version == 0 and not request.member_id and request.member_epoch == JOIN:
+async def answer(context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+    groups = context.cluster.groups
+    if context.version == 0 and not request.member_id and request.member_epoch == JOIN:
         request.member_id = _new_id()
     try:
         check(request)
-        groups.coordinated(call, 68, request.group_id)
+        context.check_coordinator(68, request.group_id)
         member = groups.modern(request.group_id, make=request.member_epoch == 0).heartbeat(
-            request, call.client_id, call.host
+            request, context.client_id, context.host
         )
     except BrokerError as refused:
         return ConsumerGroupHeartbeatResponse(error_code=refused.code.number, error_message=str(refused))

@@ -8,19 +8,19 @@ from kcli.proto.messages.create_acls import AclCreation, AclCreationResult, Crea
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: CreateAclsRequest) -> CreateAclsResponse:
-    return CreateAclsResponse(results=[_one(call, each) for each in request.creations])
+async def answer(context: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:
+    return CreateAclsResponse(results=[_one(context, each) for each in request.creations])
 
 
-def _one(call: Call, each: AclCreation) -> AclCreationResult:
+def _one(context: RequestContext, each: AclCreation) -> AclCreationResult:
     try:
-        scripted = call.refused(30)
+        scripted = context.refused(30)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.sandbox.access.acls.add(
+        context.cluster.access.acls.add(
             Acl(
                 kind=word(KINDS, each.resource_type),
                 name=each.resource_name,

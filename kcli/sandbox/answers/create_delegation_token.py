@@ -8,22 +8,22 @@ from kcli.proto.messages.create_delegation_token import CreateDelegationTokenReq
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse:
-    owner = call.principal
+async def answer(context: RequestContext, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse:
+    owner = context.principal
     try:
-        scripted = call.refused(38)
+        scripted = context.refused(38)
         if scripted is not None:
             raise BrokerError(scripted)
-        check_token_requests(call)
+        check_token_requests(context)
         if request.owner_principal_name:
             owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
-        if owner != call.principal and not call.may("create-tokens", "user", owner):
+        if owner != context.principal and not context.may("create-tokens", "user", owner):
             raise BrokerError(codes.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
         renewers = [f"{one.principal_type}:{one.principal_name}" for one in request.renewers]
-        made = call.sandbox.access.tokens.create(owner, call.principal, renewers, request.max_lifetime_ms)
+        made = context.cluster.access.tokens.create(owner, context.principal, renewers, request.max_lifetime_ms)
     except BrokerError as refused:
         return CreateDelegationTokenResponse(error_code=refused.code.number)
     kind, _, name = made.owner.partition(":")
@@ -37,12 +37,12 @@ async def answer(call: Call, request: CreateDelegationTokenRequest) -> CreateDel
         token_id=made.id,
         hmac=made.hmac,
     )
-    if call.version >= 3:
+    if context.version >= 3:
         response.token_requester_principal_type, response.token_requester_principal_name = asker, asked
     return response
 
 
-def check_token_requests(call: Call) -> None:
+def check_token_requests(context: RequestContext) -> None:
     """Raises BrokerError to who is nobody, and to who came by a token: tokens do not make tokens."""
-    if call.principal == "User:ANONYMOUS" or (call.entrance is not None and call.entrance.by_token):
+    if context.principal == "User:ANONYMOUS" or (context.sasl is not None and context.sasl.by_token):
         raise BrokerError(codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)

@@ -13,23 +13,23 @@ from kcli.proto.messages.create_partitions import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(results=[_one(call, one, request.validate_only) for one in request.topics])
+async def answer(context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(results=[_one(context, one, request.validate_only) for one in request.topics])
 
 
-def _one(call: Call, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:
+def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:
     try:
-        scripted = call.refused(37, asked.name)
+        scripted = context.refused(37, asked.name)
         if scripted is not None:
             raise BrokerError(scripted)
-        topic = call.sandbox.topics.by_name.get(asked.name)
+        topic = context.cluster.topics.by_name.get(asked.name)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
         assignments = None if asked.assignments is None else [one.broker_ids for one in asked.assignments]
-        call.sandbox.topics.grow(topic, asked.count, assignments, check_only=check_only)
+        context.cluster.topics.grow(topic, asked.count, assignments, check_only=check_only)
     except BrokerError as refused:
         return CreatePartitionsTopicResult(
             name=asked.name, error_code=refused.code.number, error_message=str(refused)

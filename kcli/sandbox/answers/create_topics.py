@@ -21,7 +21,7 @@ from kcli.sandbox.wire.request_context import in_turns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 DYNAMIC_TOPIC, DEFAULT = 1, 5
 MOST_IN_A_REQUEST = 10_000  # partitions, as in Kafka
@@ -31,15 +31,15 @@ DEFAULTS = {
 }  # fmt: skip
 
 
-async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsResponse:
+async def answer(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
     named = Counter(topic.name for topic in request.topics)
     rows = []
-    too_many = _partitions(call, request.topics) > MOST_IN_A_REQUEST
+    too_many = _partitions(context, request.topics) > MOST_IN_A_REQUEST
     async for asked in in_turns(request.topics):
         if not named[asked.name]:
             continue  # named twice, and told so
         try:
-            scripted = call.refused(19, asked.name)
+            scripted = context.refused(19, asked.name)
             if scripted is not None:
                 raise BrokerError(scripted)
             if too_many:
@@ -48,9 +48,9 @@ async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsRespon
             if named[asked.name] > 1:
                 named[asked.name] = 0
                 raise BrokerError(codes.INVALID_REQUEST, message="Duplicate topic name.")
-            if not call.may("create", "cluster", CLUSTER):
-                call.must("create", "topic", asked.name)
-            rows.append(_created(call, asked, request.validate_only))
+            if not context.may("create", "cluster", CLUSTER):
+                context.must("create", "topic", asked.name)
+            rows.append(_created(context, asked, request.validate_only))
         except BrokerError as refused:
             rows.append(
                 CreatableTopicResult(
@@ -60,21 +60,21 @@ async def answer(call: Call, request: CreateTopicsRequest) -> CreateTopicsRespon
     return CreateTopicsResponse(topics=rows)
 
 
-def _partitions(call: Call, topics: list[CreatableTopic]) -> int:
+def _partitions(context: RequestContext, topics: list[CreatableTopic]) -> int:
     """How many the request asks for in all."""
-    default = call.sandbox.settings.partitions
+    default = context.cluster.settings.partitions
     counts = (len(one.assignments) or one.num_partitions for one in topics)
     return sum(default if count == -1 else max(count, 0) for count in counts)
 
 
-def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTopicResult:
+def _created(context: RequestContext, asked: CreatableTopic, check_only: bool) -> CreatableTopicResult:
     placed = sorted(asked.assignments, key=lambda one: one.partition_index)
     if [one.partition_index for one in placed] != list(range(len(placed))):
         raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
     if any(config.value is None for config in asked.configs):
         raise BrokerError(codes.INVALID_CONFIG, message="null value not supported for topic configs")
-    partitions = asked.num_partitions if asked.num_partitions != -1 else call.sandbox.settings.partitions
-    topic = call.sandbox.topics.create(
+    partitions = asked.num_partitions if asked.num_partitions != -1 else context.cluster.settings.partitions
+    topic = context.cluster.topics.create(
         asked.name,
         partitions,
         replication=asked.replication_factor,
@@ -86,7 +86,7 @@ def _created(call: Call, asked: CreatableTopic, check_only: bool) -> CreatableTo
     if topic.partitions or placed:
         copies = len(topic.partitions[0].replicas if topic.partitions else placed[0].broker_ids)
     else:
-        copies = call.sandbox.topics.copies(asked.replication_factor)
+        copies = context.cluster.topics.copies(asked.replication_factor)
     return CreatableTopicResult(
         name=topic.name,
         topic_id=NO_ID if check_only else topic.id,

@@ -15,19 +15,19 @@ from kcli.sandbox.answers.describe_acls import wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DeleteAclsRequest) -> DeleteAclsResponse:
-    return DeleteAclsResponse(filter_results=[_one(call, each) for each in request.filters])
+async def answer(context: RequestContext, request: DeleteAclsRequest) -> DeleteAclsResponse:
+    return DeleteAclsResponse(filter_results=[_one(context, each) for each in request.filters])
 
 
-def _one(call: Call, each: DeleteAclsFilter) -> DeleteAclsFilterResult:
+def _one(context: RequestContext, each: DeleteAclsFilter) -> DeleteAclsFilterResult:
     try:
-        scripted = call.refused(31)
+        scripted = context.refused(31)
         if scripted is not None:
             raise BrokerError(scripted)
-        gone = call.sandbox.access.acls.remove(wanted(each))
+        gone = context.cluster.access.acls.remove(wanted(each))
     except BrokerError as refused:
         return DeleteAclsFilterResult(error_code=refused.code.number, error_message=str(refused))
     rows = [

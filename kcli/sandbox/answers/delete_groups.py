@@ -7,17 +7,17 @@ from kcli.proto.messages.delete_groups import DeletableGroupResult, DeleteGroups
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
-    return DeleteGroupsResponse(results=[_one(call, name) for name in request.groups_names])
+async def answer(context: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(results=[_one(context, name) for name in request.groups_names])
 
 
-def _one(call: Call, name: str) -> DeletableGroupResult:
+def _one(context: RequestContext, name: str) -> DeletableGroupResult:
     try:
-        call.sandbox.groups.coordinated(call, 42, name)
-        call.sandbox.groups.delete(name)
+        context.check_coordinator(42, name)
+        context.cluster.groups.delete(name)
     except BrokerError as refused:
         return DeletableGroupResult(group_id=name, error_code=refused.code.number)
     return DeletableGroupResult(group_id=name)

@@ -14,22 +14,24 @@ from kcli.sandbox.answers.partitions import led_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+async def answer(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(name=topic.name, partitions=[_one(call, topic.name, p) for p in topic.partitions])
+            DeleteRecordsTopicResult(
+                name=topic.name, partitions=[_one(context, topic.name, p) for p in topic.partitions]
+            )
             for topic in request.topics
         ]
     )
 
 
-def _one(call: Call, name: str, asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+def _one(context: RequestContext, name: str, asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     try:
-        partition = led_here(call, 21, name, asked.partition_index)
-        start = call.sandbox.topics.delete_records(partition, asked.offset)
+        partition = led_here(context, 21, name, asked.partition_index)
+        start = context.cluster.topics.delete_records(partition, asked.offset)
     except BrokerError as refused:
         return DeleteRecordsPartitionResult(
             partition_index=asked.partition_index, low_watermark=-1, error_code=refused.code.number

@@ -13,12 +13,12 @@ from kcli.sandbox.answers.sharing import existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DeleteShareGroupOffsetsRequest) -> DeleteShareGroupOffsetsResponse:
+async def answer(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> DeleteShareGroupOffsetsResponse:
     try:
-        group = existing(call, 92, request.group_id)
+        group = existing(context, 92, request.group_id)
         if group.members:
             raise BrokerError(codes.NON_EMPTY_GROUP)
     except BrokerError as refused:
@@ -26,7 +26,7 @@ async def answer(call: Call, request: DeleteShareGroupOffsetsRequest) -> DeleteS
     rows = []
     for one in request.topics:
         row = DeleteShareGroupOffsetsResponseTopic(topic_name=one.topic_name)
-        topic = call.sandbox.topics.by_name.get(one.topic_name)
+        topic = context.cluster.topics.by_name.get(one.topic_name)
         if topic is None or not group.forget(topic.id):
             row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION.number
         else:

@@ -17,17 +17,19 @@ from kcli.sandbox.wire.request_context import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
-    asked = request.topics if call.version >= 6 else [DeleteTopicState(name=name) for name in request.topic_names]
-    sensible, rows = _sorted_out(call, asked)
-    rows += [_one(call, one) async for one in in_turns(sensible)]
+async def answer(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
+    asked = request.topics if context.version >= 6 else [DeleteTopicState(name=name) for name in request.topic_names]
+    sensible, rows = _sorted_out(context, asked)
+    rows += [_one(context, one) async for one in in_turns(sensible)]
     return DeleteTopicsResponse(responses=rows)
 
 
-def _sorted_out(call: Call, asked: list[DeleteTopicState]) -> tuple[list[DeleteTopicState], list[DeletableTopicResult]]:
+def _sorted_out(
+    context: RequestContext, asked: list[DeleteTopicState]
+) -> tuple[list[DeleteTopicState], list[DeletableTopicResult]]:
     """What is to be deleted, and the answers to what makes no sense: a name and an id, neither, the same twice."""
     refused: list[DeletableTopicResult] = []
     times = Counter((one.name, one.topic_id) for one in asked)
@@ -43,18 +45,18 @@ def _sorted_out(call: Call, asked: list[DeleteTopicState]) -> tuple[list[DeleteT
         elif times[key] > 1:
             times[key] = 0  # said once, however often it is there
             refused.append(_refused(one, f"Duplicate topic {'name' if one.topic_id == NO_ID else 'id'}."))
-    return _without_pairs(call, sensible, refused), refused
+    return _without_pairs(context, sensible, refused), refused
 
 
 def _without_pairs(
-    call: Call, sensible: list[DeleteTopicState], refused: list[DeletableTopicResult]
+    context: RequestContext, sensible: list[DeleteTopicState], refused: list[DeletableTopicResult]
 ) -> list[DeleteTopicState]:
     """A topic that one asks for by its name, another by its id, is deleted for neither."""
     ids = {one.topic_id for one in sensible}
     kept = []
     pairs = set()
     for one in sensible:
-        found = call.sandbox.topics.by_name.get(one.name) if one.name is not None else None
+        found = context.cluster.topics.by_name.get(one.name) if one.name is not None else None
         if found is not None and found.id in ids:
             pairs.add(found.id)
             state = DeleteTopicState(name=one.name, topic_id=found.id)
@@ -70,17 +72,17 @@ def _refused(asked: DeleteTopicState, words: str) -> DeletableTopicResult:
     )
 
 
-def _one(call: Call, asked: DeleteTopicState) -> DeletableTopicResult:
-    topics = call.sandbox.topics
+def _one(context: RequestContext, asked: DeleteTopicState) -> DeletableTopicResult:
+    topics = context.cluster.topics
     by_id = asked.topic_id != NO_ID
     try:
         topic = topics.by_id.get(asked.topic_id) if by_id else topics.by_name.get(asked.name or "")
-        scripted = call.refused(20, topic.name if topic is not None else asked.name)
+        scripted = context.refused(20, topic.name if topic is not None else asked.name)
         if scripted is not None:
             raise BrokerError(scripted)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_ID if by_id else codes.UNKNOWN_TOPIC_OR_PARTITION)
-        call.sandbox.topics.delete(topic)
+        context.cluster.topics.delete(topic)
     except BrokerError as refused:
         return DeletableTopicResult(
             name=asked.name, topic_id=asked.topic_id, error_code=refused.code.number, error_message=str(refused)

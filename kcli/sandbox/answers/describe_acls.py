@@ -15,16 +15,16 @@ from kcli.sandbox.access.acls import unknown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.proto.messages.delete_acls import DeleteAclsFilter
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeAclsRequest) -> DescribeAclsResponse:
+async def answer(context: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
     response = DescribeAclsResponse(error_message=None)
     try:
-        scripted = call.refused(29)
+        scripted = context.refused(29)
         if scripted is not None:
             raise BrokerError(scripted)
-        found = call.sandbox.access.acls.find(wanted(request))
+        found = context.cluster.access.acls.find(wanted(request))
     except BrokerError as refused:
         response.error_code, response.error_message = refused.code.number, str(refused)
         return response

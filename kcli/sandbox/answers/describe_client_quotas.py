@@ -13,16 +13,16 @@ from kcli.proto.messages.describe_client_quotas import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
+async def answer(context: RequestContext, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
     filters = [(one.entity_type, one.match_type, one.match) for one in request.components]
     try:
-        scripted = call.refused(48)
+        scripted = context.refused(48)
         if scripted is not None:
             raise BrokerError(scripted)
-        found = call.sandbox.quotas.find(filters, request.strict)
+        found = context.cluster.quotas.find(filters, request.strict)
     except BrokerError as refused:
         return DescribeClientQuotasResponse(
             error_code=refused.code.number, error_message=str(refused), entries=None

@@ -12,38 +12,40 @@ from kcli.sandbox.access.authorized import operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 BROKERS = 1
 
 
-async def answer(call: Call, request: DescribeClusterRequest) -> DescribeClusterResponse:
-    code = call.refused(60)
+async def answer(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
+    code = context.refused(60)
     if code is None and request.endpoint_type != BROKERS:
         code = codes.MISMATCHED_ENDPOINT_TYPE
     if code is not None:
         return DescribeClusterResponse(error_code=code.number, error_message=code.text)
-    sandbox = call.sandbox
-    fenced = sandbox.fenced() if request.include_fenced_brokers else []
+    cluster = context.cluster
+    fenced = cluster.brokers.fenced() if request.include_fenced_brokers else []
     return DescribeClusterResponse(
-        cluster_id=sandbox.cluster_id,
-        controller_id=sandbox.controller_id,
-        cluster_authorized_operations=operations(call, "cluster", wanted=request.include_cluster_authorized_operations),
+        cluster_id=cluster.id,
+        controller_id=cluster.brokers.controller_id,
+        cluster_authorized_operations=operations(
+            context, "cluster", wanted=request.include_cluster_authorized_operations
+        ),
         brokers=[
             DescribeClusterBroker(
                 broker_id=one.node_id,
-                host=sandbox.settings.advertised_host,
+                host=cluster.settings.advertised_host,
                 port=one.port,
-                rack=sandbox.rack(one.node_id),
+                rack=one.rack,
             )
-            for one in sandbox.living()
+            for one in cluster.brokers.living()
         ]
         + [
             DescribeClusterBroker(
                 broker_id=one.node_id,
-                host=sandbox.settings.advertised_host,
+                host=cluster.settings.advertised_host,
                 port=one.port,
-                rack=sandbox.rack(one.node_id),
+                rack=one.rack,
                 is_fenced=True,
             )
             for one in fenced

@@ -22,45 +22,47 @@ from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, CLIENT_METRICS_CO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT = 1, 2, 3, 4, 5
 DYNAMIC_LOGGER, DYNAMIC_CLIENT_METRICS, DYNAMIC_GROUP = 6, 7, 8
 
 
-async def answer(call: Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(results=[_one(call, request, one) for one in request.resources])
+async def answer(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(results=[_one(context, request, one) for one in request.resources])
 
 
-def _one(call: Call, request: DescribeConfigsRequest, asked: DescribeConfigsResource) -> DescribeConfigsResult:
+def _one(
+    context: RequestContext, request: DescribeConfigsRequest, asked: DescribeConfigsResource
+) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         resource_type=asked.resource_type, resource_name=asked.resource_name, error_message=None
     )  # fmt: skip
     try:
-        scripted = call.refused(32, asked.resource_name)
+        scripted = context.refused(32, asked.resource_name)
         if scripted is not None:
             raise BrokerError(scripted)
         if asked.resource_type in CONFIGURED:
             kind = CONFIGURED[asked.resource_type]
-            call.must("describe-configs", kind, CLUSTER if kind == "cluster" else asked.resource_name)
-        rows = _rows(call, asked)
+            context.must("describe-configs", kind, CLUSTER if kind == "cluster" else asked.resource_name)
+        rows = _rows(context, asked)
     except BrokerError as refused:
         result.error_code, result.error_message = refused.code.number, str(refused)
         return result
     wanted = asked.configuration_keys
     result.configs = [row for row in rows if wanted is None or row.name in wanted]
     for row in result.configs:
-        row.synonyms = _synonyms(call, row) if request.include_synonyms else []
+        row.synonyms = _synonyms(context, row) if request.include_synonyms else []
         row.documentation = None
     return result
 
 
-def _synonyms(call: Call, row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym]:
+def _synonyms(context: RequestContext, row: DescribeConfigsResourceResult) -> list[DescribeConfigsSynonym]:
     """The value, and what would hold without it."""
     chain = [DescribeConfigsSynonym(name=row.name, value=row.value, source=row.config_source)]
     if row.config_source == DYNAMIC_TOPIC:
         chain.append(DescribeConfigsSynonym(name=row.name, value=TOPIC_CONFIGS[row.name][1], source=DEFAULT))
-    of_all = call.sandbox.broker_configs.by_broker.get(ALL, {}).get(row.name)
+    of_all = context.cluster.broker_configs.by_broker.get(ALL, {}).get(row.name)
     if row.config_source == DYNAMIC_BROKER and of_all:
         chain.append(DescribeConfigsSynonym(name=row.name, value=of_all, source=DYNAMIC_ALL_BROKERS))
     if row.config_source in (DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS):
@@ -68,9 +70,9 @@ def _synonyms(call: Call, row: DescribeConfigsResourceResult) -> list[DescribeCo
     return chain
 
 
-def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
+def _rows(context: RequestContext, asked: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
     if asked.resource_type == TOPIC:
-        topic = call.sandbox.topics.by_name.get(asked.resource_name)
+        topic = context.cluster.topics.by_name.get(asked.resource_name)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
         return [
@@ -83,16 +85,21 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             for name, (kind, _) in TOPIC_CONFIGS.items()
         ]
     if asked.resource_type == BROKER:
-        if asked.resource_name not in {"", *(str(one.node_id) for one in call.sandbox.brokers)}:
+        if asked.resource_name not in {"", *(str(one.node_id) for one in context.cluster.brokers)}:
             raise BrokerError(codes.INVALID_REQUEST, message=f"there is no broker {asked.resource_name!r}")
         return [
             DescribeConfigsResourceResult(
                 name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
             )
-            for name, (kind, value) in {**BROKER_CONFIGS, **_given(call), **_control(call), **_authorizer(call)}.items()
-        ] + _throttles(call, asked.resource_name)
+            for name, (kind, value) in {
+                **BROKER_CONFIGS,
+                **_given(context),
+                **_control(context),
+                **_authorizer(context),
+            }.items()
+        ] + _throttles(context, asked.resource_name)
     if asked.resource_type == GROUP:
-        configs = call.sandbox.groups.configs
+        configs = context.cluster.groups.configs
         mine = configs.by_group.get(asked.resource_name, {})
         return [
             DescribeConfigsResourceResult(
@@ -102,16 +109,16 @@ def _rows(call: Call, asked: DescribeConfigsResource) -> list[DescribeConfigsRes
             for name, (kind, _) in GROUP_CONFIGS.items()
         ]  # fmt: skip
     if asked.resource_type == CLIENT_METRICS:
-        return _metrics(call, asked.resource_name)
+        return _metrics(context, asked.resource_name)
     if asked.resource_type == LOGGER:
-        return _loggers(call, asked.resource_name)
+        return _loggers(context, asked.resource_name)
     raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")
 
 
-def _metrics(call: Call, name: str) -> list[DescribeConfigsResourceResult]:
+def _metrics(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
     if not name:
         raise BrokerError(codes.INVALID_REQUEST, message="Client metrics subscription name must not be empty")
-    mine = call.sandbox.named_configs.metrics.get(name, {})
+    mine = context.cluster.named_configs.metrics.get(name, {})
     return [
         DescribeConfigsResourceResult(
             name=key, value=mine.get(key, default), config_type=kind,
@@ -121,22 +128,22 @@ def _metrics(call: Call, name: str) -> list[DescribeConfigsResourceResult]:
     ]  # fmt: skip
 
 
-def _loggers(call: Call, name: str) -> list[DescribeConfigsResourceResult]:
-    me = call.broker.node_id
+def _loggers(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+    me = context.broker.node_id
     if name != str(me):
         raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {me} but received {name}")
     return [
         DescribeConfigsResourceResult(
-            name=logger, value=call.sandbox.named_configs.level(me, logger), config_source=DYNAMIC_LOGGER,
+            name=logger, value=context.cluster.named_configs.level(me, logger), config_source=DYNAMIC_LOGGER,
             config_type=STRING,
         )
         for logger in LOGGERS
     ]  # fmt: skip
 
 
-def _authorizer(call: Call) -> dict[str, tuple[int, str]]:
+def _authorizer(context: RequestContext) -> dict[str, tuple[int, str]]:
     """By whom and how rights are decided, where they are. Kafka hides the values of the last two."""
-    found = call.sandbox.access.authorizer
+    found = context.cluster.access.authorizer
     if found is None:
         return {}
     return {
@@ -146,27 +153,27 @@ def _authorizer(call: Call) -> dict[str, tuple[int, str]]:
     }
 
 
-def _given(call: Call) -> dict[str, tuple[int, str]]:
+def _given(context: RequestContext) -> dict[str, tuple[int, str]]:
     """What whoever started the sandbox said."""
-    sandbox = call.sandbox
+    cluster = context.cluster
     given = {
-        "auto.create.topics.enable": str(sandbox.settings.auto_create).lower(),
-        "default.replication.factor": str(sandbox.topics.copies(-1)),
-        "group.initial.rebalance.delay.ms": str(round(sandbox.settings.rebalance_delay * 1000)),
-        "num.partitions": str(sandbox.settings.partitions),
+        "auto.create.topics.enable": str(cluster.settings.auto_create).lower(),
+        "default.replication.factor": str(cluster.topics.copies(-1)),
+        "group.initial.rebalance.delay.ms": str(round(cluster.settings.rebalance_delay * 1000)),
+        "num.partitions": str(cluster.settings.partitions),
     }
     return {name: (BROKER_CONFIGS[name][0], value) for name, value in given.items()}
 
 
-def _control(call: Call) -> dict[str, tuple[int, str]]:
+def _control(context: RequestContext) -> dict[str, tuple[int, str]]:
     """Where this sandbox can be told what to do wrong, if it can."""
-    control = call.sandbox.control
+    control = context.cluster.control
     return {CONTROL: (STRING, control.address)} if control is not None else {}
 
 
-def _throttles(call: Call, broker: str) -> list[DescribeConfigsResourceResult]:
+def _throttles(context: RequestContext, broker: str) -> list[DescribeConfigsResourceResult]:
     """What can be set of a broker while it runs."""
-    kept = call.sandbox.broker_configs.by_broker
+    kept = context.cluster.broker_configs.by_broker
     rows = []
     for name, (kind, default) in DYNAMIC_CONFIGS.items():
         own, all_of_them = kept.get(broker, {}).get(name), kept.get(ALL, {}).get(name)

@@ -14,15 +14,15 @@ from kcli.sandbox.answers.create_delegation_token import check_token_requests
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.access.delegation_tokens import SandboxToken
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeDelegationTokenRequest) -> DescribeDelegationTokenResponse:
+async def answer(context: RequestContext, request: DescribeDelegationTokenRequest) -> DescribeDelegationTokenResponse:
     try:
-        scripted = call.refused(41)
+        scripted = context.refused(41)
         if scripted is not None:
             raise BrokerError(scripted)
-        check_token_requests(call)
+        check_token_requests(context)
     except BrokerError as refused:
         return DescribeDelegationTokenResponse(error_code=refused.code.number)
     asked = None
@@ -30,22 +30,22 @@ async def answer(call: Call, request: DescribeDelegationTokenRequest) -> Describ
         asked = [f"{one.principal_type}:{one.principal_name}" for one in request.owners]
     return DescribeDelegationTokenResponse(
         tokens=[
-            _row(call, one)
-            for one in call.sandbox.access.tokens.living()
-            if (asked is None or any(map(one.belongs, asked))) and _may_see(call, one)
+            _row(context, one)
+            for one in context.cluster.access.tokens.living()
+            if (asked is None or any(map(one.belongs, asked))) and _may_see(context, one)
         ]
     )
 
 
-def _may_see(call: Call, one: SandboxToken) -> bool:
+def _may_see(context: RequestContext, one: SandboxToken) -> bool:
     return (
-        one.belongs(call.principal)
-        or call.may("describe", "delegation-token", one.id)
-        or call.may("describe-tokens", "user", one.owner)
+        one.belongs(context.principal)
+        or context.may("describe", "delegation-token", one.id)
+        or context.may("describe-tokens", "user", one.owner)
     )
 
 
-def _row(call: Call, one: SandboxToken) -> DescribedDelegationToken:
+def _row(context: RequestContext, one: SandboxToken) -> DescribedDelegationToken:
     kind, _, name = one.owner.partition(":")
     row = DescribedDelegationToken(
         principal_type=kind,
@@ -62,7 +62,7 @@ def _row(call: Call, one: SandboxToken) -> DescribedDelegationToken:
             for each in one.renewers
         ],
     )
-    if call.version >= 3:
+    if context.version >= 3:
         asker, _, asked = one.requester.partition(":")
         row.token_requester_principal_type, row.token_requester_principal_name = asker, asked
     return row

@@ -16,23 +16,23 @@ from kcli.sandbox.groups.states import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(groups=[_one(call, name, request) for name in request.groups])
+async def answer(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(groups=[_one(context, name, request) for name in request.groups])
 
 
-def _one(call: Call, name: str, request: DescribeGroupsRequest) -> DescribedGroup:
+def _one(context: RequestContext, name: str, request: DescribeGroupsRequest) -> DescribedGroup:
     try:
-        call.sandbox.groups.coordinated(call, 15, name)
+        context.check_coordinator(15, name)
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number)
-    allowed = operations(call, "group", name, wanted=request.include_authorized_operations)
-    group = call.sandbox.groups.find(name)
+    allowed = operations(context, "group", name, wanted=request.include_authorized_operations)
+    group = context.cluster.groups.find(name)
     if group is None:
         missing = DescribedGroup(group_id=name, group_state="Dead", authorized_operations=allowed)
-        if call.version >= 6:
+        if context.version >= 6:
             missing.authorized_operations = UNTOLD
             missing.error_code, missing.error_message = codes.GROUP_ID_NOT_FOUND.number, f"group {name} not found"
         return missing

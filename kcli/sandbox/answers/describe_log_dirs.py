@@ -16,16 +16,16 @@ from kcli.proto.messages.describe_log_dirs import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
-    if not call.may("describe", "cluster", CLUSTER):
+async def answer(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
+    if not context.may("describe", "cluster", CLUSTER):
         return DescribeLogDirsResponse(error_code=codes.CLUSTER_AUTHORIZATION_FAILED.number)
-    node = call.broker.node_id
+    node = context.broker.node_id
     asked = None if request.topics is None else {one.topic: set(one.partitions) for one in request.topics}
-    results = [DescribeLogDirsResult(log_dir=path) for path in call.sandbox.settings.directories(node)]
-    for name, topic in sorted(call.sandbox.topics.by_name.items()):
+    results = [DescribeLogDirsResult(log_dir=path) for path in context.cluster.settings.directories(node)]
+    for name, topic in sorted(context.cluster.topics.by_name.items()):
         if asked is not None and name not in asked:
             continue
         for disk, result in enumerate(results):
@@ -33,16 +33,16 @@ async def answer(call: Call, request: DescribeLogDirsRequest) -> DescribeLogDirs
                 row
                 for index, partition in enumerate(topic.partitions)
                 if node in partition.replicas and (asked is None or index in asked[name])
-                for row in _rows(call, partition, node, disk)
+                for row in _rows(context, partition, node, disk)
             ]
             if here:
                 result.topics.append(DescribeLogDirsTopic(name=name, partitions=here))
     return DescribeLogDirsResponse(results=results)
 
 
-def _rows(call: Call, partition: Partition, node: int, disk: int) -> list[DescribeLogDirsPartition]:
+def _rows(context: RequestContext, partition: Partition, node: int, disk: int) -> list[DescribeLogDirsPartition]:
     """The replica, or the one that will take its place, as far as it is on this disk."""
-    rows, moves = [], call.sandbox.moves
+    rows, moves = [], context.cluster.moves
     if partition.disks.get(node, 0) == disk:
         move = moves.by_partition.get(partition)
         size = partition.log.size

@@ -16,23 +16,23 @@ from kcli.sandbox.transactions.markers import COORDINATOR_EPOCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeProducersRequest) -> DescribeProducersResponse:
+async def answer(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
-                name=topic.name, partitions=[_one(call, topic.name, index) for index in topic.partition_indexes]
+                name=topic.name, partitions=[_one(context, topic.name, index) for index in topic.partition_indexes]
             )
             for topic in request.topics
         ]
     )
 
 
-def _one(call: Call, name: str, index: int) -> PartitionResponse:
+def _one(context: RequestContext, name: str, index: int) -> PartitionResponse:
     try:
-        partition = led_here(call, 61, name, index)
+        partition = led_here(context, 61, name, index)
     except BrokerError as refused:
         return PartitionResponse(partition_index=index, error_code=refused.code.number, error_message=str(refused))
     return PartitionResponse(

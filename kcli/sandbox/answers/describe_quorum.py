@@ -17,61 +17,61 @@ from kcli.sandbox.cluster.quorum import EPOCH, LISTENER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 TOPIC = "__cluster_metadata"
 
 
-async def answer(call: Call, request: DescribeQuorumRequest) -> DescribeQuorumResponse:
-    scripted = call.refused(55)
+async def answer(context: RequestContext, request: DescribeQuorumRequest) -> DescribeQuorumResponse:
+    scripted = context.refused(55)
     if scripted is not None:
         return DescribeQuorumResponse(error_code=scripted.number, error_message=scripted.text)
     response = DescribeQuorumResponse(
         topics=[
             AnsweredTopicData(
                 topic_name=topic.topic_name,
-                partitions=[_one(call, topic.topic_name, one.partition_index) for one in topic.partitions],
+                partitions=[_one(context, topic.topic_name, one.partition_index) for one in topic.partitions],
             )
             for topic in request.topics
         ]
     )
-    if call.version >= 2:
-        sandbox = call.sandbox
+    if context.version >= 2:
+        cluster = context.cluster
         response.nodes = [
             Node(
                 node_id=one.node_id,
-                listeners=[Listener(name=LISTENER, host=sandbox.settings.advertised_host, port=one.port)],
+                listeners=[Listener(name=LISTENER, host=cluster.settings.advertised_host, port=one.port)],
             )
-            for one in sandbox.brokers
-            if one.node_id in sandbox.quorum.voters
+            for one in cluster.brokers
+            if one.node_id in cluster.quorum.voters
         ]
     return response
 
 
-def _one(call: Call, topic: str, index: int) -> AnsweredPartitionData:
+def _one(context: RequestContext, topic: str, index: int) -> AnsweredPartitionData:
     if (topic, index) != (TOPIC, 0):
         code = codes.UNKNOWN_TOPIC_OR_PARTITION
         return AnsweredPartitionData(partition_index=index, error_code=code.number, error_message=code.text)
-    quorum = call.sandbox.quorum
-    nodes = [one.node_id for one in call.sandbox.brokers]
+    quorum = context.cluster.quorum
+    nodes = [one.node_id for one in context.cluster.brokers]
     return AnsweredPartitionData(
         partition_index=0,
         leader_id=quorum.leader,
         leader_epoch=EPOCH,
         high_watermark=quorum.end,
-        current_voters=[_replica(call, node) for node in nodes if node in quorum.voters],
-        observers=[_replica(call, node) for node in nodes if node not in quorum.voters],
+        current_voters=[_replica(context, node) for node in nodes if node in quorum.voters],
+        observers=[_replica(context, node) for node in nodes if node not in quorum.voters],
     )
 
 
-def _replica(call: Call, node: int) -> ReplicaState:
-    quorum = call.sandbox.quorum
+def _replica(context: RequestContext, node: int) -> ReplicaState:
+    quorum = context.cluster.quorum
     state = ReplicaState(
         replica_id=node,
         log_end_offset=quorum.end,
         last_fetch_timestamp=quorum.seen(node),
         last_caught_up_timestamp=quorum.seen(node),
     )
-    if call.version >= 2:
+    if context.version >= 2:
         state.replica_directory_id = quorum.directory(node)
     return state

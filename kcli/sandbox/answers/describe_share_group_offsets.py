@@ -15,19 +15,21 @@ from kcli.sandbox.answers.sharing import existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: DescribeShareGroupOffsetsRequest) -> DescribeShareGroupOffsetsResponse:
-    return DescribeShareGroupOffsetsResponse(groups=[_one(call, one) for one in request.groups])
+async def answer(
+    context: RequestContext, request: DescribeShareGroupOffsetsRequest
+) -> DescribeShareGroupOffsetsResponse:
+    return DescribeShareGroupOffsetsResponse(groups=[_one(context, one) for one in request.groups])
 
 
 def _one(
-    call: Call, asked: DescribeShareGroupOffsetsRequestGroup
+    context: RequestContext, asked: DescribeShareGroupOffsetsRequestGroup
 ) -> DescribeShareGroupOffsetsResponseGroup:  # fmt: skip
     row = DescribeShareGroupOffsetsResponseGroup(group_id=asked.group_id)
     try:
-        group = existing(call, 90, asked.group_id)
+        group = existing(context, 90, asked.group_id)
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
         return row

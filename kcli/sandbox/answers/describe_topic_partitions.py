@@ -14,24 +14,24 @@ from kcli.sandbox.answers.metadata import partitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 MOST_ROWS = 2000
 
 
-async def answer(call: Call, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    names = sorted({one.name for one in request.topics} or set(call.sandbox.topics.by_name))
+async def answer(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    names = sorted({one.name for one in request.topics} or set(context.cluster.topics.by_name))
     cursor, left = request.cursor, min(max(request.response_partition_limit, 1), MOST_ROWS)
     response = DescribeTopicPartitionsResponse()
     for name in names:
         if cursor is not None and name < cursor.topic_name:
             continue
         first = cursor.partition_index if cursor is not None and name == cursor.topic_name else 0
-        topic = call.sandbox.topics.by_name.get(name)
+        topic = context.cluster.topics.by_name.get(name)
         if topic is not None and left <= 0:
             response.next_cursor = Cursor(topic_name=name, partition_index=first)
             break
-        row, rows_left = _topic(call, name, first, left)
+        row, rows_left = _topic(context, name, first, left)
         response.topics.append(row)
         if topic is not None and first + len(row.partitions) < len(topic.partitions):
             response.next_cursor = Cursor(topic_name=name, partition_index=first + len(row.partitions))
@@ -40,13 +40,15 @@ async def answer(call: Call, request: DescribeTopicPartitionsRequest) -> Describ
     return response
 
 
-def _topic(call: Call, name: str, first: int, limit: int) -> tuple[DescribeTopicPartitionsResponseTopic, int]:
-    topic = call.sandbox.topics.by_name.get(name)
-    code = call.refused(75, name)
+def _topic(
+    context: RequestContext, name: str, first: int, limit: int
+) -> tuple[DescribeTopicPartitionsResponseTopic, int]:
+    topic = context.cluster.topics.by_name.get(name)
+    code = context.refused(75, name)
     if topic is None or code is not None:
         code = code or codes.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeTopicPartitionsResponseTopic(name=name, error_code=code.number), limit
-    rows = partitions(call, topic)[first : first + limit]
+    rows = partitions(context, topic)[first : first + limit]
     found = DescribeTopicPartitionsResponseTopic(
         name=name,
         topic_id=topic.id,

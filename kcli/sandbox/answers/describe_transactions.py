@@ -13,23 +13,24 @@ from kcli.proto.messages.describe_transactions import (
     TopicData,
     TransactionState,
 )
+from kcli.sandbox.cluster.brokers import TRANSACTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.transactions.transaction import Transaction
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 OFFSETS_TOPIC, OFFSETS_PARTITIONS = "__consumer_offsets", 50
 
 
-async def answer(call: Call, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
-    return DescribeTransactionsResponse(transaction_states=[_one(call, name) for name in request.transactional_ids])
+async def answer(context: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
+    return DescribeTransactionsResponse(transaction_states=[_one(context, name) for name in request.transactional_ids])
 
 
-def _one(call: Call, name: str) -> TransactionState:
+def _one(context: RequestContext, name: str) -> TransactionState:
     try:
-        call.sandbox.transactions.coordinated(call, 65, name)
-        found = call.sandbox.transactions.by_id.get(name)
+        context.check_coordinator(65, name, TRANSACTION)
+        found = context.cluster.transactions.by_id.get(name)
         if found is None:
             raise BrokerError(codes.TRANSACTIONAL_ID_NOT_FOUND)
     except BrokerError as refused:

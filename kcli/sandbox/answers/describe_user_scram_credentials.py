@@ -12,18 +12,18 @@ from kcli.proto.messages.describe_user_scram_credentials import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 NUMBERS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 
 
 async def answer(
-    call: Call, request: DescribeUserScramCredentialsRequest
+    context: RequestContext, request: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:  # fmt: skip
-    scripted = call.refused(50)
+    scripted = context.refused(50)
     if scripted is not None:
         return DescribeUserScramCredentialsResponse(error_code=scripted.number, error_message=None)
-    users = call.sandbox.access.scram
+    users = context.cluster.access.scram
     asked = [one.name for one in request.users or ()] or users.names()
     rows = []
     for name in dict.fromkeys(asked):

@@ -15,25 +15,25 @@ from kcli.sandbox.cluster.moves import elect
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 KEY = 43
 UNCLEAN = 1
 
 
-async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersResponse:
-    scripted = call.refused(KEY)
-    if scripted is not None and call.version >= 1:
+async def answer(context: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
+    scripted = context.refused(KEY)
+    if scripted is not None and context.version >= 1:
         return ElectLeadersResponse(error_code=scripted.number)
     everything = request.topic_partitions is None
     asked = (
-        [(name, list(range(len(topic.partitions)))) for name, topic in call.sandbox.topics.by_name.items()]
+        [(name, list(range(len(topic.partitions)))) for name, topic in context.cluster.topics.by_name.items()]
         if request.topic_partitions is None
         else [(one.topic, one.partitions) for one in request.topic_partitions]
     )
     results = []
     for name, indexes in asked:
-        rows = [_one(call, name, index, request.election_type) for index in indexes]
+        rows = [_one(context, name, index, request.election_type) for index in indexes]
         if everything:
             rows = [row for row in rows if row.error_code != codes.ELECTION_NOT_NEEDED.number]
         if rows:
@@ -41,22 +41,22 @@ async def answer(call: Call, request: ElectLeadersRequest) -> ElectLeadersRespon
     return ElectLeadersResponse(replica_election_results=results)
 
 
-def _one(call: Call, name: str, index: int, kind: int) -> PartitionResult:
+def _one(context: RequestContext, name: str, index: int, kind: int) -> PartitionResult:
     row = PartitionResult(partition_id=index, error_message=None)
     try:
-        scripted = call.refused(KEY, name, index)  # at version 0 each partition says what the whole is refused with
+        scripted = context.refused(KEY, name, index)  # at version 0 each partition says what the whole is refused with
         if scripted is not None:
             raise BrokerError(scripted)
-        partition = call.sandbox.topics.partition(name, index)
-        elect(partition, _heir(call, partition, kind))
+        partition = context.cluster.topics.partition(name, index)
+        elect(partition, _heir(context, partition, kind))
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
     return row
 
 
-def _heir(call: Call, partition: Partition, kind: int) -> int:
+def _heir(context: RequestContext, partition: Partition, kind: int) -> int:
     """Who leads next. Raises BrokerError ELECTION_NOT_NEEDED and what forbids it."""
-    living = {one.node_id for one in call.sandbox.living()}
+    living = {one.node_id for one in context.cluster.brokers.living()}
     able = [node for node in partition.replicas if node in living and node not in partition.filling]
     if kind == UNCLEAN:
         if partition.leader in living:

@@ -6,20 +6,21 @@ from __future__ import annotations
 from kcli.errors import BrokerError
 from kcli.proto.messages.end_txn import EndTxnRequest, EndTxnResponse
 from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.cluster.brokers import TRANSACTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: EndTxnRequest) -> EndTxnResponse:
-    transactions = call.sandbox.transactions
+async def answer(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse:
+    transactions = context.cluster.transactions
     try:
-        transactions.coordinated(call, 26, request.transactional_id)
+        context.check_coordinator(26, request.transactional_id, TRANSACTION)
         producer_id, epoch = transactions.end(
             request.transactional_id, request.producer_id, request.producer_epoch,
-            commit=request.committed, bump=call.version >= 5,
+            commit=request.committed, bump=context.version >= 5,
         )  # fmt: skip
     except BrokerError as refused:
-        return EndTxnResponse(error_code=told(refused.code, call.version, 2).number)
+        return EndTxnResponse(error_code=told(refused.code, context.version, 2).number)
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)

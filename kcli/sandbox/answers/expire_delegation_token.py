@@ -8,16 +8,18 @@ from kcli.sandbox.answers.create_delegation_token import check_token_requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ExpireDelegationTokenRequest) -> ExpireDelegationTokenResponse:
+async def answer(context: RequestContext, request: ExpireDelegationTokenRequest) -> ExpireDelegationTokenResponse:
     try:
-        scripted = call.refused(40)
+        scripted = context.refused(40)
         if scripted is not None:
             raise BrokerError(scripted)
-        check_token_requests(call)
-        ends = call.sandbox.access.tokens.expire(bytes(request.hmac), call.principal, request.expiry_time_period_ms)
+        check_token_requests(context)
+        ends = context.cluster.access.tokens.expire(
+            bytes(request.hmac), context.principal, request.expiry_time_period_ms
+        )
     except BrokerError as refused:
         return ExpireDelegationTokenResponse(error_code=refused.code.number)
     return ExpireDelegationTokenResponse(expiry_timestamp_ms=ends)

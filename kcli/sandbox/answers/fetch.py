@@ -21,14 +21,13 @@ from kcli.proto.messages.fetch import (
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
 from kcli.sandbox.log.batches import corrupted
-from kcli.sandbox.wire.fetch_sessions import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Partition
     from kcli.sandbox.log.log import Log
-    from kcli.sandbox.wire.broker import Call
     from kcli.sandbox.wire.fetch_sessions import Key
+    from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
 
@@ -38,46 +37,46 @@ class _Target:
 
     __slots__ = ("asked", "error", "key", "name", "partition")
 
-    def __init__(self, call: Call, key: Key, asked: FetchPartition) -> None:
+    def __init__(self, context: RequestContext, key: Key, asked: FetchPartition) -> None:
         self.key = key
         self.asked = asked
         self.name = key[0]
         self.partition: Partition | None = None
         self.error: BrokerError | None = None
         try:
-            self.name = name_of(call, key[0], key[1])
-            self.partition = led_here(call, 1, self.name, key[2], asked.current_leader_epoch)
+            self.name = name_of(context, key[0], key[1])
+            self.partition = led_here(context, 1, self.name, key[2], asked.current_leader_epoch)
         except BrokerError as wrong:
             self.error = wrong
 
 
-async def answer(call: Call, request: FetchRequest) -> FetchResponse:
+async def answer(context: RequestContext, request: FetchRequest) -> FetchResponse:
     try:
-        scripted = call.refused(1) if not request.topics else None
+        scripted = context.refused(1) if not request.topics else None
         if scripted is not None:
             raise BrokerError(scripted)
-        session, incremental = opened(call.broker, request) if call.version >= 7 else (None, False)
+        session, incremental = context.broker.sessions.opened(request) if context.version >= 7 else (None, False)
     except BrokerError as refused:
         return FetchResponse(error_code=refused.code.number)
     wanted = session.partitions if session is not None else _named(request)
-    targets = [_Target(call, key, asked) for key, asked in wanted.items()]
+    targets = [_Target(context, key, asked) for key, asked in wanted.items()]
     if targets:  # who asks for nothing (a farewell) is answered at once, as in Kafka
-        await _wait(call, targets, request)
+        await _wait(context, targets, request)
     leaders: set[int] = set()
     topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
     left, committed = request.max_bytes, request.isolation_level == COMMITTED
     for target in targets:
-        row = _row(call, target, left, oversize=left == request.max_bytes, leaders=leaders, committed=committed)
+        row = _row(context, target, left, oversize=left == request.max_bytes, leaders=leaders, committed=committed)
         left -= len(row.records or b"")
         if session is None or session.is_news(target.key, row) or not incremental:
             name, topic_id, _ = target.key
             topic = topics.setdefault((name, topic_id), FetchableTopicResponse(topic=name, topic_id=topic_id))
             topic.partitions.append(row)
     response = FetchResponse(session_id=session.id if session is not None else 0, responses=list(topics.values()))
-    if call.version >= 16:
+    if context.version >= 16:
         response.node_endpoints = [
-            NodeEndpoint(node_id=one.node_id, host=call.sandbox.settings.advertised_host, port=one.port)
-            for one in endpoints(call, leaders)
+            NodeEndpoint(node_id=one.node_id, host=context.cluster.settings.advertised_host, port=one.port)
+            for one in endpoints(context, leaders)
         ]
     return response
 
@@ -86,10 +85,10 @@ def _named(request: FetchRequest) -> dict[Key, FetchPartition]:
     return {(t.topic, t.topic_id, p.partition): p for t in request.topics for p in t.partitions}
 
 
-async def _wait(call: Call, targets: list[_Target], request: FetchRequest) -> None:
+async def _wait(context: RequestContext, targets: list[_Target], request: FetchRequest) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + request.max_wait_ms / 1000
-    while not _ready(call, targets, request.min_bytes, request.isolation_level == COMMITTED):
+    while not _ready(context, targets, request.min_bytes, request.isolation_level == COMMITTED):
         left = deadline - loop.time()
         if left <= 0:
             return
@@ -105,11 +104,11 @@ async def _wait(call: Call, targets: list[_Target], request: FetchRequest) -> No
                     target.partition.waiting.discard(waiter)
 
 
-def _ready(call: Call, targets: list[_Target], min_bytes: int, committed: bool) -> bool:
+def _ready(context: RequestContext, targets: list[_Target], min_bytes: int, committed: bool) -> bool:
     found = 0
     for target in targets:
         partition, offset = target.partition, target.asked.fetch_offset
-        if partition is None or target.error is not None or not partition.serves(call.broker.node_id):
+        if partition is None or target.error is not None or not partition.serves(context.broker.node_id):
             return True
         if not partition.log.start <= offset <= partition.log.end or _diverging(partition, target.asked) is not None:
             return True
@@ -118,21 +117,21 @@ def _ready(call: Call, targets: list[_Target], min_bytes: int, committed: bool) 
 
 
 def _row(
-    call: Call, target: _Target, left: int, *, oversize: bool, leaders: set[int], committed: bool
+    context: RequestContext, target: _Target, left: int, *, oversize: bool, leaders: set[int], committed: bool
 ) -> PartitionData:  # fmt: skip
     partition, asked = target.partition, target.asked
     row = PartitionData(partition_index=asked.partition, high_watermark=-1, records=b"", aborted_transactions=None)
     try:
         if partition is None or target.error is not None:
             raise target.error or BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-        if not partition.serves(call.broker.node_id):
+        if not partition.serves(context.broker.node_id):
             raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
         log = partition.log
-        if call.sandbox.topics.by_name.get(target.name) is not partition.topic:
-            raise BrokerError(codes.UNKNOWN_TOPIC_ID if call.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
+        if context.cluster.topics.by_name.get(target.name) is not partition.topic:
+            raise BrokerError(codes.UNKNOWN_TOPIC_ID if context.version >= 13 else codes.UNKNOWN_TOPIC_OR_PARTITION)
         row.high_watermark, row.last_stable_offset = log.end, log.stable
         row.log_start_offset = log.start
-        diverging = _ordered(call, row, target) or _diverging(partition, asked)
+        diverging = _ordered(context, row, target) or _diverging(partition, asked)
         if diverging is not None:
             row.diverging_epoch = diverging
         if diverging is not None or row.preferred_read_replica >= 0:
@@ -145,12 +144,12 @@ def _row(
             row.aborted_transactions = _aborted(log, asked.fetch_offset, records)
         if records:
             row.records = records
-            if call.sandbox.faults.planned.take("corrupt", 1, call.broker.node_id, target.name, asked.partition):
+            if context.cluster.faults.planned.take("corrupt", 1, context.broker.node_id, target.name, asked.partition):
                 row.records = corrupted(records)
     except BrokerError as wrong:
         row.error_code = wrong.code.number
-        hint = hinted(call, target.name, asked.partition) if wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
-        if hint is not None and call.version >= 12:
+        hint = hinted(context, target.name, asked.partition) if wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
+        if hint is not None and context.version >= 12:
             row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
             leaders.add(hint[0])
     return row
@@ -164,9 +163,9 @@ def _aborted(log: Log, offset: int, records: memoryview | None) -> list[AbortedT
     return [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first) for one in found]
 
 
-def _ordered(call: Call, row: PartitionData, target: _Target) -> EpochEndOffset | None:
+def _ordered(context: RequestContext, row: PartitionData, target: _Target) -> EpochEndOffset | None:
     """What was ordered as a fault: another replica to read from, a place where the histories part."""
-    faults, node = call.sandbox.faults, call.broker.node_id
+    faults, node = context.cluster.faults, context.broker.node_id
     if target.partition is not None and target.partition.leader == node:
         replica = faults.planned.taken("prefer", 1, node, target.name, target.asked.partition)
         row.preferred_read_replica = -1 if replica is None else replica  # type: ignore[assignment]

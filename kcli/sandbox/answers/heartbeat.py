@@ -9,13 +9,13 @@ from kcli.sandbox.groups.states import PREPARING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
+async def answer(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
     try:
-        call.sandbox.groups.coordinated(call, 12, request.group_id)
-        group = call.sandbox.groups.existing(request.group_id)
+        context.check_coordinator(12, request.group_id)
+        group = context.cluster.groups.existing(request.group_id)
         group.beat(group.member_of(request.member_id, request.group_instance_id, request.generation_id))
         if group.state == PREPARING:
             raise BrokerError(codes.REBALANCE_IN_PROGRESS)

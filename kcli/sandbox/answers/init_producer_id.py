@@ -8,28 +8,29 @@ from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.cluster.brokers import TRANSACTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: InitProducerIdRequest) -> InitProducerIdResponse:
+async def answer(context: RequestContext, request: InitProducerIdRequest) -> InitProducerIdResponse:
     name = request.transactional_id
     try:
         if name is None:
-            code = call.refused(22)
+            code = context.refused(22)
             if code is not None:
                 raise BrokerError(code)
-            if not call.may_any("write", "topic"):
-                call.must("idempotent-write", "cluster", CLUSTER)
-            return InitProducerIdResponse(producer_id=call.sandbox.next_producer_id(), producer_epoch=0)
-        call.sandbox.transactions.coordinated(call, 22, name)
+            if not context.may_any("write", "topic"):
+                context.must("idempotent-write", "cluster", CLUSTER)
+            return InitProducerIdResponse(producer_id=context.cluster.producer_ids.next(), producer_epoch=0)
+        context.check_coordinator(22, name, TRANSACTION)
         was = (request.producer_id, request.producer_epoch)
         if (was[0] < 0) != (was[1] < 0):
             raise BrokerError(codes.INVALID_REQUEST)
-        one = call.sandbox.transactions.init(name, request.transaction_timeout_ms, was if was[0] >= 0 else None)
+        one = context.cluster.transactions.init(name, request.transaction_timeout_ms, was if was[0] >= 0 else None)
     except BrokerError as refused:
-        code = told(refused.code, call.version, 4)
+        code = told(refused.code, context.version, 4)
         return InitProducerIdResponse(error_code=code.number, producer_id=-1, producer_epoch=-1)
     return InitProducerIdResponse(producer_id=one.producer_id, producer_epoch=one.epoch)

@@ -11,13 +11,13 @@ from kcli.sandbox.groups.member import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: JoinGroupRequest) -> JoinGroupResponse:
-    groups = call.sandbox.groups
+async def answer(context: RequestContext, request: JoinGroupRequest) -> JoinGroupResponse:
+    groups = context.cluster.groups
     try:
-        groups.coordinated(call, 11, request.group_id)
+        context.check_coordinator(11, request.group_id)
         if not 0 < request.session_timeout_ms <= LONGEST_SESSION_MS:
             raise BrokerError(codes.INVALID_SESSION_TIMEOUT)
         group = groups.find(request.group_id)
@@ -26,10 +26,10 @@ async def answer(call: Call, request: JoinGroupRequest) -> JoinGroupResponse:
                 raise BrokerError(codes.UNKNOWN_MEMBER_ID)
             group = groups.made(request.group_id)
         response = await group.join(
-            request, call.client_id, call.host, id_first=call.version >= 4, may_skip=call.version >= 9
+            request, context.client_id, context.host, id_first=context.version >= 4, may_skip=context.version >= 9
         )
     except BrokerError as refused:
         response = refusal(refused.code, request.member_id)
-    if call.version >= 7 and response.error_code:
+    if context.version >= 7 and response.error_code:
         response.protocol_name = None
     return response

@@ -8,14 +8,14 @@ from kcli.proto.messages.leave_group import LeaveGroupRequest, LeaveGroupRespons
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.groups.classic_group import ClassicGroup
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: LeaveGroupRequest) -> LeaveGroupResponse:
+async def answer(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupResponse:
     try:
-        call.sandbox.groups.coordinated(call, 13, request.group_id)
-        group = call.sandbox.groups.existing(request.group_id)
-        if call.version < 3:
+        context.check_coordinator(13, request.group_id)
+        group = context.cluster.groups.existing(request.group_id)
+        if context.version < 3:
             group.leave(request.member_id, None)
     except BrokerError as refused:
         return LeaveGroupResponse(error_code=refused.code.number)

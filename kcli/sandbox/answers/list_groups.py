@@ -7,23 +7,24 @@ from kcli.proto.messages.list_groups import ListedGroup, ListGroupsRequest, List
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
-    code = call.refused(16)
+async def answer(context: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
+    code = context.refused(16)
     if code is not None:
         return ListGroupsResponse(error_code=code.number)
     states = {state.lower() for state in request.states_filter}
-    every = call.may("describe", "cluster", CLUSTER)
+    every = context.may("describe", "cluster", CLUSTER)
     types = {kind.lower() for kind in request.types_filter}
     return ListGroupsResponse(
         groups=[
             ListedGroup(
                 group_id=group.name, protocol_type=group.protocol_type, group_state=group.state, group_type=group.kind
             )
-            for group in call.sandbox.groups.here(call)
-            if (every or call.may("describe", "group", group.name))
+            for group in context.cluster.groups.all()
+            if context.coordinates(group.name)
+            and (every or context.may("describe", "group", group.name))
             and (not states or group.state.lower() in states)
             and (not types or group.kind in types)
         ]

@@ -16,18 +16,18 @@ from kcli.sandbox.log.times import offset_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
 
 
-async def answer(call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
+async def answer(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _one(call, topic.name, one, request.isolation_level == COMMITTED) for one in topic.partitions
+                    _one(context, topic.name, one, request.isolation_level == COMMITTED) for one in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -35,9 +35,11 @@ async def answer(call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse
     )
 
 
-def _one(call: Call, name: str, asked: ListOffsetsPartition, committed: bool) -> ListOffsetsPartitionResponse:
+def _one(
+    context: RequestContext, name: str, asked: ListOffsetsPartition, committed: bool
+) -> ListOffsetsPartitionResponse:
     try:
-        partition = led_here(call, 2, name, asked.partition_index, asked.current_leader_epoch)
+        partition = led_here(context, 2, name, asked.partition_index, asked.current_leader_epoch)
         offset, timestamp, epoch = offset_at(partition, asked.timestamp, committed=committed)
     except BrokerError as refused:
         return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=refused.code.number)
@@ -45,5 +47,5 @@ def _one(call: Call, name: str, asked: ListOffsetsPartition, committed: bool) ->
         partition_index=asked.partition_index,
         offset=offset,
         timestamp=timestamp,
-        leader_epoch=epoch if call.version >= 4 else -1,
+        leader_epoch=epoch if context.version >= 4 else -1,
     )

@@ -11,16 +11,18 @@ from kcli.proto.messages.list_partition_reassignments import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse:
-    scripted = call.refused(46)
+async def answer(
+    context: RequestContext, request: ListPartitionReassignmentsRequest
+) -> ListPartitionReassignmentsResponse:
+    scripted = context.refused(46)
     if scripted is not None:
         return ListPartitionReassignmentsResponse(error_code=scripted.number, error_message=None)
     asked = None if request.topics is None else {one.name: set(one.partition_indexes) for one in request.topics}
     found: dict[str, list[OngoingPartitionReassignment]] = {}
-    for partition, move in call.sandbox.moves.by_partition.items():
+    for partition, move in context.cluster.moves.by_partition.items():
         name = partition.topic.name
         if asked is None or partition.index in asked.get(name, ()):
             row = OngoingPartitionReassignment(

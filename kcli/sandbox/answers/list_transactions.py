@@ -10,36 +10,38 @@ from kcli.proto.messages.list_transactions import (
     ListTransactionsResponse,
     TransactionState,
 )
+from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.groups.re2 import Invalid, pattern_of
 from kcli.sandbox.transactions.transaction import KNOWN_TO_KAFKA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
-    code = call.refused(66)
+async def answer(context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
+    code = context.refused(66)
     if code is not None:
         return ListTransactionsResponse(error_code=code.number)
     try:
-        return _listed(call, request)
+        return _listed(context, request)
     except Invalid:
         return ListTransactionsResponse(error_code=codes.INVALID_REGULAR_EXPRESSION.number)
 
 
-def _listed(call: Call, request: ListTransactionsRequest) -> ListTransactionsResponse:
+def _listed(context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
     pattern = pattern_of(request.transactional_id_pattern) if request.transactional_id_pattern else None
     now = int(time.time() * 1000)
     return ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in KNOWN_TO_KAFKA],
         transaction_states=[
             TransactionState(transactional_id=one.id, producer_id=one.producer_id, transaction_state=one.state)
-            for one in call.sandbox.transactions.here(call)
-            if (not request.producer_id_filters or one.producer_id in request.producer_id_filters)
+            for one in context.cluster.transactions.by_id.values()
+            if context.coordinates(one.id, TRANSACTION)
+            and (not request.producer_id_filters or one.producer_id in request.producer_id_filters)
             and (not request.state_filters or one.state in request.state_filters)
             and (request.duration_filter < 0 or now - one.started > request.duration_filter)
             and (pattern is None or pattern.fits(one.id))
-            and call.may("describe", "transactional-id", one.id)
+            and context.may("describe", "transactional-id", one.id)
         ],
     )

@@ -21,41 +21,41 @@ from kcli.sandbox.wire.request_context import in_turns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 MOST_MADE = 10_000  # who asks for more topics at once is told of those there are
 
 BY_ID = 12  # the first version that asks by id; 10 and 11 only tell ids
 
 
-async def answer(call: Call, request: MetadataRequest) -> MetadataResponse:
-    sandbox = call.sandbox
-    if call.version < BY_ID and any(one.name is None or one.topic_id != NO_ID for one in request.topics or ()):
+async def answer(context: RequestContext, request: MetadataRequest) -> MetadataResponse:
+    cluster = context.cluster
+    if context.version < BY_ID and any(one.name is None or one.topic_id != NO_ID for one in request.topics or ()):
         return _refused(request)
-    everything = request.topics is None or (call.version == 0 and not request.topics)
+    everything = request.topics is None or (context.version == 0 and not request.topics)
     if everything:
         asked = [
-            MetadataRequestTopic(name=name) for name in sandbox.topics.by_name if call.may("describe", "topic", name)
+            MetadataRequestTopic(name=name) for name in cluster.topics.by_name if context.may("describe", "topic", name)
         ]
     else:
         asked = request.topics or []
     create = request.allow_auto_topic_creation and not everything and len(asked) <= MOST_MADE
-    rows = [_topic(call, one, create) async for one in in_turns(asked)]
+    rows = [_topic(context, one, create) async for one in in_turns(asked)]
     for row in rows:
         if row is not None and not row.error_code and request.include_topic_authorized_operations:
-            row.topic_authorized_operations = operations(call, "topic", row.name or "")
+            row.topic_authorized_operations = operations(context, "topic", row.name or "")
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(
                 node_id=one.node_id,
-                host=sandbox.settings.advertised_host,
+                host=cluster.settings.advertised_host,
                 port=one.port,
-                rack=sandbox.rack(one.node_id),
+                rack=one.rack,
             )
-            for one in sandbox.living()
+            for one in cluster.brokers.living()
         ],
-        cluster_id=sandbox.cluster_id,
-        controller_id=sandbox.controller_id,
+        cluster_id=cluster.id,
+        controller_id=cluster.brokers.controller_id,
         topics=[row for row in rows if row is not None],
     )
 
@@ -66,20 +66,20 @@ def _refused(request: MetadataRequest) -> MetadataResponse:
     return MetadataResponse(topics=rows)
 
 
-def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataResponseTopic | None:
-    sandbox, name = call.sandbox, asked.name
+def _topic(context: RequestContext, asked: MetadataRequestTopic, create: bool) -> MetadataResponseTopic | None:
+    cluster, name = context.cluster, asked.name
     if not name and asked.topic_id != NO_ID:
-        found = sandbox.topics.by_id.get(asked.topic_id)
+        found = cluster.topics.by_id.get(asked.topic_id)
         if found is None:
             return MetadataResponseTopic(
                 error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
             )  # fmt: skip
         name = found.name
     name = name or ""
-    if sandbox.faults.planned.take("absent", 3, call.broker.node_id, name):
+    if cluster.faults.planned.take("absent", 3, context.broker.node_id, name):
         return None
-    code = sandbox.faults.planned.code(3, call.broker.node_id, name)
-    if code is None and not call.may("describe", "topic", name):
+    code = cluster.faults.planned.code(3, context.broker.node_id, name)
+    if code is None and not context.may("describe", "topic", name):
         if not asked.name and asked.topic_id != NO_ID:  # an id tells no names
             return MetadataResponseTopic(
                 error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
@@ -88,24 +88,24 @@ def _topic(call: Call, asked: MetadataRequestTopic, create: bool) -> MetadataRes
     if code is not None:
         return MetadataResponseTopic(error_code=code.number, name=name)
     try:
-        topic = sandbox.topics.by_name.get(name)
-        if topic is None and create and sandbox.settings.auto_create:
-            if not call.may("create", "cluster", CLUSTER):
-                call.must("create", "topic", name)
-            topic = sandbox.find_or_create(name)
+        topic = cluster.topics.by_name.get(name)
+        if topic is None and create and cluster.settings.auto_create:
+            if not context.may("create", "cluster", CLUSTER):
+                context.must("create", "topic", name)
+            topic = cluster.find_or_create(name)
         if topic is None:
-            sandbox.topics.check_name(name)
+            cluster.topics.check_name(name)
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
     except BrokerError as refused:
         return MetadataResponseTopic(error_code=refused.code.number, name=name)
     return MetadataResponseTopic(
-        name=topic.name, topic_id=topic.id, is_internal=topic.internal, partitions=partitions(call, topic)
+        name=topic.name, topic_id=topic.id, is_internal=topic.internal, partitions=partitions(context, topic)
     )
 
 
-def partitions(call: Call, topic: Topic) -> list[MetadataResponsePartition]:
-    living = {one.node_id for one in call.sandbox.living()}
-    believed = call.sandbox.faults.planned.stale.get(call.broker.node_id, {})
+def partitions(context: RequestContext, topic: Topic) -> list[MetadataResponsePartition]:
+    living = {one.node_id for one in context.cluster.brokers.living()}
+    believed = context.cluster.faults.planned.stale.get(context.broker.node_id, {})
     rows = []
     for one in topic.partitions:
         leader, epoch = believed.get((topic.name, one.index), (one.leader, one.leader_epoch))

@@ -12,18 +12,18 @@ from kcli.proto.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.partitions import name_of
-from kcli.sandbox.groups.groups import Committed
+from kcli.sandbox.groups.offsets import Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: OffsetCommitRequest) -> OffsetCommitResponse:
+async def answer(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommitResponse:
     refused: BrokerError | None = None
-    groups = call.sandbox.groups
+    groups = context.cluster.groups
     try:
-        groups.coordinated(call, 8, request.group_id)
+        context.check_coordinator(8, request.group_id)
         groups.may_commit(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
         )
@@ -34,7 +34,7 @@ async def answer(call: Call, request: OffsetCommitRequest) -> OffsetCommitRespon
             OffsetCommitResponseTopic(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partitions=[_one(call, request.group_id, topic, one, refused) for one in topic.partitions],
+                partitions=[_one(context, request.group_id, topic, one, refused) for one in topic.partitions],
             )
             for topic in request.topics
         ]
@@ -42,7 +42,7 @@ async def answer(call: Call, request: OffsetCommitRequest) -> OffsetCommitRespon
 
 
 def _one(
-    call: Call, group: str, topic: OffsetCommitRequestTopic, asked: OffsetCommitRequestPartition,
+    context: RequestContext, group: str, topic: OffsetCommitRequestTopic, asked: OffsetCommitRequestPartition,
     refused: BrokerError | None,
 ) -> OffsetCommitResponsePartition:  # fmt: skip
     code = 0
@@ -50,11 +50,11 @@ def _one(
         if refused is not None:
             raise refused
         committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
-        name = name_of(call, topic.name, topic.topic_id)
-        scripted = call.refused(8, name, asked.partition_index)
+        name = name_of(context, topic.name, topic.topic_id)
+        scripted = context.refused(8, name, asked.partition_index)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.sandbox.groups.commit(group, name, asked.partition_index, committed)
+        context.cluster.groups.commit(group, name, asked.partition_index, committed)
     except BrokerError as wrong:
         code = wrong.code.number
     return OffsetCommitResponsePartition(partition_index=asked.partition_index, error_code=code)

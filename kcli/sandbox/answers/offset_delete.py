@@ -14,13 +14,13 @@ from kcli.proto.messages.offset_delete import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.groups.groups import AnyGroup
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
+async def answer(context: RequestContext, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
     try:
-        call.sandbox.groups.coordinated(call, 47, request.group_id)
-        group = call.sandbox.groups.any(request.group_id)
+        context.check_coordinator(47, request.group_id)
+        group = context.cluster.groups.any(request.group_id)
         if group.members and group.protocol_type not in ("", "consumer"):
             raise BrokerError(codes.NON_EMPTY_GROUP)
     except BrokerError as refused:
@@ -29,19 +29,19 @@ async def answer(call: Call, request: OffsetDeleteRequest) -> OffsetDeleteRespon
         topics=[
             OffsetDeleteResponseTopic(
                 name=topic.name,
-                partitions=[_one(call, group, topic.name, one.partition_index) for one in topic.partitions],
+                partitions=[_one(context, group, topic.name, one.partition_index) for one in topic.partitions],
             )
             for topic in request.topics
         ]
     )
 
 
-def _one(call: Call, group: AnyGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:
+def _one(context: RequestContext, group: AnyGroup, topic: str, partition: int) -> OffsetDeleteResponsePartition:
     try:
-        call.sandbox.topics.partition(topic, partition)
+        context.cluster.topics.partition(topic, partition)
         if group.subscribes(topic):
             raise BrokerError(codes.GROUP_SUBSCRIBED_TO_TOPIC)
-        call.sandbox.groups.uncommit(group.name, topic, partition)
+        context.cluster.groups.offsets.delete(group.name, topic, partition)
     except BrokerError as refused:
         return OffsetDeleteResponsePartition(partition_index=partition, error_code=refused.code.number)
     return OffsetDeleteResponsePartition(partition_index=partition)

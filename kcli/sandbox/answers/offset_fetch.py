@@ -19,20 +19,20 @@ from kcli.proto.messages.offset_fetch import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.answers.partitions import name_of
-from kcli.sandbox.groups.groups import NOTHING, Committed
+from kcli.sandbox.groups.offsets import NOTHING, Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
-    if call.version >= 8:
-        return OffsetFetchResponse(groups=[_group(call, one, request.require_stable) for one in request.groups])
+async def answer(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    if context.version >= 8:
+        return OffsetFetchResponse(groups=[_group(context, one, request.require_stable) for one in request.groups])
     topics = None
     if request.topics is not None:
         topics = [OffsetFetchRequestTopics(name=t.name, partition_indexes=t.partition_indexes) for t in request.topics]
-    one = _group(call, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics), request.require_stable)
+    one = _group(context, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics), request.require_stable)
     return OffsetFetchResponse(
         error_code=one.error_code,
         topics=[
@@ -51,43 +51,46 @@ async def answer(call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse
     )  # fmt: skip
 
 
-def _group(call: Call, asked: OffsetFetchRequestGroup, stable: bool) -> OffsetFetchResponseGroup:
-    groups = call.sandbox.groups
+def _group(context: RequestContext, asked: OffsetFetchRequestGroup, stable: bool) -> OffsetFetchResponseGroup:
+    groups = context.cluster.groups
     try:
-        groups.coordinated(call, 9, asked.group_id)
+        context.check_coordinator(9, asked.group_id)
         groups.may_read(asked.group_id, asked.member_id, asked.member_epoch)
     except BrokerError as refused:
         return OffsetFetchResponseGroup(group_id=asked.group_id, error_code=refused.code.number)
-    kept = groups.offsets.get(asked.group_id, {})
-    wanted = asked.topics if asked.topics is not None else _everything(call, kept)
-    topics = [_topic(call, one, kept, asked.group_id if stable else None) for one in wanted]
+    kept = groups.offsets.by_group.get(asked.group_id, {})
+    wanted = asked.topics if asked.topics is not None else _everything(context, kept)
+    topics = [_topic(context, one, kept, asked.group_id if stable else None) for one in wanted]
     return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
 
 
-def _everything(call: Call, kept: dict[tuple[str, int], Committed]) -> list[OffsetFetchRequestTopics]:
+def _everything(context: RequestContext, kept: dict[tuple[str, int], Committed]) -> list[OffsetFetchRequestTopics]:
     rows: dict[str, OffsetFetchRequestTopics] = {}
     for name, partition in kept:
-        if not call.may("describe", "topic", name):
+        if not context.may("describe", "topic", name):
             continue
-        topic = call.sandbox.topics.by_name.get(name)
-        topic_id = topic.id if topic is not None and call.version >= 10 else NO_ID
+        topic = context.cluster.topics.by_name.get(name)
+        topic_id = topic.id if topic is not None and context.version >= 10 else NO_ID
         row = rows.setdefault(name, OffsetFetchRequestTopics(name=name, topic_id=topic_id))
         row.partition_indexes.append(partition)
     return list(rows.values())
 
 
 def _topic(
-    call: Call, asked: OffsetFetchRequestTopics, kept: dict[tuple[str, int], Committed], stable_in: str | None
+    context: RequestContext,
+    asked: OffsetFetchRequestTopics,
+    kept: dict[tuple[str, int], Committed],
+    stable_in: str | None,
 ) -> OffsetFetchResponseTopics:
     """`stable_in` is the group whose open transactions count, None when they do not."""
     try:
-        name = name_of(call, asked.name, asked.topic_id)
-        call.must("describe", "topic", name)
+        name = name_of(context, asked.name, asked.topic_id)
+        context.must("describe", "topic", name)
     except BrokerError as refused:
         return _refused([asked], refused.code.number)[0]
     rows = []
     for index in asked.partition_indexes:
-        if stable_in is not None and call.sandbox.groups.pending.unstable(stable_in, name, index):
+        if stable_in is not None and context.cluster.groups.pending.unstable(stable_in, name, index):
             rows.append(
                 OffsetFetchResponsePartitions(
                     partition_index=index, committed_offset=-1, error_code=codes.UNSTABLE_OFFSET_COMMIT.number

@@ -14,23 +14,23 @@ from kcli.sandbox.answers.partitions import led_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
+async def answer(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_one(call, topic.topic, one) for one in topic.partitions]
+                topic=topic.topic, partitions=[_one(context, topic.topic, one) for one in topic.partitions]
             )
             for topic in request.topics
         ]
     )
 
 
-def _one(call: Call, name: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+def _one(context: RequestContext, name: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
     try:
-        partition = led_here(call, 23, name, asked.partition, asked.current_leader_epoch)
+        partition = led_here(context, 23, name, asked.partition, asked.current_leader_epoch)
     except BrokerError as refused:
         return EpochEndOffset(partition=asked.partition, error_code=refused.code.number)
     epoch, end = partition.log.epoch_end(asked.leader_epoch, partition.leader_epoch)

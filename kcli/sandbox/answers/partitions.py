@@ -11,20 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.broker import Call, SandboxBroker
+    from kcli.sandbox.wire.broker import SandboxBroker
+    from kcli.sandbox.wire.request_context import RequestContext
 
 FETCH, DESCRIBE_PRODUCERS = 1, 61
 
 
-def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Partition:
+def led_here(context: RequestContext, api: int, name: str, index: int, epoch: int = -1) -> Partition:
     """The partition, if this broker leads it in this epoch (-1: any). Raises BrokerError: a scripted one,
     TOPIC_AUTHORIZATION_FAILED, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH,
     UNKNOWN_LEADER_EPOCH."""
-    scripted = call.refused(api, name, index)
+    scripted = context.refused(api, name, index)
     if scripted is not None:
         raise BrokerError(scripted)
-    partition = call.sandbox.topics.partition(name, index)
-    me = call.broker.node_id
+    partition = context.cluster.topics.partition(name, index)
+    me = context.broker.node_id
     told = (api == FETCH and partition.serves(me)) or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
     if partition.leader != me and not told:
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
@@ -35,28 +36,28 @@ def led_here(call: Call, api: int, name: str, index: int, epoch: int = -1) -> Pa
     return partition
 
 
-def name_of(call: Call, name: str, topic_id: bytes) -> str:
+def name_of(context: RequestContext, name: str, topic_id: bytes) -> str:
     """The topic's name, which newer versions ask for by id. Raises BrokerError UNKNOWN_TOPIC_ID."""
     if topic_id == NO_ID:
         return name
-    topic = call.sandbox.topics.by_id.get(topic_id)
+    topic = context.cluster.topics.by_id.get(topic_id)
     if topic is None:
         raise BrokerError(codes.UNKNOWN_TOPIC_ID)
     return topic.name
 
 
-def hinted(call: Call, name: str, index: int) -> tuple[int, int] | None:
+def hinted(context: RequestContext, name: str, index: int) -> tuple[int, int] | None:
     """(leader, leader epoch) to tell whoever asked the wrong broker (KIP-951), None when there is no hint to give."""
-    topic = call.sandbox.topics.by_name.get(name)
+    topic = context.cluster.topics.by_name.get(name)
     if topic is None or index >= len(topic.partitions):
         return None
     partition = topic.partitions[index]
-    if not partition.hints or partition.leader < 0 or partition.leader == call.broker.node_id:
+    if not partition.hints or partition.leader < 0 or partition.leader == context.broker.node_id:
         return None
     return partition.leader, partition.leader_epoch
 
 
-def endpoints(call: Call, leaders: Iterable[int]) -> list[SandboxBroker]:
+def endpoints(context: RequestContext, leaders: Iterable[int]) -> list[SandboxBroker]:
     """The living brokers among `leaders`."""
     wanted = set(leaders)
-    return [one for one in call.sandbox.living() if one.node_id in wanted]
+    return [one for one in context.cluster.brokers.living() if one.node_id in wanted]

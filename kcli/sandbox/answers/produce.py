@@ -21,45 +21,47 @@ from kcli.proto.messages.produce import (
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
 from kcli.sandbox.log.batches import TRANSACTIONAL, accept, keyless
-from kcli.sandbox.wire.broker import CloseConnection
+from kcli.sandbox.wire.peer import CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ProduceRequest) -> ProduceResponse | None:
+async def answer(context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
     leaders: set[int] = set()
-    topics = [_topic(call, request, one, leaders) for one in request.topic_data]
+    topics = [_topic(context, request, one, leaders) for one in request.topic_data]
     if request.acks == 0:
         if any(partition.error_code for topic in topics for partition in topic.partition_responses):
             raise CloseConnection
         return None
     response = ProduceResponse(responses=topics)
-    if call.version >= 10:
+    if context.version >= 10:
         response.node_endpoints = [
-            NodeEndpoint(node_id=one.node_id, host=call.sandbox.settings.advertised_host, port=one.port)
-            for one in endpoints(call, leaders)
+            NodeEndpoint(node_id=one.node_id, host=context.cluster.settings.advertised_host, port=one.port)
+            for one in endpoints(context, leaders)
         ]
     return response
 
 
-def _topic(call: Call, request: ProduceRequest, asked: TopicProduceData, leaders: set[int]) -> TopicProduceResponse:
+def _topic(
+    context: RequestContext, request: ProduceRequest, asked: TopicProduceData, leaders: set[int]
+) -> TopicProduceResponse:
     rows = []
     for one in asked.partition_data:
         name = asked.name
         try:
             if request.acks not in (-1, 0, 1):
                 raise BrokerError(codes.INVALID_REQUIRED_ACKS)
-            name = name_of(call, asked.name, asked.topic_id)
-            rows.append(_append(call, request.transactional_id, name, one))
+            name = name_of(context, asked.name, asked.topic_id)
+            rows.append(_append(context, request.transactional_id, name, one))
         except BrokerError as refused:
             row = PartitionProduceResponse(
                 index=one.index, error_code=refused.code.number, base_offset=-1, error_message=str(refused)
             )
-            hint = hinted(call, name, one.index) if refused.code is codes.NOT_LEADER_OR_FOLLOWER else None
-            if hint is not None and call.version >= 10:
+            hint = hinted(context, name, one.index) if refused.code is codes.NOT_LEADER_OR_FOLLOWER else None
+            if hint is not None and context.version >= 10:
                 row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
                 leaders.add(hint[0])
             rows.append(row)
@@ -67,9 +69,9 @@ def _topic(call: Call, request: ProduceRequest, asked: TopicProduceData, leaders
 
 
 def _append(
-    call: Call, transactional_id: str | None, name: str, asked: PartitionProduceData
+    context: RequestContext, transactional_id: str | None, name: str, asked: PartitionProduceData
 ) -> PartitionProduceResponse:  # fmt: skip
-    partition = led_here(call, 0, name, asked.index)
+    partition = led_here(context, 0, name, asked.index)
     log, topic = partition.log, partition.topic
     header = accept(asked.records, topic.number("max.message.bytes"))
     assert asked.records is not None
@@ -80,11 +82,11 @@ def _append(
     if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
         from kcli.sandbox.transactions.verification import verify
 
-        verify(call, transactional_id, header, partition)
+        verify(context, transactional_id, header, partition)
     stored = partition.producers.duplicate(header) if header.producer_id >= 0 else None
     append_time = int(time.time() * 1000) if topic.config("message.timestamp.type") == "LogAppendTime" else None
     if stored is None:
-        call.sandbox.make_room(partition, header.size)
+        context.cluster.retention.make_room(partition, header.size)
         stored = log.append(header, asked.records, partition.leader_epoch, append_time)
         if header.producer_id >= 0:
             partition.producers.note(header)

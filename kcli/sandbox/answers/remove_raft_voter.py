@@ -7,16 +7,16 @@ from kcli.proto.messages.remove_raft_voter import RemoveRaftVoterRequest, Remove
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: RemoveRaftVoterRequest) -> RemoveRaftVoterResponse:
+async def answer(context: RequestContext, request: RemoveRaftVoterRequest) -> RemoveRaftVoterResponse:
     try:
-        scripted = call.refused(81)
+        scripted = context.refused(81)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.sandbox.quorum.check_cluster(request.cluster_id)
-        call.sandbox.quorum.remove(request.voter_id, request.voter_directory_id)
+        context.cluster.quorum.check_cluster(request.cluster_id)
+        context.cluster.quorum.remove(request.voter_id, request.voter_directory_id)
     except BrokerError as refused:
         return RemoveRaftVoterResponse(error_code=refused.code.number, error_message=str(refused))
     return RemoveRaftVoterResponse()

@@ -8,16 +8,16 @@ from kcli.sandbox.answers.create_delegation_token import check_token_requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: RenewDelegationTokenRequest) -> RenewDelegationTokenResponse:
+async def answer(context: RequestContext, request: RenewDelegationTokenRequest) -> RenewDelegationTokenResponse:
     try:
-        scripted = call.refused(39)
+        scripted = context.refused(39)
         if scripted is not None:
             raise BrokerError(scripted)
-        check_token_requests(call)
-        ends = call.sandbox.access.tokens.renew(bytes(request.hmac), call.principal, request.renew_period_ms)
+        check_token_requests(context)
+        ends = context.cluster.access.tokens.renew(bytes(request.hmac), context.principal, request.renew_period_ms)
     except BrokerError as refused:
         return RenewDelegationTokenResponse(error_code=refused.code.number)
     return RenewDelegationTokenResponse(expiry_timestamp_ms=ends)

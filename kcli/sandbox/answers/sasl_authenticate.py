@@ -7,13 +7,13 @@ from kcli.proto.messages.sasl_authenticate import SaslAuthenticateRequest, SaslA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:
-    if call.entrance is None:
+async def answer(context: RequestContext, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:
+    if context.sasl is None:
         return SaslAuthenticateResponse(
             error_code=codes.ILLEGAL_SASL_STATE.number,
             error_message="SaslAuthenticate request received without SASL on this listener",
         )
-    return call.entrance.authenticate(bytes(request.auth_bytes))
+    return context.sasl.authenticate(bytes(request.auth_bytes))

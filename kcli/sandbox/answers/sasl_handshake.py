@@ -7,10 +7,10 @@ from kcli.proto.messages.sasl_handshake import SaslHandshakeRequest, SaslHandsha
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: SaslHandshakeRequest) -> SaslHandshakeResponse:
-    if call.entrance is None:
+async def answer(context: RequestContext, request: SaslHandshakeRequest) -> SaslHandshakeResponse:
+    if context.sasl is None:
         return SaslHandshakeResponse(error_code=codes.ILLEGAL_SASL_STATE.number)
-    return call.entrance.handshake(request.mechanism, call.version)
+    return context.sasl.handshake(request.mechanism, context.version)

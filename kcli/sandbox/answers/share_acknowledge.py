@@ -15,39 +15,42 @@ from kcli.sandbox.answers.sharing import acknowledge, switched_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 SHARE_ACKNOWLEDGE = 79
 
 
-async def answer(call: Call, request: ShareAcknowledgeRequest) -> ShareAcknowledgeResponse:
+async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> ShareAcknowledgeResponse:
     group, member = request.group_id or "", request.member_id or ""
     try:
-        switched_on(call)
-        scripted = call.refused(SHARE_ACKNOWLEDGE)
+        switched_on(context)
+        scripted = context.refused(SHARE_ACKNOWLEDGE)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.check(SHARE_ACKNOWLEDGE, "group", group)
-        sharing = call.sandbox.groups.sharing(group)
-        session = call.broker.share_sessions.continued((group, member), request.share_session_epoch)
+        context.check(SHARE_ACKNOWLEDGE, "group", group)
+        sharing = context.cluster.groups.sharing(group)
+        session = context.share_sessions.continued((group, member), request.share_session_epoch)
     except BrokerError as refused:
         return ShareAcknowledgeResponse(error_code=refused.code.number, error_message=str(refused))
     responses = [
         ShareAcknowledgeTopicResponse(
-            topic_id=topic.topic_id, partitions=[_one(call, request, topic.topic_id, one) for one in topic.partitions]
+            topic_id=topic.topic_id,
+            partitions=[_one(context, request, topic.topic_id, one) for one in topic.partitions],
         )
         for topic in request.topics
     ]
     if session is None:
-        call.broker.share_sessions.end(group, member)
+        context.share_sessions.end(group, member)
     lock = int(sharing.config("share.record.lock.duration.ms"))
     return ShareAcknowledgeResponse(acquisition_lock_timeout_ms=lock, responses=responses)
 
 
-def _one(call: Call, request: ShareAcknowledgeRequest, topic_id: bytes, asked: AcknowledgePartition) -> PartitionData:
+def _one(
+    context: RequestContext, request: ShareAcknowledgeRequest, topic_id: bytes, asked: AcknowledgePartition
+) -> PartitionData:
     row = PartitionData(partition_index=asked.partition_index)
     try:
-        share = found(call, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
+        share = found(context, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
         acknowledge(share, request.member_id or "", asked.acknowledgement_batches, renews=request.is_renew_ack)
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)

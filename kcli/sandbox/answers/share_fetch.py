@@ -23,30 +23,30 @@ from kcli.sandbox.log.batches import corrupted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.groups.share_partition import SharePartition
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
     from kcli.sandbox.wire.share_sessions import Place, ShareSession
 
 SHARE_FETCH = 78
 RECORD_LIMIT = 1
 
 
-async def answer(call: Call, request: ShareFetchRequest) -> ShareFetchResponse:
+async def answer(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse:
     group, member = request.group_id or "", request.member_id or ""
     try:
-        switched_on(call)
-        scripted = call.refused(SHARE_FETCH)
+        switched_on(context)
+        scripted = context.refused(SHARE_FETCH)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.check(SHARE_FETCH, "group", group)
-        sharing = call.sandbox.groups.sharing(group)
-        session = call.broker.share_sessions.fetching(call, request)
+        context.check(SHARE_FETCH, "group", group)
+        sharing = context.cluster.groups.sharing(group)
+        session = context.share_sessions.fetching(context.peer, request)
     except BrokerError as refused:
         return ShareFetchResponse(error_code=refused.code.number, error_message=str(refused))
-    rows = _acknowledged(call, request)
+    rows = _acknowledged(context, request)
     if session is None:
-        call.broker.share_sessions.end(group, member)
+        context.share_sessions.end(group, member)
     elif not request.is_renew_ack:
-        await _acquire(call, request, session, rows)
+        await _acquire(context, request, session, rows)
     leaders = {row.current_leader.leader_id for row in rows.values() if row.current_leader.leader_id >= 0}
     topics: dict[bytes, ShareFetchableTopicResponse] = {}
     for (topic_id, _), row in rows.items():
@@ -55,8 +55,8 @@ async def answer(call: Call, request: ShareFetchRequest) -> ShareFetchResponse:
         acquisition_lock_timeout_ms=int(sharing.config("share.record.lock.duration.ms")),
         responses=list(topics.values()),
         node_endpoints=[
-            NodeEndpoint(node_id=one.node_id, host=call.sandbox.settings.advertised_host, port=one.port)
-            for one in endpoints(call, leaders)
+            NodeEndpoint(node_id=one.node_id, host=context.cluster.settings.advertised_host, port=one.port)
+            for one in endpoints(context, leaders)
         ],
     )
 
@@ -65,7 +65,7 @@ def _row(rows: dict[Place, PartitionData], place: Place) -> PartitionData:
     return rows.setdefault(place, PartitionData(partition_index=place[1], records=b""))
 
 
-def _acknowledged(call: Call, request: ShareFetchRequest) -> dict[Place, PartitionData]:
+def _acknowledged(context: RequestContext, request: ShareFetchRequest) -> dict[Place, PartitionData]:
     rows: dict[Place, PartitionData] = {}
     for topic in request.topics:
         for one in topic.partitions:
@@ -74,7 +74,7 @@ def _acknowledged(call: Call, request: ShareFetchRequest) -> dict[Place, Partiti
             place = (topic.topic_id, one.partition_index)
             row = _row(rows, place)
             try:
-                share = found(call, request.group_id or "", place, 79)
+                share = found(context, request.group_id or "", place, 79)
                 said = one.acknowledgement_batches
                 acknowledge(share, request.member_id or "", said, renews=request.is_renew_ack)
             except BrokerError as refused:
@@ -82,25 +82,25 @@ def _acknowledged(call: Call, request: ShareFetchRequest) -> dict[Place, Partiti
     return rows
 
 
-def found(call: Call, group: str, place: Place, api: int) -> SharePartition:
+def found(context: RequestContext, group: str, place: Place, api: int) -> SharePartition:
     """The group's state of a partition that this broker leads. Raises BrokerError."""
-    name = name_of(call, "", place[0])
-    return call.sandbox.groups.sharing(group).partition(led_here(call, api, name, place[1])).led()
+    name = name_of(context, "", place[0])
+    return context.cluster.groups.sharing(group).partition(led_here(context, api, name, place[1])).led()
 
 
 async def _acquire(
-    call: Call, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
+    context: RequestContext, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
 ) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + request.max_wait_ms / 1000
-    while session.partitions and not _taken(call, request, session, rows):
+    while session.partitions and not _taken(context, request, session, rows):
         left = deadline - loop.time()
         if left <= 0:
             return
         waiter: asyncio.Future[None] = loop.create_future()
         watched = []
         for topic_id, index in session.partitions:
-            topic = call.sandbox.topics.by_id.get(topic_id)
+            topic = context.cluster.topics.by_id.get(topic_id)
             if topic is not None and index < len(topic.partitions):
                 topic.partitions[index].waiting.add(waiter)
                 watched.append(topic.partitions[index])
@@ -112,7 +112,7 @@ async def _acquire(
 
 
 def _taken(
-    call: Call, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
+    context: RequestContext, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
 ) -> bool:  # fmt: skip
     """Take what is free; False when there is nothing to tell."""
     left, count = request.max_bytes, request.max_records
@@ -120,19 +120,19 @@ def _taken(
     for place in list(session.partitions):
         row = rows.get(place) or PartitionData(partition_index=place[1], records=b"")
         try:
-            share = found(call, request.group_id or "", place, SHARE_FETCH)
+            share = found(context, request.group_id or "", place, SHARE_FETCH)
             records, taken = share.acquire(
                 request.member_id or "", left, count, exact=request.share_acquire_mode == RECORD_LIMIT
             )
         except BrokerError as wrong:
-            _refused(call, place, row, wrong)
+            _refused(context, place, row, wrong)
             rows[place] = row
             news = True
             continue
         if not taken:
             continue
-        if call.sandbox.faults.planned.take(
-            "corrupt", SHARE_FETCH, call.broker.node_id, share.partition.topic.name, place[1]
+        if context.cluster.faults.planned.take(
+            "corrupt", SHARE_FETCH, context.broker.node_id, share.partition.topic.name, place[1]
         ):
             records = corrupted(records)
         row.records = records
@@ -149,9 +149,9 @@ def _taken(
     return news
 
 
-def _refused(call: Call, place: Place, row: PartitionData, wrong: BrokerError) -> None:
+def _refused(context: RequestContext, place: Place, row: PartitionData, wrong: BrokerError) -> None:
     row.error_code, row.error_message = wrong.code.number, str(wrong)
-    topic = call.sandbox.topics.by_id.get(place[0])
-    hint = hinted(call, topic.name, place[1]) if topic and wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
+    topic = context.cluster.topics.by_id.get(place[0])
+    hint = hinted(context, topic.name, place[1]) if topic and wrong.code is codes.NOT_LEADER_OR_FOLLOWER else None
     if hint is not None:
         row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])

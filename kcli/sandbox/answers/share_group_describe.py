@@ -18,20 +18,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
-    groups = [_one(call, name) for name in request.group_ids]
+async def answer(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
+    groups = [_one(context, name) for name in request.group_ids]
     for one in groups:
         if not one.error_code and request.include_authorized_operations:
-            one.authorized_operations = operations(call, "group", one.group_id)
+            one.authorized_operations = operations(context, "group", one.group_id)
     return ShareGroupDescribeResponse(groups=groups)
 
 
-def _one(call: Call, name: str) -> DescribedGroup:
+def _one(context: RequestContext, name: str) -> DescribedGroup:
     try:
-        group = existing(call, 77, name)
+        group = existing(context, 77, name)
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
     return DescribedGroup(
@@ -39,16 +39,21 @@ def _one(call: Call, name: str) -> DescribedGroup:
         assignor_name=group.assignor,
         members=[
             Member(
-                member_id=one.id, rack_id=one.rack, member_epoch=one.epoch, client_id=one.client_id,
-                client_host=one.host, subscribed_topic_names=one.topics, assignment=_rows(call, group.target[one.id]),
+                member_id=one.id,
+                rack_id=one.rack,
+                member_epoch=one.epoch,
+                client_id=one.client_id,
+                client_host=one.host,
+                subscribed_topic_names=one.topics,
+                assignment=_rows(context, group.target[one.id]),
             )
             for one in group.members.values()
         ],
     )  # fmt: skip
 
 
-def _rows(call: Call, places: Iterable[tuple[bytes, int]]) -> Assignment:
-    known = call.sandbox.topics.by_id
+def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assignment:
+    known = context.cluster.topics.by_id
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=one, topic_name=known[one].name, partitions=numbers)

@@ -15,12 +15,12 @@ from kcli.sandbox.groups.consumer_group import HEARTBEAT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.sandbox.groups.share_group import ShareMember
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse:
+async def answer(context: RequestContext, request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse:
     try:
-        member, target = _beat(call, request)
+        member, target = _beat(context, request)
     except BrokerError as refused:
         return ShareGroupHeartbeatResponse(error_code=refused.code.number, error_message=str(refused))
     if member is None:
@@ -37,11 +37,11 @@ async def answer(call: Call, request: ShareGroupHeartbeatRequest) -> ShareGroupH
 
 
 def _beat(
-    call: Call, request: ShareGroupHeartbeatRequest
+    context: RequestContext, request: ShareGroupHeartbeatRequest
 ) -> tuple[ShareMember | None, set[tuple[bytes, int]]]:  # fmt: skip
-    switched_on(call)
-    groups = call.sandbox.groups
-    groups.coordinated(call, 76, request.group_id)
+    switched_on(context)
+    groups = context.cluster.groups
+    context.check_coordinator(76, request.group_id)
     group = groups.sharing(request.group_id)
-    member = group.heartbeat(request, call.client_id, call.host)
+    member = group.heartbeat(request, context.client_id, context.host)
     return member, group.target[member.id] if member is not None else set()

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from kcli.proto.messages.share_fetch import AcknowledgementBatch
     from kcli.sandbox.groups.share_group import ShareGroup
     from kcli.sandbox.groups.share_partition import SharePartition
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 RENEW = 4
 
 
-def switched_on(call: Call) -> None:
+def switched_on(context: RequestContext) -> None:
     """Raises BrokerError UNSUPPORTED_VERSION below share.version 1, as Kafka does."""
-    if call.sandbox.features.level("share.version") < 1:
+    if context.cluster.features.level("share.version") < 1:
         raise BrokerError(codes.UNSUPPORTED_VERSION, message="share groups are not enabled")
 
 
-def existing(call: Call, api: int, name: str) -> ShareGroup:
+def existing(context: RequestContext, api: int, name: str) -> ShareGroup:
     """The share group that this broker coordinates. Raises BrokerError GROUP_ID_NOT_FOUND, NOT_COORDINATOR, a
     scripted one."""
-    switched_on(call)
-    call.sandbox.groups.coordinated(call, api, name)
-    found = call.sandbox.groups.shared(name)
+    switched_on(context)
+    context.check_coordinator(api, name)
+    found = context.cluster.groups.shared(name)
     if found is None:
         raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} not found.")
     return found

@@ -9,13 +9,13 @@ from kcli.sandbox.groups.states import STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: SyncGroupRequest) -> SyncGroupResponse:
-    groups = call.sandbox.groups
+async def answer(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse:
+    groups = context.cluster.groups
     try:
-        groups.coordinated(call, 14, request.group_id)
+        context.check_coordinator(14, request.group_id)
         group = groups.existing(request.group_id)
         member = group.member_of(request.member_id, request.group_instance_id, request.generation_id)
         roster = group.roster

@@ -13,29 +13,29 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.fencing import told
-from kcli.sandbox.groups.groups import Committed
+from kcli.sandbox.groups.offsets import Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
 
 
-async def answer(call: Call, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
+async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
     refused: ErrorCode | None = None
     try:
-        call.check(28, "transactional-id", request.transactional_id)
-        call.sandbox.groups.coordinated(call, 28, request.group_id)
+        context.check(28, "transactional-id", request.transactional_id)
+        context.check_coordinator(28, request.group_id)
         if not request.group_id:
             raise BrokerError(codes.INVALID_GROUP_ID)
-        _verify(call, request)
-        call.sandbox.groups.may_commit_in_transaction(
+        _verify(context, request)
+        context.cluster.groups.may_commit_in_transaction(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )
     except BrokerError as wrong:
-        refused = told(wrong.code, call.version, FENCED_NEVER)
+        refused = told(wrong.code, context.version, FENCED_NEVER)
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
@@ -43,7 +43,7 @@ async def answer(call: Call, request: TxnOffsetCommitRequest) -> TxnOffsetCommit
                 partitions=[
                     TxnOffsetCommitResponsePartition(
                         partition_index=one.partition_index,
-                        error_code=(refused or _keep(call, request, topic.name, one)).number,
+                        error_code=(refused or _keep(context, request, topic.name, one)).number,
                     )
                     for one in topic.partitions
                 ],
@@ -53,23 +53,25 @@ async def answer(call: Call, request: TxnOffsetCommitRequest) -> TxnOffsetCommit
     )
 
 
-def _verify(call: Call, request: TxnOffsetCommitRequest) -> None:
-    transactions = call.sandbox.transactions
+def _verify(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
+    transactions = context.cluster.transactions
     one = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
-    if call.version >= 5:
+    if context.version >= 5:
         transactions.add(one, groups=[request.group_id])
     elif request.group_id not in one.groups:
-        raise BrokerError(codes.TRANSACTION_ABORTABLE if call.version >= 4 else codes.INVALID_TXN_STATE)
+        raise BrokerError(codes.TRANSACTION_ABORTABLE if context.version >= 4 else codes.INVALID_TXN_STATE)
 
 
-def _keep(call: Call, request: TxnOffsetCommitRequest, topic: str, asked: TxnOffsetCommitRequestPartition) -> ErrorCode:
+def _keep(
+    context: RequestContext, request: TxnOffsetCommitRequest, topic: str, asked: TxnOffsetCommitRequestPartition
+) -> ErrorCode:
     index = asked.partition_index
     committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
     try:
-        scripted = call.refused(28, topic, index)
+        scripted = context.refused(28, topic, index)
         if scripted is not None:
             raise BrokerError(scripted)
-        call.sandbox.groups.pending.add(request.producer_id, request.group_id, topic, index, committed)
+        context.cluster.groups.pending.add(request.producer_id, request.group_id, topic, index, committed)
     except BrokerError as refused:
         return refused.code
     return codes.NONE

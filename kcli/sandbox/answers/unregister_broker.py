@@ -7,14 +7,14 @@ from kcli.proto.messages.unregister_broker import UnregisterBrokerRequest, Unreg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: UnregisterBrokerRequest) -> UnregisterBrokerResponse:
-    sandbox = call.sandbox
-    code = call.refused(64)
+async def answer(context: RequestContext, request: UnregisterBrokerRequest) -> UnregisterBrokerResponse:
+    cluster = context.cluster
+    code = context.refused(64)
     if code is None:
-        registered = {broker.node_id: broker for broker in (*sandbox.living(), *sandbox.fenced())}
+        registered = {broker.node_id: broker for broker in (*cluster.brokers.living(), *cluster.brokers.fenced())}
         code = codes.NONE if request.broker_id in registered else codes.BROKER_ID_NOT_REGISTERED
     if code:
         return UnregisterBrokerResponse(error_code=code.number, error_message=code.text)

@@ -15,29 +15,29 @@ from kcli.sandbox.cluster.features import SUPPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 
 
-async def answer(call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
+async def answer(context: RequestContext, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
     refused = None
     try:
-        scripted = call.refused(57)
+        scripted = context.refused(57)
         if scripted is not None:
             raise BrokerError(scripted)
         for one in request.feature_updates:
-            _check(call, one)
+            _check(context, one)
         if not request.validate_only:
             for one in request.feature_updates:
-                call.sandbox.note("feature", {"feature": one.feature, "level": one.max_version_level})
+                context.cluster.journal.note("feature", {"feature": one.feature, "level": one.max_version_level})
     except BrokerError as problem:
         refused = problem
     if refused is None and not request.validate_only:
         for one in request.feature_updates:
-            call.sandbox.features.finalize(one.feature, one.max_version_level)
+            context.cluster.features.finalize(one.feature, one.max_version_level)
     number, message = (0, None) if refused is None else (refused.code.number, str(refused))
-    if call.version >= 2:
+    if context.version >= 2:
         return UpdateFeaturesResponse(error_code=number, error_message=message)
     rows = [
         UpdatableFeatureResult(feature=one.feature, error_code=number, error_message=message)
@@ -46,10 +46,10 @@ async def answer(call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesRe
     return UpdateFeaturesResponse(error_message=None, results=rows)
 
 
-def _check(call: Call, one: FeatureUpdateKey) -> None:
+def _check(context: RequestContext, one: FeatureUpdateKey) -> None:
     """Raises BrokerError INVALID_UPDATE_VERSION, as Kafka's controller does."""
-    now, wanted = call.sandbox.features.level(one.feature), one.max_version_level
-    kind = one.upgrade_type if call.version >= 1 else (SAFE_DOWNGRADE if one.allow_downgrade else UPGRADE)
+    now, wanted = context.cluster.features.level(one.feature), one.max_version_level
+    kind = one.upgrade_type if context.version >= 1 else (SAFE_DOWNGRADE if one.allow_downgrade else UPGRADE)
     lowest, highest = SUPPORTED.get(one.feature, (0, 0))
     why = ""
     if one.feature not in SUPPORTED:

@@ -19,10 +19,10 @@ from kcli.sandbox.transactions.markers import COORDINATOR_EPOCH, end_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 
-async def answer(call: Call, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+async def answer(context: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
@@ -32,7 +32,7 @@ async def answer(call: Call, request: WriteTxnMarkersRequest) -> WriteTxnMarkers
                         name=topic.name,
                         partitions=[
                             WritableTxnMarkerPartitionResult(
-                                partition_index=index, error_code=_write(call, one, topic.name, index)
+                                partition_index=index, error_code=_write(context, one, topic.name, index)
                             )
                             for index in topic.partition_indexes
                         ],
@@ -45,10 +45,10 @@ async def answer(call: Call, request: WriteTxnMarkersRequest) -> WriteTxnMarkers
     )
 
 
-def _write(call: Call, marker: WritableTxnMarker, name: str, index: int) -> int:
+def _write(context: RequestContext, marker: WritableTxnMarker, name: str, index: int) -> int:
     """The error code, 0 when the marker is in the log."""
     try:
-        partition = led_here(call, 27, name, index)
+        partition = led_here(context, 27, name, index)
         known = partition.producers.known.get(marker.producer_id)
         if known is not None and marker.producer_epoch < known.epoch:
             raise BrokerError(codes.INVALID_PRODUCER_EPOCH)

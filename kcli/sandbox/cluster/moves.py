@@ -15,8 +15,9 @@ from kcli.sandbox.cluster.broker_configs import DISK_RATE, FOLLOWER_RATE, LEADER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.cluster.broker_configs import BrokerConfigs
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.topics import Partition, Topics
 
 TICK = 0.02  # seconds
 FOLLOWERS, LEADERS = "follower.replication.throttled.replicas", "leader.replication.throttled.replicas"
@@ -54,8 +55,10 @@ class DiskMove:
 class Moves:
     """All moves under way, and the clock they go by."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, brokers: Brokers, topics: Topics, broker_configs: BrokerConfigs) -> None:
+        self._brokers = brokers
+        self._topics = topics
+        self._broker_configs = broker_configs
         self.by_partition: dict[Partition, Move] = {}
         self.disks: dict[tuple[Partition, int], DiskMove] = {}
         self._task: asyncio.Task[None] | None = None
@@ -64,7 +67,7 @@ class Moves:
 
     def begin(self, partition: Partition, target: list[int], *, other_factor: bool = True) -> None:
         """Raises BrokerError INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR."""
-        known = {one.node_id for one in self._sandbox.brokers}
+        known = set(self._brokers.node_ids)
         if not target or len(set(target)) != len(target) or not set(target) <= known:
             raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message=f"no such placement: {target}")
         now = self.by_partition.get(partition)
@@ -96,9 +99,9 @@ class Moves:
         """The replicas are these, for good; somebody of them leads."""
         partition.replicas, partition.filling, partition.rest = replicas, set(), None
         if partition.leader not in replicas:
-            living = {one.node_id for one in self._sandbox.living()}
+            living = {one.node_id for one in self._brokers.living()}
             elect(partition, next((node for node in replicas if node in living), -1))
-        self._sandbox.topics.noted(partition.topic)
+        self._topics.noted(partition.topic)
         partition.wake()
 
     # -- between disks ------------------------------------------------------------------------------------------------
@@ -125,8 +128,8 @@ class Moves:
             self._advance(TICK)
 
     def _advance(self, seconds: float) -> None:
-        living = {one.node_id for one in self._sandbox.living()}
-        topics = self._sandbox.topics.by_name
+        living = {one.node_id for one in self._brokers.living()}
+        topics = self._topics.by_name
         slow = Counter(n for m in self.by_partition.values() for n in m.copied if self._rate(m, n) is not None)
         for move in list(self.by_partition.values()):
             if topics.get(move.partition.topic.name) is not move.partition.topic:
@@ -138,7 +141,7 @@ class Moves:
             if all(done >= move.partition.log.size for done in move.copied.values()):
                 self._finish(move)
         for key, one in list(self.disks.items()):
-            limit = self._sandbox.broker_configs.rate(one.node, DISK_RATE)
+            limit = self._broker_configs.rate(one.node, DISK_RATE)
             one.copied += one.partition.log.size if limit is None else limit * seconds
             if one.copied >= one.partition.log.size:
                 del self.disks[key]
@@ -146,7 +149,7 @@ class Moves:
 
     def _rate(self, move: Move, node: int) -> float | None:
         """The bytes a second at which `node` is filled; None for no throttle."""
-        configs, topic, index = self._sandbox.broker_configs, move.partition.topic, move.partition.index
+        configs, topic, index = self._broker_configs, move.partition.topic, move.partition.index
         found = []
         for config, rate, replica in ((FOLLOWERS, FOLLOWER_RATE, node), (LEADERS, LEADER_RATE, move.partition.leader)):
             said = topic.config(config).split(",")

@@ -10,7 +10,11 @@ from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.sandbox import Sandbox
+    from collections.abc import Callable
+
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.features import Features
+    from kcli.sandbox.cluster.topics import Topics
 
 EPOCH = 1
 LISTENER = "CONTROLLER"
@@ -19,31 +23,34 @@ LISTENER = "CONTROLLER"
 class Quorum:
     """`voters` are node ids. Raises BrokerError for changes that Kafka refuses (KIP-853)."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-        self.voters = {one.node_id for one in sandbox.brokers}
+    def __init__(self, brokers: Brokers, features: Features, topics: Topics, cluster_id: Callable[[], str]) -> None:
+        self.voters = set(brokers.node_ids)
+        self._brokers = brokers
+        self._features = features
+        self._topics = topics
+        self._cluster_id = cluster_id
         self._changes = 0
 
     @property
     def leader(self) -> int:
         """The living voter that leads, -1 for none."""
-        living = [one.node_id for one in self._sandbox.living() if one.node_id in self.voters]
+        living = [one.node_id for one in self._brokers.living() if one.node_id in self.voters]
         return living[0] if living else -1
 
     @property
     def end(self) -> int:
         """How long the metadata log would be."""
-        return 1 + self._changes + self._sandbox.features.epoch + len(self._sandbox.topics.by_name)
+        return 1 + self._changes + self._features.epoch + len(self._topics.by_name)
 
     def directory(self, node: int) -> bytes:
         """The id of a node's metadata directory: the same one for as long as the cluster lives."""
         from hashlib import sha256
 
-        return sha256(f"{self._sandbox.cluster_id} {node}".encode()).digest()[:16]
+        return sha256(f"{self._cluster_id()} {node}".encode()).digest()[:16]
 
     def seen(self, node: int) -> int:
         """When it fetched last, in ms; -1 for one that is down."""
-        up = any(one.node_id == node for one in self._sandbox.living())
+        up = any(one.node_id == node for one in self._brokers.living())
         return int(time.time() * 1000) if up else -1
 
     def add(self, node: int, directory: bytes) -> None:
@@ -66,5 +73,5 @@ class Quorum:
 
     def check_cluster(self, cluster_id: str | None) -> None:
         """Raises BrokerError INCONSISTENT_CLUSTER_ID."""
-        if cluster_id is not None and cluster_id != self._sandbox.cluster_id:
+        if cluster_id is not None and cluster_id != self._cluster_id():
             raise BrokerError(codes.INCONSISTENT_CLUSTER_ID)

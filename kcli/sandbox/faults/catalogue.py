@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.topics import Topics
 
 NAMESPACES: dict[str, type] = {"": Faults, "wire": WireFaults, "cluster": ClusterFaults, "logs": LogFaults}
 NAMES = (
@@ -84,7 +85,7 @@ def _text(name: str) -> str:
     return re.sub(r" \([A-Z]\d+(, [A-Z]\d+)*\)", "", words)
 
 
-def call_of(sandbox: Sandbox, name: str, given: dict[str, Any]) -> Callable[[], object]:
+def call_of(faults: Faults, brokers: Brokers, topics: Topics, name: str, given: dict[str, Any]) -> Callable[[], object]:
     """The fault, ready to be ordered. Raises UsageError for what it does not know or cannot be."""
     if name not in NAMES:
         raise UsageError(f"there is no fault {name}{did_you_mean(name, NAMES) or '; there are ' + ', '.join(NAMES)}")
@@ -97,22 +98,20 @@ def call_of(sandbox: Sandbox, name: str, given: dict[str, Any]) -> Callable[[], 
             values[one] = _value(one, kind, given[one])
         elif needed:
             raise UsageError(f"{name} needs {one}")
-    _check(sandbox, values)
-    return partial(_bound(sandbox.faults, name), **values)
+    _check(brokers, topics, values)
+    return partial(_bound(faults, name), **values)
 
 
-def _check(sandbox: Sandbox, values: dict[str, Any]) -> None:
+def _check(brokers: Brokers, topics: Topics, values: dict[str, Any]) -> None:
     """That what is named is there, before anything is ordered. Raises UsageError."""
-    nodes = [one.node_id for one in sandbox.brokers]
+    nodes = brokers.node_ids
     for one in ("broker", "to", "replica"):
         if one in values and values[one] not in nodes:
             raise UsageError(f"there is no broker {values[one]}; there are {', '.join(map(str, nodes))}")
     if "topic" in values:
-        topic = sandbox.topics.by_name.get(values["topic"])
+        topic = topics.by_name.get(values["topic"])
         if topic is None:
-            raise UsageError(
-                f"there is no topic {values['topic']}{did_you_mean(values['topic'], sandbox.topics.by_name)}"
-            )
+            raise UsageError(f"there is no topic {values['topic']}{did_you_mean(values['topic'], topics.by_name)}")
         if "partition" in values and not 0 <= values["partition"] < len(topic.partitions):
             raise UsageError(f"{values['topic']} has partitions 0 to {len(topic.partitions) - 1}")
 

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.errors import UsageError
+from kcli.sandbox.cluster.brokers import GROUP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kcli.sandbox.cluster.brokers import Brokers
     from kcli.sandbox.cluster.topics import Topics
     from kcli.sandbox.faults.planned import Planned
     from kcli.sandbox.groups.groups import Groups
-    from kcli.sandbox.wire.broker import SandboxBroker
+    from kcli.sandbox.wire.share_sessions import ShareSessions
 
 GROUP_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "OffsetFetch")
 
 
 class ClusterFaults:
-    """Faults of the cluster as a whole. `coordinators` has the groups whose coordinator was moved; `groups` makes the
-    group coordinator when it is first needed."""
+    """Faults of the cluster as a whole. `groups` makes the group coordinator when it is first needed; the
+    `share_sessions` are by node id."""
 
     def __init__(
         self,
         planned: Planned,
-        brokers: Sequence[SandboxBroker],
+        brokers: Brokers,
         topics: Topics,
-        coordinators: dict[str, int],
         groups: Callable[[], Groups],
+        share_sessions: dict[int, ShareSessions],
     ) -> None:
         self._planned = planned
         self._brokers = brokers
         self._topics = topics
-        self._coordinators = coordinators
         self._groups = groups
+        self._share_sessions = share_sessions
 
     # -- leaders --------------------------------------------------------------------------------------------------
 
@@ -79,7 +80,7 @@ class ClusterFaults:
 
     def move_coordinator(self, group: str, to: int) -> None:
         """Broker `to` coordinates the group; the others answer NOT_COORDINATOR. Nothing of the group is lost."""
-        self._coordinators[group] = to
+        self._brokers.moved[GROUP][group] = to
 
     def loading(self, apis: Sequence[str] = GROUP_APIS, *, times: int = 1) -> None:
         """A coordinator is still loading: the next answers of its APIs are COORDINATOR_LOAD_IN_PROGRESS."""
@@ -101,9 +102,9 @@ class ClusterFaults:
 
     def forget_share_sessions(self) -> None:
         """All share sessions are evicted, and what their members had is free: SHARE_SESSION_NOT_FOUND (KIP-932)."""
-        for one in self._brokers:
-            for key in list(one.share_sessions.open):
-                one.share_sessions.end(*key)
+        for sessions in self._share_sessions.values():
+            for key in list(sessions.open):
+                sessions.end(*key)
 
     def expire_locks(self, group: str) -> None:
         """The locks of all records that members of the share group have run out now."""
@@ -116,8 +117,8 @@ class ClusterFaults:
     async def stop_broker(self, node_id: int, *, elect: bool = True) -> None:
         """The broker dies: its port closes, its connections break. With `elect` the next living replica (or any living
         broker) leads its partitions. Raises UsageError for a broker that does not exist."""
-        await self._broker(node_id).stop()
-        living = [broker.node_id for broker in self._brokers if broker.alive]
+        await self._brokers.node(node_id).stop()
+        living = [broker.node_id for broker in self._brokers.living()]
         for topic in self._topics.by_name.values():
             for partition in topic.partitions:
                 if partition.leader == node_id and elect and living:
@@ -127,10 +128,4 @@ class ClusterFaults:
 
     async def start_broker(self, node_id: int) -> None:
         """It comes back, on the same port. Raises UsageError for a broker that does not exist."""
-        await self._broker(node_id).start()
-
-    def _broker(self, node_id: int) -> SandboxBroker:
-        for broker in self._brokers:
-            if broker.node_id == node_id:
-                return broker
-        raise UsageError(f"there is no broker {node_id}; there are {', '.join(str(b.node_id) for b in self._brokers)}")
+        await self._brokers.node(node_id).start()

@@ -15,13 +15,16 @@ import secrets
 
 from kcli.errors import KcliError, UsageError
 from kcli.sandbox.faults.catalogue import call_of, rows
-from kcli.sandbox.wire.listener import Door
+from kcli.sandbox.wire.listener import Listener
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.topics import Topics
+    from kcli.sandbox.faults.faults import Faults
 
 LONGEST = 64 * 1024  # bytes of a line
 DEEPEST = 100  # brackets of a line: deeply nested JSON goes beyond the interpreter's recursion
@@ -31,31 +34,34 @@ PATIENCE = 10.0  # seconds for the first line
 
 
 class Control:
-    """The listening side."""
+    """The listening side. `full` is told that the system gives no more files."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, faults: Faults, brokers: Brokers, topics: Topics, full: Callable[[OSError], None]) -> None:
+        self._faults = faults
+        self._brokers = brokers
+        self._topics = topics
+        self._full = full
         self._token = secrets.token_urlsafe(16)
         self._port = 0
-        self._door: Door | None = None
+        self._listener: Listener | None = None
         self._writers: set[asyncio.StreamWriter] = set()
 
     @property
     def address(self) -> str:
         """What the broker config says; "" before `start`."""
-        return f"{HOST}:{self._port}/{self._token}" if self._door is not None else ""
+        return f"{HOST}:{self._port}/{self._token}" if self._listener is not None else ""
 
     async def start(self) -> None:
         """Listen on a free port of loopback."""
-        door = Door(self._met, self._admits, self._sandbox.no_more_files)
-        self._port = await door.open(HOST, 0)
-        self._door = door
+        listener = Listener(self._met, self._admits, self._full)
+        self._port = await listener.open(HOST, 0)
+        self._listener = listener
 
     async def close(self) -> None:
         """Stop listening and end all connections."""
-        if self._door is not None:
-            door, self._door = self._door, None
-            await door.close()
+        if self._listener is not None:
+            listener, self._listener = self._listener, None
+            await listener.close()
         for writer in list(self._writers):
             writer.transport.abort()
 
@@ -108,22 +114,22 @@ class Control:
             given = told.get("with") or {}
             if not isinstance(given, dict):
                 raise UsageError("what a fault is told is an object: its parameters by name")
-            call_of(self._sandbox, str(told.get("name")), given)()
+            call_of(self._faults, self._brokers, self._topics, str(told.get("name")), given)()
         elif what == "clear":
-            self._sandbox.faults.clear()
+            self._faults.clear()
         elif what == "stop":
-            await self._sandbox.faults.cluster.stop_broker(_node(told))
+            await self._faults.cluster.stop_broker(_node(told))
         elif what == "start":
             node = _node(told)
-            if not any(one.node_id == node and one.alive for one in self._sandbox.brokers):
-                await self._sandbox.faults.cluster.start_broker(node)
+            if not any(one.node_id == node and one.alive for one in self._brokers):
+                await self._faults.cluster.start_broker(node)
         elif what != "look":
             raise UsageError(f"a sandbox does not know how to {what!r}")
 
     def _look(self) -> dict[str, Any]:
         return {
-            "brokers": [{"id": one.node_id, "port": one.port, "alive": one.alive} for one in self._sandbox.brokers],
-            "pending": self._sandbox.faults.waiting(),
+            "brokers": [{"id": one.node_id, "port": one.port, "alive": one.alive} for one in self._brokers],
+            "pending": self._faults.waiting(),
             "faults": rows(),
         }
 

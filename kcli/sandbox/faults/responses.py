@@ -5,26 +5,41 @@ from __future__ import annotations
 import asyncio
 
 from kcli.proto.encoding import Writer
-from kcli.sandbox.wire.request_context import CloseConnection
+from kcli.sandbox.wire.peer import CloseConnection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from asyncio import Transport
+    from collections import deque
+    from typing import Any, Protocol
 
     from kcli.proto.schema import Buffer, Message, Response
-    from kcli.proto.session import Received
+    from kcli.proto.session import Received, ServerSession
     from kcli.sandbox.faults.planned import Conduct
-    from kcli.sandbox.wire.connection import Link
     from kcli.values import Field
+
+    class Outlet(Protocol):
+        """What a fault needs of a connection. `held` goes out before the next response; `frames` are requests that
+        wait."""
+
+        transport: Transport
+        session: ServerSession
+        frames: deque[memoryview]
+        held: list[Buffer]
+
+        def go_deaf(self, seconds: float) -> None: ...
+        async def next_frame(self, seconds: float | None) -> None: ...
+        async def write(self, parts: list[Buffer]) -> None: ...
+
 
 TOGETHER = 0.05  # seconds that an answer waits for the next one
 FOREIGN = ((9_000, b"from a later Kafka"), (9_001, b""))  # tags nobody knows, in ascending order
 
 
-async def misbehave(link: Link, asked: Received, response: Response, conduct: Conduct) -> None:
+async def misbehave(outlet: Outlet, asked: Received, response: Response, conduct: Conduct) -> None:
     """Send `response` to `asked`, or what is to be sent instead. Raises CloseConnection."""
     if conduct.deaf:
-        link.go_deaf(conduct.deaf)
+        outlet.go_deaf(conduct.deaf)
     if conduct.silent:
         await asyncio.get_running_loop().create_future()
     if conduct.throttle_ms:
@@ -32,28 +47,28 @@ async def misbehave(link: Link, asked: Received, response: Response, conduct: Co
     if conduct.alter is not None:
         conduct.alter(response)
     asked.correlation_id += conduct.correlation_shift
-    parts = _parts(link, asked, response, conduct)
+    parts = _parts(outlet, asked, response, conduct)
     if conduct.cut_after is not None:
-        link.transport.write(b"".join(parts)[: conduct.cut_after])
+        outlet.transport.write(b"".join(parts)[: conduct.cut_after])
         raise CloseConnection
     if conduct.dribble:
         for byte in b"".join(parts):
-            link.transport.write(bytes([byte]))
+            outlet.transport.write(bytes([byte]))
             await asyncio.sleep(0)
-    elif conduct.hold and not await _more_comes(link):
-        await link.write(parts)
+    elif conduct.hold and not await _more_comes(outlet):
+        await outlet.write(parts)
     elif conduct.hold:
-        link.held += [bytes(part) for part in parts]
+        outlet.held += [bytes(part) for part in parts]
     else:
-        await link.write(parts)
+        await outlet.write(parts)
 
 
-def _parts(link: Link, asked: Received, response: Response, conduct: Conduct) -> list[Buffer]:
+def _parts(outlet: Outlet, asked: Received, response: Response, conduct: Conduct) -> list[Buffer]:
     if conduct.raw is not None:
         return [conduct.raw]
     if not conduct.tags:
-        return link.session.respond(asked, response)
-    parts = link.session.respond(asked, response)
+        return outlet.session.respond(asked, response)
+    parts = outlet.session.respond(asked, response)
     flexible = asked.version in type(response).flexible
     plain = sum(len(part) for part in response.encode(asked.version))
     head = b"".join(parts)[4 : sum(len(part) for part in parts) - plain]
@@ -63,11 +78,11 @@ def _parts(link: Link, asked: Received, response: Response, conduct: Conduct) ->
     return [(len(head) + len(body)).to_bytes(4, "big"), head, body]
 
 
-async def _more_comes(link: Link) -> bool:
+async def _more_comes(outlet: Outlet) -> bool:
     """Whether another request waits, or comes soon."""
-    if not link.frames:
-        await link.next_frame(TOGETHER)
-    return bool(link.frames)
+    if not outlet.frames:
+        await outlet.next_frame(TOGETHER)
+    return bool(outlet.frames)
 
 
 def _foreign() -> bytes:

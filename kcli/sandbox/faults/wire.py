@@ -6,11 +6,11 @@ from kcli.sandbox.faults.planned import key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
+    from kcli.sandbox.cluster.brokers import Brokers
     from kcli.sandbox.faults.planned import Planned
-    from kcli.sandbox.wire.broker import SandboxBroker
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
 TLS_ALERT = b"\x15\x03\x03\x00\x02\x02\x46"  # fatal, protocol_version
@@ -19,7 +19,7 @@ TLS_ALERT = b"\x15\x03\x03\x00\x02\x02\x46"  # fatal, protocol_version
 class WireFaults:
     """Faults of one request and its answer, and of whole connections; `broker` None is any of them."""
 
-    def __init__(self, planned: Planned, brokers: Sequence[SandboxBroker]) -> None:
+    def __init__(self, planned: Planned, brokers: Brokers) -> None:
         self._planned = planned
         self._brokers = brokers
 
@@ -101,7 +101,7 @@ class WireFaults:
         """Close the connections that are open now."""
         for one in self._brokers:
             if broker in (None, one.node_id):
-                one.drop_links()
+                one.drop_connections()
 
     def close_idle(self, seconds: float | None, broker: int | None = None) -> None:
         """Close connections on which nothing came for `seconds`: connections.max.idle.ms (B24). None: never."""

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.cluster.group_configs import GroupConfigs
 from kcli.sandbox.groups.classic_group import ClassicGroup
 from kcli.sandbox.groups.consumer_group import ConsumerGroup
-from kcli.sandbox.groups.pending_offsets import PendingOffsets
+from kcli.sandbox.groups.offsets import Committed, Offsets
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY
+from kcli.sandbox.transactions.pending_offsets import PendingOffsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NamedTuple
+    from collections.abc import Callable
+    from typing import Any
 
+    from kcli.sandbox.cluster.topics import Topics
     from kcli.sandbox.groups.share_group import ShareGroup
     from kcli.sandbox.log.recovery import State
-    from kcli.sandbox.sandbox import Sandbox
-    from kcli.sandbox.wire.broker import Call
 
+    Note = Callable[[str, dict[str, Any]], None]
     AnyGroup = ClassicGroup | ConsumerGroup | ShareGroup
 
-    class Committed(NamedTuple):
-        offset: int
-        leader_epoch: int
-        metadata: str
-else:
-    Committed = namedtuple("Committed", "offset leader_epoch metadata")
-
 LONGEST_SESSION_MS = 1_800_000
-LARGEST_METADATA = 4096
-NOTHING = Committed(-1, -1, "")
 
 
 class Groups:
-    """By name. A group exists from its first member or commit until it is deleted."""
+    """By name. A group exists from its first member or commit until it is deleted. `note` writes a change to the
+    journal; `rebalance_delay` is in seconds."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, note: Note, topics: Topics, rebalance_delay: float) -> None:
+        self._note = note
+        self._topics = topics
+        self._rebalance_delay = rebalance_delay
         self._by_name: dict[str, AnyGroup] = {}
         self.configs = GroupConfigs()
-        self.offsets: dict[str, dict[tuple[str, int], Committed]] = {}
-        self.pending = PendingOffsets(sandbox, self)
-        sandbox.topics.deleted.append(self.topic_deleted)
+        self.offsets = Offsets(note, topics)
+        self.pending = PendingOffsets(note, self.offsets)
+        topics.deleted.append(self._topic_deleted)
 
     def restore(self, state: State) -> None:
         self.configs.by_group = {name: dict(kept) for name, kept in state.group_configs.items()}
@@ -58,23 +52,11 @@ class Groups:
         for (group, topic, partition), facts in state.offsets.items():
             self.made(group)
             kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
-            self.offsets.setdefault(group, {})[(topic, partition)] = kept
+            self.offsets.of(group)[(topic, partition)] = kept
         self.pending.restore(state)
 
-    def coordinated(self, call: Call, api: int, name: str) -> None:
-        """Raises BrokerError: a scripted one, INVALID_GROUP_ID, NOT_COORDINATOR."""
-        call.check(api, "group", name)
-        scripted = self._sandbox.faults.planned.code(api, call.broker.node_id)
-        if scripted is not None:
-            raise BrokerError(scripted)
-        if not name and api not in (8, 9, 15, 28):
-            raise BrokerError(codes.INVALID_GROUP_ID)
-        if self._sandbox.coordinator(name) is not call.broker:
-            raise BrokerError(codes.NOT_COORDINATOR)
-
-    def here(self, call: Call) -> list[AnyGroup]:
-        """The groups this broker coordinates."""
-        return [g for name, g in self._by_name.items() if self._sandbox.coordinator(name) is call.broker]
+    def all(self) -> list[AnyGroup]:
+        return list(self._by_name.values())
 
     def find(self, name: str) -> ClassicGroup | None:
         """The classic group of that name."""
@@ -98,7 +80,7 @@ class Groups:
             raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
         if found is not None:
             found.close()
-        made = self._by_name[name] = ConsumerGroup(name, self._sandbox.topics)
+        made = self._by_name[name] = ConsumerGroup(name, self._topics)
         self.remember(made)
         return made
 
@@ -115,13 +97,13 @@ class Groups:
                 raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is not a share group.")
             from kcli.sandbox.groups.share_group import ShareGroup
 
-            found = self._by_name[name] = ShareGroup(name, self._sandbox)
+            found = self._by_name[name] = ShareGroup(name, self._topics, self.configs, self._note)
             self.remember(found)
         return found
 
     def configure(self, name: str, configs: dict[str, str]) -> None:
         """Raises BrokerError KAFKA_STORAGE_ERROR."""
-        self._sandbox.note("group configs", {"group": name, "configs": configs})
+        self._note("group configs", {"group": name, "configs": configs})
         self.configs.by_group[name] = configs
 
     def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
@@ -141,22 +123,22 @@ class Groups:
             found.close()
             found = None
         if found is None:
-            found = self._by_name[name] = ClassicGroup(name, self._sandbox.settings.rebalance_delay)
+            found = self._by_name[name] = ClassicGroup(name, self._rebalance_delay)
         return found
 
     def remember(self, group: AnyGroup) -> None:
         """Write down that the group exists."""
-        self._sandbox.note("group", {"group": group.name, "type": group.protocol_type})
+        self._note("group", {"group": group.name, "type": group.protocol_type})
 
     def delete(self, name: str) -> None:
         """Raises BrokerError GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         group = self.any(name)
         if group.state not in (EMPTY, DEAD):
             raise BrokerError(codes.NON_EMPTY_GROUP)
-        self._sandbox.note("group deleted", {"group": name})
+        self._note("group deleted", {"group": name})
         group.close()
         del self._by_name[name]
-        self.offsets.pop(name, None)
+        self.offsets.group_deleted(name)
         self.pending.group_deleted(name)
 
     # -- offsets ----------------------------------------------------------------------------------------------------
@@ -202,41 +184,15 @@ class Groups:
                 return
             group.member_of(member_id, instance_id, generation)
 
-    def check(self, topic: str, partition: int, committed: Committed) -> None:
-        """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION."""
-        if len(committed.metadata) > LARGEST_METADATA:
-            raise BrokerError(codes.OFFSET_METADATA_TOO_LARGE)
-        self._sandbox.topics.partition(topic, partition)
-
     def commit(self, group: str, topic: str, partition: int, committed: Committed) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
-        self.check(topic, partition, committed)
-        self.store(group, topic, partition, committed)
+        self.offsets.check(topic, partition, committed)
+        self.offsets.store(group, topic, partition, committed)
         self.pending.overtake(group, topic, partition)
 
-    def store(self, group: str, topic: str, partition: int, committed: Committed, producer: int = -1) -> None:
-        """Keep a position; `producer` is who committed it in a transaction. Raises BrokerError KAFKA_STORAGE_ERROR."""
-        self._sandbox.note(
-            "offset",
-            {
-                "group": group, "topic": topic, "partition": partition, "offset": committed.offset,
-                "epoch": committed.leader_epoch, "metadata": committed.metadata, "producer": producer,
-            },
-        )  # fmt: skip
-        self.offsets.setdefault(group, {})[(topic, partition)] = committed
-
-    def uncommit(self, group: str, topic: str, partition: int) -> None:
-        """Forget one position."""
-        self._sandbox.note(
-            "offset", {"group": group, "topic": topic, "partition": partition, "offset": None}
-        )  # fmt: skip
-        self.offsets.get(group, {}).pop((topic, partition), None)
-
-    def topic_deleted(self, topic: str) -> None:
+    def _topic_deleted(self, topic: str) -> None:
         """Positions in a topic end with it."""
-        for kept in self.offsets.values():
-            for key in [key for key in kept if key[0] == topic]:
-                del kept[key]
+        self.offsets.topic_deleted(topic)
         self.pending.topic_deleted(topic)
         for group in self._by_name.values():
             if group.kind == "share":

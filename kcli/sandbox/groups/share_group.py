@@ -15,11 +15,12 @@ from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.cluster.group_configs import GroupConfigs
+    from kcli.sandbox.cluster.topics import Partition, Topics
 
     Place = tuple[bytes, int]
 
@@ -51,13 +52,17 @@ class ShareGroup:
     kind = protocol_type = "share"
     assignor = ASSIGNOR
 
-    def __init__(self, name: str, sandbox: Sandbox) -> None:
+    def __init__(
+        self, name: str, topics: Topics, configs: GroupConfigs, note: Callable[[str, dict[str, Any]], None]
+    ) -> None:
         self.name = name
         self.members: dict[str, ShareMember] = {}
         self.epoch = 0
         self.target: dict[str, set[Place]] = {}
         self.partitions: dict[Place, SharePartition] = {}
-        self._sandbox = sandbox
+        self._topics = topics
+        self._configs = configs
+        self._write = note
         self._made_from: object = None
         self._closed = False
 
@@ -101,7 +106,7 @@ class ShareGroup:
 
     def _look(self) -> None:
         """Another epoch and other targets when who is here, or what they read, has changed."""
-        there = {one.name: one for one in self._sandbox.topics.by_name.values() if not one.internal}
+        there = {one.name: one for one in self._topics.by_name.values() if not one.internal}
         wanted = {one.id: sorted(name for name in one.topics if name in there) for one in self.members.values()}
         counts = {name: (there[name].id, len(there[name].partitions)) for some in wanted.values() for name in some}
         if (wanted, counts) == self._made_from:
@@ -160,7 +165,7 @@ class ShareGroup:
         return made
 
     def config(self, name: str) -> str:
-        return self._sandbox.groups.configs.value(self.name, name)
+        return self._configs.value(self.name, name)
 
     def move(self, partition: Partition, start: int) -> None:
         """Begin here, whatever was before (AlterShareGroupOffsets)."""
@@ -175,7 +180,7 @@ class ShareGroup:
         for place in places:
             self.partitions.pop(place).close()
             gone = {"group": self.name, "id": place[0].hex(), "partition": place[1], "start": None}
-            self._sandbox.note("share", gone)
+            self._write("share", gone)
         return bool(places)
 
     def topic_deleted(self, topic: str) -> None:
@@ -193,14 +198,14 @@ class ShareGroup:
 
     def _note(self, one: SharePartition) -> None:
         topic, index = one.partition.topic, one.partition.index
-        self._sandbox.note(
+        self._write(
             "share",
             {"group": self.name, "id": topic.id.hex(), "partition": index, "start": one.start, "done": one.done()},
         )
 
     def restore(self, facts: dict[str, Any]) -> None:
         """One partition as the journal knows it."""
-        topic = self._sandbox.topics.by_id.get(bytes.fromhex(facts["id"]))
+        topic = self._topics.by_id.get(bytes.fromhex(facts["id"]))
         if topic is not None and facts["partition"] < len(topic.partitions):
             self._made(topic.partitions[facts["partition"]], 0).restore(facts["start"], facts["done"])
 

@@ -12,20 +12,33 @@ from kcli.sandbox.transactions.transaction import PREPARE_COMMIT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
-    from kcli.sandbox.sandbox import Sandbox
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.topics import Topics
     from kcli.sandbox.transactions.transaction import Transaction
 
-    Step = Callable[[Transaction, Callable[[], None]], None]
+    class Settle(Protocol):
+        def __call__(self, producer_id: int, group: str, *, commit: bool) -> None: ...
+
 
 RETRY = 0.05  # seconds until what could not be written is tried again
 
 
 class Completion:
-    """`step` makes a change and writes it to the journal."""
+    """`settle` stores or drops the offsets that a producer committed for a group; `step` changes a transaction and
+    writes it to the journal."""
 
-    def __init__(self, sandbox: Sandbox, step: Step) -> None:
-        self._sandbox = sandbox
+    def __init__(
+        self,
+        brokers: Brokers,
+        topics: Topics,
+        settle: Settle,
+        step: Callable[[Transaction, Callable[[], None]], None],
+    ) -> None:
+        self._brokers = brokers
+        self._topics = topics
+        self._settle = settle
         self._step = step
         self._held: list[Transaction] | None = None
 
@@ -47,7 +60,7 @@ class Completion:
             self._held.append(one)
             return
         commit = one.state == PREPARE_COMMIT
-        living = {broker.node_id for broker in self._sandbox.living()} or {b.node_id for b in self._sandbox.brokers}
+        living = {broker.node_id for broker in self._brokers.living()} or set(self._brokers.node_ids)
         one.partitions = dict.fromkeys(
             (name, index) for name, index in one.partitions if not self._marked(one, name, index, living, commit)
         )
@@ -55,7 +68,7 @@ class Completion:
             one.timer = asyncio.get_running_loop().call_later(RETRY, self.finish, one)
 
     def _marked(self, one: Transaction, name: str, index: int, living: set[int], commit: bool) -> bool:
-        topic = self._sandbox.topics.by_name.get(name)
+        topic = self._topics.by_name.get(name)
         if topic is None or index >= len(topic.partitions):
             return True  # deleted meanwhile
         partition = topic.partitions[index]
@@ -70,7 +83,7 @@ class Completion:
     def _settled(self, one: Transaction, commit: bool) -> bool:
         try:
             for group in one.groups:
-                self._sandbox.groups.pending.settle(one.producer_id, group, commit=commit)
+                self._settle(one.producer_id, group, commit=commit)
             self._step(one, one.complete)
         except BrokerError:  # the disk refused; it is tried again
             return False

@@ -8,17 +8,22 @@ import time
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.sandbox import TRANSACTION
 from kcli.sandbox.transactions.completion import Completion
 from kcli.sandbox.transactions.transaction import DECIDED, ONGOING, Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.features import Features
+    from kcli.sandbox.cluster.topics import Topics
     from kcli.sandbox.log.recovery import State
-    from kcli.sandbox.sandbox import Sandbox
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.transactions.completion import Settle
+    from kcli.sandbox.transactions.producer_ids import ProducerIds
+
+    Note = Callable[[str, dict[str, Any]], None]
 
 LONGEST_TIMEOUT_MS = 900_000  # transaction.max.timeout.ms
 RETRY = 0.05  # seconds until what the disk refused is tried again
@@ -28,10 +33,20 @@ class Transactions:
     """By transactional id; ids do not expire here. Timed-out transactions are aborted to the millisecond, where Kafka
     looks every ten seconds."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(
+        self,
+        note: Note,
+        producer_ids: ProducerIds,
+        features: Features,
+        brokers: Brokers,
+        topics: Topics,
+        settle: Settle,
+    ) -> None:
+        self._note = note
+        self._producer_ids = producer_ids
+        self._features = features
         self.by_id: dict[str, Transaction] = {}
-        self.completion = Completion(sandbox, self._step)
+        self.completion = Completion(brokers, topics, settle, self._step)
 
     def restore(self, state: State) -> None:
         """Take up what the journal says. Needs a running loop."""
@@ -46,22 +61,6 @@ class Transactions:
         for one in self.by_id.values():
             one.stop_timer()
 
-    def coordinated(self, call: Call, api: int, name: str) -> None:
-        """Raises BrokerError: a scripted one, INVALID_REQUEST, NOT_COORDINATOR."""
-        call.check(api, "transactional-id", name)
-        scripted = self._sandbox.faults.planned.code(api, call.broker.node_id)
-        if scripted is not None:
-            raise BrokerError(scripted)
-        if not name:
-            raise BrokerError(codes.INVALID_REQUEST)
-        if self._sandbox.coordinator(name, TRANSACTION) is not call.broker:
-            raise BrokerError(codes.NOT_COORDINATOR)
-
-    def here(self, call: Call) -> list[Transaction]:
-        """The transactions this broker coordinates."""
-        coordinator = self._sandbox.coordinator
-        return [one for one in self.by_id.values() if coordinator(one.id, TRANSACTION) is call.broker]
-
     # -- the producer's requests --------------------------------------------------------------------------------------
 
     def init(self, name: str, timeout_ms: int, expected: tuple[int, int] | None) -> Transaction:
@@ -72,7 +71,7 @@ class Transactions:
             raise BrokerError(codes.INVALID_TRANSACTION_TIMEOUT)
         one = self.by_id.get(name)
         if one is None:
-            one = Transaction(name, self._sandbox.next_producer_id(), timeout_ms)
+            one = Transaction(name, self._producer_ids.next(), timeout_ms)
         if expected is not None:
             one.check_instance(*expected)
         if one.state == ONGOING:
@@ -82,7 +81,7 @@ class Transactions:
             raise BrokerError(codes.CONCURRENT_TRANSACTIONS)
         epoch = None if expected is None else expected[1]
         rotates = one.exhausted and epoch in (None, one.epoch)
-        fresh_id = self._sandbox.next_producer_id() if rotates else None
+        fresh_id = self._producer_ids.next() if rotates else None
         self._step(one, lambda: one.renew(epoch, timeout_ms, fresh_id))
         self.by_id[name] = one
         return one
@@ -123,14 +122,14 @@ class Transactions:
     # -- ending -----------------------------------------------------------------------------------------------------
 
     def _decide(self, one: Transaction, *, commit: bool, bump: bool, rotate: bool = False, fence: bool = False) -> None:
-        next_id = self._sandbox.next_producer_id() if rotate else -1
+        next_id = self._producer_ids.next() if rotate else -1
         self._step(one, lambda: one.decide(commit=commit, bump=bump, next_id=next_id, now=_now(), fence=fence))
         one.stop_timer()
 
     def _abort(self, one: Transaction) -> None:
         """End a transaction its producer did not end: whoever wrote under it is fenced, but may come back and say who
         it was (KIP-360)."""
-        bump = self._sandbox.features.level("transaction.version") >= 2
+        bump = self._features.level("transaction.version") >= 2
         self._decide(one, commit=False, bump=bump, fence=True)
         self.completion.finish(one)
 
@@ -140,7 +139,7 @@ class Transactions:
         before = one.facts()
         change()
         try:
-            self._sandbox.note("transaction", one.facts())
+            self._note("transaction", one.facts())
         except BrokerError:
             one.take(before)
             raise

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from kcli.codes import ErrorCode
     from kcli.sandbox.cluster.topics import Partition
     from kcli.sandbox.log.batches import Header
-    from kcli.sandbox.wire.broker import Call
+    from kcli.sandbox.wire.request_context import RequestContext
 
 ABORTABLE_SINCE, ADDS_SINCE = 11, 12  # Produce versions
 
 
-def verify(call: Call, transactional_id: str | None, header: Header, partition: Partition) -> None:
+def verify(context: RequestContext, transactional_id: str | None, header: Header, partition: Partition) -> None:
     """Judge a transactional batch, or one whose producer has a transaction open. Raises BrokerError INVALID_TXN_STATE,
     TRANSACTION_ABORTABLE, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
     CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS."""
@@ -34,18 +34,18 @@ def verify(call: Call, transactional_id: str | None, header: Header, partition: 
     known = partition.producers.known.get(header.producer_id)
     if opened and known is not None and known.epoch == header.producer_epoch:
         return
-    transactions, key = call.sandbox.transactions, (partition.topic.name, partition.index)
+    transactions, key = context.cluster.transactions, (partition.topic.name, partition.index)
     try:
         one = transactions.writer(transactional_id, header.producer_id, header.producer_epoch)
-        if call.version >= ADDS_SINCE:
+        if context.version >= ADDS_SINCE:
             transactions.add(one, [key])
         elif one.state != ONGOING or key not in one.partitions:
             raise BrokerError(
-                codes.TRANSACTION_ABORTABLE if call.version >= ABORTABLE_SINCE else codes.INVALID_TXN_STATE,
+                codes.TRANSACTION_ABORTABLE if context.version >= ABORTABLE_SINCE else codes.INVALID_TXN_STATE,
                 message="the partition was not added to the transaction",
             )
     except BrokerError as refused:
-        raise BrokerError(_told(refused.code, call.version), message=str(refused)) from refused
+        raise BrokerError(_told(refused.code, context.version), message=str(refused)) from refused
 
 
 def _told(code: ErrorCode, version: int) -> ErrorCode:

@@ -2,94 +2,92 @@
 
 from __future__ import annotations
 
-from kcli.sandbox.wire.connection import Link
-from kcli.sandbox.wire.listener import Door
-from kcli.sandbox.wire.request_context import Call, CloseConnection
+from kcli.sandbox.wire.fetch_sessions import FetchSessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.sandbox import Sandbox
-    from kcli.sandbox.wire.fetch_sessions import FetchSession
-    from kcli.sandbox.wire.share_sessions import ShareSessions
+    from collections.abc import Callable, Iterator
 
-__all__ = ["Call", "CloseConnection", "SandboxBroker"]
+    from kcli.sandbox.wire.listener import Listener
+    from kcli.sandbox.wire.peer import Peer
 
 
 class SandboxBroker:
-    """A node: `port` 0 takes a free one and keeps it over stop and start. Connections on which nothing comes for
-    `idle` seconds are closed (None: never, connections.max.idle.ms)."""
+    """A node: `port` 0 takes a free one and keeps it over stop and start. `listen` makes its listener. Connections on
+    which nothing comes for `idle` seconds are closed (None: never, connections.max.idle.ms). `on_disconnect` is called
+    with each connection that ended."""
 
-    def __init__(self, sandbox: Sandbox, node_id: int, host: str, port: int) -> None:
-        self.sandbox = sandbox
+    def __init__(
+        self,
+        node_id: int,
+        host: str,
+        port: int,
+        rack: str | None,
+        session_ids: Iterator[int],
+        listen: Callable[[SandboxBroker], Listener],
+    ) -> None:
         self.node_id = node_id
         self.host = host
         self.port = port
+        self.rack = rack
         self.idle: float | None = None
         self.registered = True  # not, when it was unregistered while it is down
-        self.sessions: dict[int, FetchSession] = {}
-        self._share_sessions: ShareSessions | None = None
-        self._door: Door | None = None
-        self._links: dict[Link, None] = {}  # the oldest first
-
-    @property
-    def share_sessions(self) -> ShareSessions:
-        """Imported when the first member of a share group comes."""
-        if self._share_sessions is None:
-            from kcli.sandbox.wire.share_sessions import ShareSessions
-
-            self._share_sessions = ShareSessions(self.sandbox, self.node_id)
-        return self._share_sessions
+        self.sessions = FetchSessions(session_ids)
+        self.on_disconnect: list[Callable[[Peer], None]] = []
+        self._listen = listen
+        self._listener: Listener | None = None
+        self._peers: dict[Peer, None] = {}  # the oldest first
 
     @property
     def alive(self) -> bool:
-        return self._door is not None
+        return self._listener is not None
 
     @property
     def connections(self) -> int:
         """How many there are, with those that are not done with TLS."""
-        return len(self._links) + (self._door.coming if self._door is not None else 0)
+        return len(self._peers) + (self._listener.coming if self._listener is not None else 0)
 
     async def start(self) -> None:
         """Listen. Raises OSError when the port is taken."""
-        door = Door(lambda: Link(self), self.sandbox.admits, self.sandbox.no_more_files, self.sandbox.tls)
-        self.port = await door.open(self.host, self.port)
-        self._door = door
+        listener = self._listen(self)
+        self.port = await listener.open(self.host, self.port)
+        self._listener = listener
         self.registered = True
 
     async def stop(self) -> None:
         """Stop listening and break all connections, as a process that dies."""
-        if self._door is None:
+        if self._listener is None:
             return
-        door, self._door = self._door, None
-        await door.close()
+        listener, self._listener = self._listener, None
+        await listener.close()
         self.sessions.clear()
-        links = list(self._links)
-        self.drop_links()
-        for link in links:
-            await link.ended()
+        peers = list(self._peers)
+        self.drop_connections()
+        for peer in peers:
+            await peer.ended()
 
-    def drop_links(self) -> None:
-        for link in list(self._links):
-            link.abort()
+    def drop_connections(self) -> None:
+        for peer in list(self._peers):
+            peer.abort()
 
-    def quiet_link(self) -> Link | None:
+    def quiet_connection(self) -> Peer | None:
         """The oldest connection that has asked for nothing yet."""
-        return next((link for link in self._links if not link.asked), None)
+        return next((peer for peer in self._peers if not peer.asked), None)
 
     def turn_away(self) -> bool:
-        """Whoever began to connect first and is not done with TLS goes; whether there was anybody."""
-        return self._door is not None and self._door.turn_away()
+        """Close the oldest connection that is not done with TLS; whether there was one."""
+        return self._listener is not None and self._listener.turn_away()
 
     def close_idle_after(self, seconds: float | None) -> None:
         """For the connections that are open too."""
         self.idle = seconds
-        for link in self._links:
-            link.used()
+        for peer in self._peers:
+            peer.used()
 
-    def linked(self, link: Link) -> None:
-        self._links[link] = None
+    def connected(self, peer: Peer) -> None:
+        self._peers[peer] = None
 
-    def unlinked(self, link: Link) -> None:
-        self._links.pop(link, None)
-        if self._share_sessions is not None:
-            self._share_sessions.unlinked(link)
+    def disconnected(self, peer: Peer) -> None:
+        self._peers.pop(peer, None)
+        for call in self.on_disconnect:
+            call(peer)

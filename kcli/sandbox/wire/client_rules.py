@@ -11,11 +11,12 @@ from kcli.sandbox.log.producers import SEQUENCE_MASK, last_sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
+    from kcli.proto.schema import Buffer
     from kcli.proto.session import Received
     from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.wire.connection import Link
 
 OURS = "kcli"
 MOST_IN_FLIGHT = 5
@@ -46,10 +47,11 @@ class ClientRules:
         self._sequences: dict[tuple[str, int], dict[int, _Sequence]] = {}  # by partition, by producer id
         self._forgotten: set[tuple[str, int]] = set()
 
-    def meet(self, link: Link, asked: Received) -> Witness | None:
-        """Who is it that asks for ApiVersions? A witness of its doings if it is kcli."""
+    def meet(self, node_id: int, waiting: Collection[Buffer], asked: Received) -> Witness | None:
+        """A witness of a connection whose ApiVersions says that it is kcli. `waiting` are its requests, not yet read,
+        to the broker `node_id`."""
         ours = getattr(asked.request, "client_software_name", "") == OURS
-        return Witness(self, link, asked.correlation_id) if ours else None
+        return Witness(self, node_id, waiting, asked.correlation_id) if ours else None
 
     def forget(self, topic: str, partition: int) -> None:
         """The broker lost the state of its producers here: where they go on says nothing about them."""
@@ -79,13 +81,14 @@ class ClientRules:
 class Witness:
     """Looks at one connection of kcli."""
 
-    def __init__(self, rules: ClientRules, link: Link, correlation_id: int) -> None:
+    def __init__(self, rules: ClientRules, node_id: int, waiting: Collection[Buffer], correlation_id: int) -> None:
         self._rules = rules
-        self._link = link
+        self._node_id = node_id
+        self._waiting = waiting
         self._last = correlation_id
 
     def _say(self, what: str) -> None:
-        self._rules.violations.append(f"broker {self._link.broker.node_id}: {what}")
+        self._rules.violations.append(f"broker {self._node_id}: {what}")
 
     def numbered(self, correlation_id: int) -> None:
         """A request came."""
@@ -114,7 +117,7 @@ class Witness:
     def _produced(self, request: Any, response: Any) -> None:
         if response is None:
             return  # acks=0: nothing is in flight, nothing is known of it
-        in_flight = 1 + sum(bytes(frame[:2]) == b"\0\0" for frame in self._link.frames)
+        in_flight = 1 + sum(bytes(frame[:2]) == b"\0\0" for frame in self._waiting)
         if in_flight > MOST_IN_FLIGHT:
             self._say(f"{in_flight} Produce requests in flight (B7)")
         topics = self._rules.topics
@@ -124,7 +127,7 @@ class Witness:
                 if found is None or part.index >= len(found.partitions):
                     continue
                 partition = found.partitions[part.index]
-                if self._link.broker.node_id not in partition.led_by:
+                if self._node_id not in partition.led_by:
                     self._say(f"records for {found.name}[{part.index}], which this broker has never led (C4)")
                 if row.error_code or part.records is None or len(part.records) < SIZE:
                     continue

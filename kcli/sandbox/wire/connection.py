@@ -14,7 +14,9 @@ from kcli import codes
 from kcli.errors import DecodeError
 from kcli.proto.session import FrameReader, ServerSession
 from kcli.sandbox.answers import ANSWERS, versions_answered
-from kcli.sandbox.wire.request_context import ANONYMOUS, Call, CloseConnection
+from kcli.sandbox.wire.peer import CloseConnection
+from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
+from kcli.sandbox.wire.traffic import MOST_HELD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
 
     from kcli.proto.schema import Buffer, Response
     from kcli.proto.session import Received
-    from kcli.sandbox.access.sasl import Entrance
+    from kcli.sandbox.access.sasl import SaslSession
+    from kcli.sandbox.cluster.cluster import SandboxCluster
     from kcli.sandbox.wire.broker import SandboxBroker
     from kcli.sandbox.wire.client_rules import Witness
+    from kcli.sandbox.wire.traffic import Traffic
 
-    Answer = Callable[[Call, Any], Awaitable[Response | None]]
+    Answer = Callable[[RequestContext, Any], Awaitable[Response | None]]
 
 MAX_REQUEST = 100 * 1024 * 1024
 MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
 MAX_WAITING_BYTES = 16 * 1024 * 1024
-MOST_HELD = 256 * 1024 * 1024
-"""Bytes of requests, whole and half, that all connections to all brokers may hold together."""
 FREE = 1024 * 1024  # bytes that a connection may hold however much the others do
 KEPT = 2 * 1024 * 1024  # the largest buffer of a connection that is used again
 IN_A_ROW = 8  # requests of one connection that are answered before others have their turn
@@ -42,16 +44,18 @@ SMALL = 16 * 1024
 PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
 
 
-class Link(asyncio.BufferedProtocol):
+class Connection(asyncio.BufferedProtocol):
     """One connection."""
 
-    def __init__(self, broker: SandboxBroker) -> None:
-        self.broker = broker
+    def __init__(self, cluster: SandboxCluster, broker: SandboxBroker, traffic: Traffic) -> None:
+        self._cluster = cluster
+        self._broker = broker
+        self._traffic = traffic
         self.session = ServerSession()
         self.transport: asyncio.Transport
         self.witness: Witness | None = None  # what this peer must not do, once it said that it is kcli
         self.frames: deque[memoryview] = deque()  # that wait for their turn
-        self.entrance: Entrance | None = None  # on a listener with SASL
+        self._sasl: SaslSession | None = None  # on a listener with SASL
         self.since = time.monotonic()
         self.asked = False  # whether it ever sent a whole request
         self.held: list[Buffer] = []  # an answer that goes out with the next one (a fault)
@@ -76,14 +80,14 @@ class Link(asyncio.BufferedProtocol):
         transport.set_write_buffer_limits(high=CHUNK)
         with suppress(OSError):  # it went already; connection_lost comes
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * CHUNK)
-        if self.broker.sandbox.users is not None:
-            from kcli.sandbox.access.sasl import Entrance
+        if self._cluster.users is not None:
+            from kcli.sandbox.access.sasl import SaslSession
 
-            self.entrance = Entrance(self.broker.sandbox.users)
-        self.broker.linked(self)
+            self._sasl = SaslSession(self._cluster.users)
+        self._broker.connected(self)
         self.used()
         self._task = asyncio.get_running_loop().create_task(self._serve())
-        if self.broker.sandbox.faults.planned.take("refuse", None, self.broker.node_id):
+        if self._cluster.faults.planned.take("refuse", None, self._broker.node_id):
             transport.close()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -109,10 +113,9 @@ class Link(asyncio.BufferedProtocol):
         taken = self._unanswered + self._reader.filling
         if taken == self._taken:
             return
-        sandbox = self.broker.sandbox
-        sandbox.requests_held += taken - self._taken
+        self._traffic.held += taken - self._taken
         self._taken = taken
-        if taken > FREE and sandbox.requests_held > MOST_HELD:
+        if taken > FREE and self._traffic.held > MOST_HELD:
             self.transport.abort()
 
     def eof_received(self) -> None:
@@ -121,8 +124,8 @@ class Link(asyncio.BufferedProtocol):
     @property
     def principal(self) -> str:
         """Who is at the other end: of SASL, else of its certificate, else User:ANONYMOUS."""
-        if self.entrance is not None:
-            return f"User:{self.entrance.user}"
+        if self._sasl is not None:
+            return f"User:{self._sasl.user}"
         secured = self.transport.get_extra_info("ssl_object")
         if secured is None:
             return ANONYMOUS
@@ -133,7 +136,7 @@ class Link(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
-        self.broker.unlinked(self)
+        self._broker.disconnected(self)
         if self._idle is not None:
             self._idle.cancel()
         if not (self._ended and self._waits_its_turn):
@@ -158,6 +161,10 @@ class Link(asyncio.BufferedProtocol):
     def abort(self) -> None:
         self.transport.abort()
         self._task.cancel()
+
+    def forget(self) -> None:
+        """The broker counts this connection no more."""
+        self._broker.disconnected(self)
 
     async def ended(self) -> None:
         """Wait until nothing of this connection runs any more."""
@@ -189,8 +196,8 @@ class Link(asyncio.BufferedProtocol):
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
-        if self.broker.idle is not None:
-            self._idle = asyncio.get_running_loop().call_later(self.broker.idle, self.transport.close)
+        if self._broker.idle is not None:
+            self._idle = asyncio.get_running_loop().call_later(self._broker.idle, self.transport.close)
 
     # -- serving ----------------------------------------------------------------------------------------------------
 
@@ -219,7 +226,7 @@ class Link(asyncio.BufferedProtocol):
                 self._unanswered = max(self._unanswered - len(frame), 0)
                 del frame
                 self._weigh()
-                if self.broker.idle is not None or self._idle is not None:
+                if self._broker.idle is not None or self._idle is not None:
                     self.used()
         except (CloseConnection, DecodeError):
             self.transport.close()
@@ -227,7 +234,7 @@ class Link(asyncio.BufferedProtocol):
             self.transport.abort()
             raise
         except Exception as bug:  # noqa: BLE001 a bug of ours must fail the test that met it, not one connection
-            self.broker.sandbox.failed(bug)
+            self._traffic.failures.append(bug)
             self.transport.abort()
 
     async def next_frame(self, seconds: float | None) -> None:
@@ -239,51 +246,51 @@ class Link(asyncio.BufferedProtocol):
             await asyncio.wait([self._more], timeout=seconds)
 
     async def _handle(self, frame: memoryview) -> None:
-        entrance = self.entrance
-        if entrance is not None and entrance.bare:
-            self.transport.write(entrance.token(bytes(frame)))
+        sasl = self._sasl
+        if sasl is not None and sasl.bare:
+            self.transport.write(sasl.token(bytes(frame)))
             return
         asked = self.session.receive(frame)
-        sandbox = self.broker.sandbox
-        faults = sandbox.faults.planned
+        cluster, node = self._cluster, self._broker.node_id
+        faults = cluster.faults.planned
         if self.witness is not None:
             self.witness.numbered(asked.correlation_id)
-        speaks = faults.speaks(asked.api_key, self.broker.node_id) if faults.limited else None
+        speaks = faults.speaks(asked.api_key, node) if faults.limited else None
         if asked.request is None or asked.api_key not in ANSWERS or (speaks and asked.version not in speaks):
             self._refuse(asked)
             return
-        if entrance is not None:
-            entrance.admit(asked.api_key)
-        conduct = faults.conduct(asked.api_key, self.broker.node_id)
+        if sasl is not None:
+            sasl.admit(asked.api_key)
+        conduct = faults.conduct(asked.api_key, node)
         if conduct is not None:
             if conduct.delay:
                 await asyncio.sleep(conduct.delay)
             if conduct.close_before:
                 raise CloseConnection
-        sandbox.seen[asked.api_key] = sandbox.seen.get(asked.api_key, 0) + 1
+        self._traffic.count(asked.api_key)
         peer = self.transport.get_extra_info("peername")
         host = f"/{peer[0]}" if peer else "/"
-        call = Call(self.broker, asked.version, asked.client_id or "", host, entrance, self)
-        response = await _answer(asked.api_key)(call, asked.request)
+        context = RequestContext(cluster, self._broker, asked.version, asked.client_id or "", host, self, sasl)
+        response = await _answer(asked.api_key)(context, asked.request)
         if asked.api_key == API_VERSIONS and self.witness is None:
-            self.witness = sandbox.client_rules.meet(self, asked)
+            self.witness = cluster.client_rules.meet(node, self.frames, asked)
         if self.witness is not None:
             self.witness.saw(asked.request, response)
         if response is None:
             return
-        quiet = self._quota(call, asked.api_key, len(frame), response) if sandbox.limited else 0.0
+        quiet = self._quota(context, asked.api_key, len(frame), response) if cluster.limited else 0.0
         if conduct is not None:
             from kcli.sandbox.faults.responses import misbehave
 
             await misbehave(self, asked, response, conduct)
         else:
             await self.write(self.session.respond(asked, response))
-        if entrance is not None and entrance.over:
+        if sasl is not None and sasl.over:
             raise CloseConnection
         if quiet:
             await asyncio.sleep(quiet)  # nothing more is read from it meanwhile, as Kafka does (KIP-219)
 
-    def _quota(self, call: Call, api_key: int, size: int, response: Any) -> float:
+    def _quota(self, context: RequestContext, api_key: int, size: int, response: Any) -> float:
         """Say in the answer how long to be quiet, if a quota says so; in seconds."""
         if api_key not in (PRODUCE, FETCH):
             return 0.0
@@ -291,7 +298,8 @@ class Link(asyncio.BufferedProtocol):
         if api_key == FETCH:
             key = "consumer_byte_rate"
             size = sum(len(one.records or b"") for topic in response.responses for one in topic.partitions)
-        pause = call.sandbox.quotas.pause(call, key, size)
+        node = self._broker.node_id
+        pause = self._cluster.quotas.pause(node, context.principal, context.client_id, key, size)
         response.throttle_time_ms = max(response.throttle_time_ms, pause)
         return pause / 1000
 
@@ -301,7 +309,7 @@ class Link(asyncio.BufferedProtocol):
             raise CloseConnection
         from kcli.proto.messages.api_versions import ApiVersionsResponse
 
-        offered = self.broker.sandbox.faults.planned.offered(versions_answered(), self.broker.node_id)
+        offered = self._cluster.faults.planned.offered(versions_answered(), self._broker.node_id)
         refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
         for part in self.session.respond(asked, refused, 0):
             self.transport.write(part)

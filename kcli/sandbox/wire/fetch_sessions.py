@@ -8,8 +8,9 @@ from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kcli.proto.messages.fetch import FetchPartition, FetchRequest, PartitionData
-    from kcli.sandbox.wire.broker import SandboxBroker
 
     Key = tuple[str, bytes, int]  # topic name (below version 13), topic id (from 13 on), partition
 
@@ -50,25 +51,47 @@ class FetchSession:
         return True
 
 
-def opened(broker: SandboxBroker, request: FetchRequest) -> tuple[FetchSession | None, bool]:
-    """The session of a fetch and whether its answer is incremental; None for a fetch without one.
-    Raises BrokerError FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH."""
-    if request.session_epoch == -1:
-        broker.sessions.pop(request.session_id, None)
-        return None, False
-    if request.session_epoch == 0:
-        broker.sessions.pop(request.session_id, None)
-        if len(broker.sessions) >= MOST_SESSIONS:
-            broker.sessions.pop(next(iter(broker.sessions)))
-        session = FetchSession(broker.sandbox.next_session_id())
-        broker.sessions[session.id] = session
-        session.update(request)
-        return session, False
-    found = broker.sessions.get(request.session_id)
-    if found is None:
-        raise BrokerError(codes.FETCH_SESSION_ID_NOT_FOUND)
-    if found.epoch != request.session_epoch:
-        raise BrokerError(codes.INVALID_FETCH_SESSION_EPOCH)
-    found.epoch = 1 if found.epoch == LAST_EPOCH else found.epoch + 1
-    found.update(request)
-    return found, True
+def session_ids() -> Iterator[int]:
+    """Ids for the sessions of all brokers: 1 to 2**31 - 1, then 1 again."""
+    number = 0
+    while True:
+        number = number % 0x7FFFFFFF + 1
+        yield number
+
+
+class FetchSessions:
+    """The sessions of one broker; the oldest ends when there are too many."""
+
+    def __init__(self, ids: Iterator[int]) -> None:
+        self._ids = ids
+        self._by_id: dict[int, FetchSession] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def opened(self, request: FetchRequest) -> tuple[FetchSession | None, bool]:
+        """The session of a fetch and whether its answer is incremental; None for a fetch without one.
+        Raises BrokerError FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH."""
+        if request.session_epoch == -1:
+            self._by_id.pop(request.session_id, None)
+            return None, False
+        if request.session_epoch == 0:
+            self._by_id.pop(request.session_id, None)
+            if len(self._by_id) >= MOST_SESSIONS:
+                self._by_id.pop(next(iter(self._by_id)))
+            session = FetchSession(next(self._ids))
+            self._by_id[session.id] = session
+            session.update(request)
+            return session, False
+        known = self._by_id.get(request.session_id)
+        if known is None:
+            raise BrokerError(codes.FETCH_SESSION_ID_NOT_FOUND)
+        if known.epoch != request.session_epoch:
+            raise BrokerError(codes.INVALID_FETCH_SESSION_EPOCH)
+        known.epoch = 1 if known.epoch == LAST_EPOCH else known.epoch + 1
+        known.update(request)
+        return known, True
+
+    def clear(self) -> None:
+        """End all of them."""
+        self._by_id.clear()

@@ -30,7 +30,7 @@ def possible() -> int:
     return MOST if files == resource.RLIM_INFINITY else min(MOST, max(files // 2, files - 256))
 
 
-class Door:
+class Listener:
     """Listens, and hands whoever comes to a protocol that `made` makes. `admits` is asked before each, and closes the
     new one by saying no; `full` is told that the system gives no more files."""
 

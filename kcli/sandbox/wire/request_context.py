@@ -1,11 +1,13 @@
-"""What an answer knows about its request besides the request itself, and how it ends the connection instead."""
+"""What an answer knows about its request besides the request itself."""
 
 from __future__ import annotations
 
 import asyncio
 
+from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
+from kcli.sandbox.cluster.brokers import GROUP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,17 +15,20 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from kcli.codes import ErrorCode
-    from kcli.sandbox.access.sasl import Entrance
+    from kcli.sandbox.access.sasl import SaslSession
+    from kcli.sandbox.cluster.cluster import SandboxCluster
     from kcli.sandbox.wire.broker import SandboxBroker
-    from kcli.sandbox.wire.connection import Link
+    from kcli.sandbox.wire.peer import Peer
+    from kcli.sandbox.wire.share_sessions import ShareSessions
 
-    One = TypeVar("One")
+    T = TypeVar("T")
 
 ANONYMOUS = "User:ANONYMOUS"
+NAMELESS = (8, 9, 15, 28)  # OffsetCommit, OffsetFetch, DescribeGroups, TxnOffsetCommit take a group without a name
 TURN = 64  # rows of a request that are answered before others have their turn
 
 
-async def in_turns(rows: Iterable[One]) -> AsyncIterator[One]:
+async def in_turns(rows: Iterable[T]) -> AsyncIterator[T]:
     """The rows of a request that may have many: other connections are answered in between."""
     for number, row in enumerate(rows, 1):
         yield row
@@ -31,36 +36,62 @@ async def in_turns(rows: Iterable[One]) -> AsyncIterator[One]:
             await asyncio.sleep(0)
 
 
-class Call:
-    """One request, as its answer sees it: on which connection (`link`), and its `entrance` on a listener with SASL."""
+class RequestContext:
+    """One request, as its answer sees it: which broker of the `cluster` got it, on which connection (`peer`), and its
+    `sasl` session on a listener with SASL."""
 
-    __slots__ = ("broker", "client_id", "entrance", "host", "link", "sandbox", "version")
+    __slots__ = ("broker", "client_id", "cluster", "host", "peer", "sasl", "version")
+
+    def __init__(
+        self,
+        cluster: SandboxCluster,
+        broker: SandboxBroker,
+        version: int,
+        client_id: str,
+        host: str,
+        peer: Peer | None = None,
+        sasl: SaslSession | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.broker = broker
+        self.version = version
+        self.client_id = client_id
+        self.host = host
+        self.peer = peer
+        self.sasl = sasl
 
     @property
     def principal(self) -> str:
-        """Who asks: User:NAME, or User:ANONYMOUS."""
-        return self.link.principal if self.link is not None else ANONYMOUS
+        """The client's: User:NAME, or User:ANONYMOUS."""
+        return self.peer.principal if self.peer is not None else ANONYMOUS
+
+    @property
+    def share_sessions(self) -> ShareSessions:
+        """The share sessions of this broker."""
+        return self.cluster.share_sessions_of(self.broker)
+
+    # -- ACLs -------------------------------------------------------------------------------------------------------
 
     def may(self, operation: str, kind: str, name: str) -> bool:
-        """Whether who asks may do this, by the ACLs; where these bind nobody, everybody may."""
-        authorizer = self.sandbox.access.authorizer
+        """Whether the client may do this, by the ACLs; where these bind nobody, everybody may."""
+        authorizer = self.cluster.access.authorizer
         return authorizer is None or authorizer.allows(self.principal, self.host[1:], operation, kind, name)
 
     def may_any(self, operation: str, kind: str) -> bool:
-        """Whether who asks may do this to some resource of a kind."""
-        authorizer = self.sandbox.access.authorizer
+        """Whether the client may do this to some resource of a kind."""
+        authorizer = self.cluster.access.authorizer
         return authorizer is None or authorizer.allows_any(self.principal, self.host[1:], operation, kind)
 
     def must(self, operation: str, kind: str, name: str) -> None:
-        """Raises BrokerError where who asks may not do this."""
-        if self.sandbox.access.authorizer is not None and not self.may(operation, kind, name):
+        """Raises BrokerError where the client may not do this."""
+        if self.cluster.access.authorizer is not None and not self.may(operation, kind, name):
             from kcli.sandbox.access.rights import REFUSALS
 
             raise BrokerError(REFUSALS[kind])
 
     def check(self, api: int, kind: str, name: str) -> None:
-        """Raises BrokerError where who asks may not do to this what the API does."""
-        if self.sandbox.access.authorizer is not None:
+        """Raises BrokerError where the client may not do to this what the API does."""
+        if self.cluster.access.authorizer is not None:
             from kcli.sandbox.access.rights import BY_KIND
 
             operation = BY_KIND[kind].get(api)
@@ -68,29 +99,33 @@ class Call:
                 self.must(operation, kind, name)
 
     def refused(self, api: int, topic: str | None = None, partition: int | None = None) -> ErrorCode | None:
-        """What a request, or its part about a topic, is refused with before it is looked at: because of the ACLs, or
-        because a fault was ordered."""
-        if self.sandbox.access.authorizer is not None:
+        """The error of a request, or of its part about a topic, before it is looked at: because of the ACLs, or because
+        a fault was ordered."""
+        if self.cluster.access.authorizer is not None:
             try:
                 self.check(api, "cluster", CLUSTER)
                 if topic:
                     self.check(api, "topic", topic)
             except BrokerError as no:
                 return no.code
-        return self.sandbox.faults.planned.code(api, self.broker.node_id, topic, partition)
+        return self.cluster.faults.planned.code(api, self.broker.node_id, topic, partition)
 
-    def __init__(
-        self, broker: SandboxBroker, version: int, client_id: str, host: str, entrance: Entrance | None = None,
-        link: Link | None = None,
-    ) -> None:  # fmt: skip
-        self.sandbox = broker.sandbox
-        self.broker = broker
-        self.version = version
-        self.client_id = client_id
-        self.host = host
-        self.entrance = entrance
-        self.link = link
+    # -- coordinators -----------------------------------------------------------------------------------------------
 
+    def coordinates(self, name: str, kind: int = GROUP) -> bool:
+        """Whether this broker coordinates the group or the transactional id."""
+        return self.cluster.brokers.coordinator(name, kind) is self.broker
 
-class CloseConnection(Exception):
-    """The answer to this request is that the connection ends (acks=0 with an error)."""
+    def check_coordinator(self, api: int, name: str, kind: int = GROUP) -> None:
+        """Raises BrokerError: what ACLs or an ordered fault say, INVALID_GROUP_ID or INVALID_REQUEST without a name,
+        NOT_COORDINATOR."""
+        self.check(api, "group" if kind == GROUP else "transactional-id", name)
+        scripted = self.cluster.faults.planned.code(api, self.broker.node_id)
+        if scripted is not None:
+            raise BrokerError(scripted)
+        if not name and kind != GROUP:
+            raise BrokerError(codes.INVALID_REQUEST)
+        if not name and api not in NAMELESS:
+            raise BrokerError(codes.INVALID_GROUP_ID)
+        if not self.coordinates(name, kind):
+            raise BrokerError(codes.NOT_COORDINATOR)

@@ -9,10 +9,11 @@ from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kcli.proto.messages.share_fetch import ShareFetchRequest
-    from kcli.sandbox.sandbox import Sandbox
-    from kcli.sandbox.wire.broker import Call
-    from kcli.sandbox.wire.connection import Link
+    from kcli.sandbox.groups.share_group import ShareGroup
+    from kcli.sandbox.wire.peer import Peer
 
     Place = tuple[bytes, int]
 
@@ -22,8 +23,8 @@ NEW, FINAL, LAST_EPOCH = 0, -1, 0x7FFFFFFF
 class ShareSession:
     """The partitions of one member, in the order in which they are served. `forgotten` is what it ever let go."""
 
-    def __init__(self, link: Link | None) -> None:
-        self.link = link
+    def __init__(self, peer: Peer | None) -> None:
+        self.peer = peer
         self.epoch = 1  # the one expected next
         self.partitions: dict[Place, None] = {}
         self.forgotten: list[Place] = []
@@ -44,14 +45,14 @@ class ShareSession:
 
 
 class ShareSessions:
-    """By group and member, of the broker `node`."""
+    """By group and member, of the broker `node`. `share_group` finds a group by name."""
 
-    def __init__(self, sandbox: Sandbox, node: int) -> None:
-        self._sandbox = sandbox
+    def __init__(self, share_group: Callable[[str], ShareGroup | None], node: int) -> None:
+        self._share_group = share_group
         self._node = node
         self.open: dict[tuple[str, str], ShareSession] = {}
 
-    def fetching(self, call: Call, request: ShareFetchRequest) -> ShareSession | None:
+    def fetching(self, peer: Peer | None, request: ShareFetchRequest) -> ShareSession | None:
         """The session of a fetch; None when the fetch ends it. Raises BrokerError SHARE_SESSION_NOT_FOUND,
         INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST."""
         key = (request.group_id or "", request.member_id or "")
@@ -61,7 +62,7 @@ class ShareSessions:
                 raise BrokerError(codes.INVALID_REQUEST, message="the first request of a session acknowledges nothing")
             if key in self.open:
                 self.end(*key)
-            made = self.open[key] = ShareSession(call.link)
+            made = self.open[key] = ShareSession(peer)
             made.update(request)
             return made
         found = self.continued(key, request.share_session_epoch)
@@ -84,11 +85,11 @@ class ShareSessions:
     def end(self, group: str, member: str) -> None:
         """The session is over, and its records are free."""
         self.open.pop((group, member), None)
-        found = self._sandbox.groups.shared(group)
-        if found is not None:
-            found.release(member, self._node)
+        share_group = self._share_group(group)
+        if share_group is not None:
+            share_group.release(member, self._node)
 
-    def unlinked(self, link: Link) -> None:
+    def disconnected(self, peer: Peer) -> None:
         """A connection ended, and with it the sessions that were opened on it."""
-        for key in [key for key, session in self.open.items() if session.link is link]:
+        for key in [key for key, session in self.open.items() if session.peer is peer]:
             self.end(*key)

@@ -28,6 +28,12 @@ TOPIC, GROUP = "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"
 CLUSTER, TRANSACTION = "CLUSTER_AUTHORIZATION_FAILED", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
 
 
+def _replace_rules(sandbox: Sandbox, rules: list[Acl]) -> None:
+    kept = sandbox.cluster.access.acls.rules
+    kept.clear()
+    kept.update(rules)
+
+
 def allow(kind: str, name: str, *operations: str, pattern: str = "literal") -> list[Acl]:
     return [Acl(kind, name, pattern, "User:bob", "*", one, "allow") for one in operations]
 
@@ -131,11 +137,11 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox
 def test_what_is_not_allowed_is_refused_by_name_and_goes_with_its_acl(name: str, sandbox: SandboxThread) -> None:
     words, before, more, error = CASES[name]
     shell = Shell(sandbox.bootstrap)
-    sandbox.call(lambda made: made.access.acls.rules.update(before))
+    sandbox.call(lambda made: made.cluster.access.acls.rules.update(before))
     refused = shell(*words, *BOB)
     assert refused.returncode != 0, refused.stdout
     assert error.encode() in refused.stderr + refused.stdout
-    sandbox.call(lambda made: made.access.acls.rules.update(more))
+    sandbox.call(lambda made: made.cluster.access.acls.rules.update(more))
     done = shell(*words, *BOB)
     assert done.returncode == 0, done.stderr
 
@@ -151,14 +157,14 @@ def test_a_denial_holds_from_its_host_only_and_super_users_are_above_it(sandbox:
     shell = Shell(sandbox.bootstrap)
     for host, code in (("10.0.0.1", 0), ("127.0.0.1", 1)):
         rules = [*WRITE, *SEE, Acl("topic", "*", "literal", "User:*", host, "write", "deny")]
-        sandbox.call(lambda made, rules=rules: (made.access.acls.rules.clear(), made.access.acls.rules.update(rules)))
+        sandbox.call(lambda made, rules=rules: _replace_rules(made, rules))
         assert shell("produce", "orders", "--value", "x", *BOB).returncode == code
         assert shell("produce", "orders", "--value", "x", *ADMIN).returncode == 0
 
 
 async def test_what_no_acl_is_about_is_open_where_it_is_said_so() -> None:
     async with Sandbox(topics={"open": 1, "shut": 1}, sasl=PASSWORDS, super_users=[], everyone=True) as sandbox:
-        sandbox.access.acls.add(Acl("topic", "shut", "literal", "User:ann", "*", "read", "allow"))
+        sandbox.cluster.access.acls.add(Acl("topic", "shut", "literal", "User:ann", "*", "read", "allow"))
         sasl = Sasl(mechanism="PLAIN", username="bob", password=Secret("b"))
         settings = ClientSettings(bootstrap=parse_bootstrap(sandbox.bootstrap), security=Security(sasl=sasl))
         async with Client(settings) as client:
@@ -171,19 +177,19 @@ async def test_what_no_acl_is_about_is_open_where_it_is_said_so() -> None:
 async def test_acls_users_and_tokens_outlive_the_process(tmp_path: Path) -> None:
     rule = Acl("topic", "orders", "literal", "User:bob", "*", "read", "allow")
     async with Sandbox(data=tmp_path, sasl=PASSWORDS) as sandbox:
-        sandbox.access.acls.add(rule)
-        sandbox.access.acls.add(rule._replace(name="gone"))
-        (gone,) = [one for one in sandbox.access.acls.rules if one.name == "gone"]
-        assert sandbox.access.acls.remove(exactly(gone)) == [gone]
-        sandbox.access.scram.set("new", "SCRAM-SHA-256", b"salt", 5000, b"salted")
-        sandbox.access.scram.delete("bob", "SCRAM-SHA-512")
-        token = sandbox.access.tokens.create("User:bob", "User:bob", [], -1)
+        sandbox.cluster.access.acls.add(rule)
+        sandbox.cluster.access.acls.add(rule._replace(name="gone"))
+        (gone,) = [one for one in sandbox.cluster.access.acls.rules if one.name == "gone"]
+        assert sandbox.cluster.access.acls.remove(exactly(gone)) == [gone]
+        sandbox.cluster.access.scram.set("new", "SCRAM-SHA-256", b"salt", 5000, b"salted")
+        sandbox.cluster.access.scram.delete("bob", "SCRAM-SHA-512")
+        token = sandbox.cluster.access.tokens.create("User:bob", "User:bob", [], -1)
     for _ in range(2):  # the journal is rewritten at each start
         async with Sandbox(data=tmp_path, sasl=PASSWORDS) as sandbox:
-            assert sandbox.access.acls.rules == {rule}
-            assert sandbox.access.scram.told("new") == {"SCRAM-SHA-256": 5000}
-            assert sandbox.access.scram.told("bob") == {"SCRAM-SHA-256": 4096}
-            assert [one.id for one in sandbox.access.tokens.living()] == [token.id]
+            assert sandbox.cluster.access.acls.rules == {rule}
+            assert sandbox.cluster.access.scram.told("new") == {"SCRAM-SHA-256": 5000}
+            assert sandbox.cluster.access.scram.told("bob") == {"SCRAM-SHA-256": 4096}
+            assert [one.id for one in sandbox.cluster.access.tokens.living()] == [token.id]
 
 
 async def test_who_may_nothing_is_answered_in_the_oldest_versions_too() -> None:

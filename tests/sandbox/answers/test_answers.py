@@ -26,7 +26,7 @@ async def test_odd_requests_are_answered_as_kafka_does(scene: Scene) -> None:
 @pytest.mark.parametrize("asked", [ShareFetchRequest, ShareAcknowledgeRequest], ids=["fetch", "acknowledge"])
 async def test_a_group_of_another_kind_shares_nothing(asked: type[ShareFetchRequest | ShareAcknowledgeRequest]) -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
-        sandbox.groups.modern("g", make=True)
+        sandbox.cluster.groups.modern("g", make=True)
         told = await peer.ask(asked(group_id="g", member_id="m", share_session_epoch=0))
         assert codes.of(told.error_code) is not codes.NONE
         await peer.ask(MetadataRequest(topics=[]))

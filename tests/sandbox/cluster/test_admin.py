@@ -99,7 +99,7 @@ async def test_configs_are_set_appended_deleted_and_described() -> None:
 async def test_the_cluster_describes_itself() -> None:
     async with Sandbox(brokers=2) as sandbox, Peer(sandbox) as peer:
         answer = await peer.ask(DescribeClusterRequest())
-        assert (answer.cluster_id, answer.controller_id, len(answer.brokers)) == (sandbox.cluster_id, 1, 2)
+        assert (answer.cluster_id, answer.controller_id, len(answer.brokers)) == (sandbox.cluster.id, 1, 2)
         assert len(answer.cluster_id) == 22
 
 

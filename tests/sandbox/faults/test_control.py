@@ -136,10 +136,10 @@ async def test_an_unknown_wish_is_refused(sandbox: Sandbox) -> None:
 
 
 async def test_a_cluster_that_names_another_machine_is_not_believed(sandbox: Sandbox) -> None:
-    assert sandbox.control is not None
+    assert sandbox.cluster.control is not None
     async with client(sandbox) as one:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(sandbox.control), "address", property(lambda _: "10.0.0.1:80/token"))
+            patch.setattr(type(sandbox.cluster.control), "address", property(lambda _: "10.0.0.1:80/token"))
             with pytest.raises(NotASandbox):
                 await find(one.cluster)
 
@@ -165,8 +165,8 @@ def test_every_fault_is_described_in_plain_values() -> None:
 async def test_what_is_no_line_for_it_ends_the_connection_and_nothing_else(sandbox: Sandbox, line: bytes) -> None:
     wrong: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
-    assert sandbox.control is not None
-    host, _, port = sandbox.control.address.partition("/")[0].partition(":")
+    assert sandbox.cluster.control is not None
+    host, _, port = sandbox.cluster.control.address.partition("/")[0].partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(line + b"\n")
     assert await asyncio.wait_for(reader.read(), 30) == b""
@@ -179,8 +179,8 @@ async def test_what_is_no_line_for_it_ends_the_connection_and_nothing_else(sandb
     "told", ['"with":3', '"with":[1]', '"do":[]', '"do":"fault","name":{},"with":{"a":1}', '"do":7']
 )
 async def test_an_order_that_makes_no_sense_is_a_sentence(sandbox: Sandbox, told: str) -> None:
-    assert sandbox.control is not None
-    where, _, token = sandbox.control.address.partition("/")
+    assert sandbox.cluster.control is not None
+    where, _, token = sandbox.cluster.control.address.partition("/")
     host, _, port = where.partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     order = "" if '"do"' in told else '"do":"fault","name":"error",'

@@ -163,7 +163,7 @@ async def test_a_leaving_member_frees_its_part_and_the_last_one_empties_the_grou
         assert await one.beat() == codes.REBALANCE_IN_PROGRESS.number
         await one.join()
         await a.ask(LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id=one.id)]))
-        assert sandbox.groups.existing("g").state == "Empty"
+        assert sandbox.cluster.groups.existing("g").state == "Empty"
 
 
 async def test_E48_a_static_member_returns_without_a_rebalance_and_its_old_self_is_fenced() -> None:
@@ -255,5 +255,5 @@ async def test_groups_are_listed_described_and_deleted_when_empty() -> None:
         assert codes_of == [codes.NON_EMPTY_GROUP.number, codes.GROUP_ID_NOT_FOUND.number]
         await peer.ask(LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id=one.id)]))
         assert (await peer.ask(forget)).topics[0].partitions[0].error_code == 0
-        assert sandbox.groups.offsets["g"] == {}
+        assert sandbox.cluster.groups.offsets.of("g") == {}
         assert (await peer.ask(DeleteGroupsRequest(groups_names=["g"]))).results[0].error_code == 0

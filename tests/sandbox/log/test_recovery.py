@@ -51,7 +51,7 @@ async def test_acknowledged_records_offsets_topics_and_sequences_survive_kill_9(
     async with Sandbox(data=data) as again, Peer(again) as peer:
         log = again.topics.partition("t", 1).log
         assert (log.start, log.end, len(again.topics.by_name["t"].partitions)) == (0, 100, 2)
-        assert tuple(again.groups.offsets["g"][("t", 1)]) == (42, -1, "m")
+        assert tuple(again.cluster.groups.offsets.of("g")[("t", 1)]) == (42, -1, "m")
         retried = await peer.produce(batch(2, producer=9, epoch=0, sequence=98), partition=1)
         assert (retried.error_code, retried.base_offset) == (0, 98)
         assert (await peer.produce(batch(2, producer=9, epoch=0, sequence=100), partition=1)).base_offset == 100
@@ -119,7 +119,7 @@ async def test_a_sandbox_that_cannot_start_lets_the_directory_go(tmp_path: Path)
 async def test_client_metrics_are_as_they_were_set(tmp_path: Path) -> None:
     for _ in range(2):  # the second time from the journal that was rewritten at start
         async with Sandbox(data=tmp_path) as sandbox:
-            kept = sandbox.named_configs.metrics_altered("slow", [("interval.ms", 0, "5000")])
-            sandbox.note("client metrics", {"name": "slow", "configs": kept})
+            kept = sandbox.cluster.named_configs.metrics_altered("slow", [("interval.ms", 0, "5000")])
+            sandbox.cluster.journal.note("client metrics", {"name": "slow", "configs": kept})
     async with Sandbox(data=tmp_path) as sandbox:
-        assert sandbox.named_configs.metrics == {"slow": {"interval.ms": "5000"}}
+        assert sandbox.cluster.named_configs.metrics == {"slow": {"interval.ms": "5000"}}

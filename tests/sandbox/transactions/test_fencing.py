@@ -8,6 +8,7 @@ import pytest
 
 from kcli import codes
 from kcli.sandbox import Sandbox
+from kcli.sandbox.cluster.brokers import TRANSACTION
 from tests.sandbox.client import Peer
 from tests.sandbox.transacting import V1, V2, Producer, begun, end_of, read, ready
 
@@ -66,7 +67,7 @@ async def test_D35_an_exhausted_epoch_is_followed_by_a_new_producer_id() -> None
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         producer = Producer(peer)
         await ready(producer)
-        sandbox.transactions.by_id["tx"].epoch = producer.epoch = 32766
+        sandbox.cluster.transactions.by_id["tx"].epoch = producer.epoch = 32766
         last = Producer(peer)
         last.id, last.epoch = producer.id, 32766
         assert await producer.init(resume=True) == 0
@@ -81,7 +82,7 @@ async def test_D35_whoever_comes_while_markers_are_written_comes_again(protocol:
         producer = Producer(peer, protocol=protocol)
         await ready(producer)
         await begun(producer)
-        sandbox.transactions.completion.hold()
+        sandbox.cluster.transactions.completion.hold()
         assert await producer.commit() == 0
         assert await end_of(peer) == 0
         concurrent = codes.CONCURRENT_TRANSACTIONS.number
@@ -92,7 +93,7 @@ async def test_D35_whoever_comes_while_markers_are_written_comes_again(protocol:
         else:
             assert await producer.commit() == concurrent
             assert await producer.abort() == codes.INVALID_TXN_STATE.number
-        sandbox.transactions.completion.release()
+        sandbox.cluster.transactions.completion.release()
         assert await producer.add(0) == 0
         assert await end_of(peer) == 2
 
@@ -119,7 +120,7 @@ async def test_a_transaction_that_takes_too_long_is_aborted_and_its_producer_fen
 
 async def test_a_partition_without_a_leader_keeps_the_decision_waiting() -> None:
     async with Sandbox(brokers=2, topics={"t": 2}) as sandbox, Peer(sandbox, 1) as one, Peer(sandbox, 2) as two:
-        sandbox.transaction_coordinators["tx"] = 1
+        sandbox.brokers.moved[TRANSACTION]["tx"] = 1
         sandbox.faults.cluster.move_leader("t", 0, 2)
         sandbox.faults.cluster.move_leader("t", 1, 1)
         producer, other = Producer(one), Producer(two)
@@ -129,10 +130,10 @@ async def test_a_partition_without_a_leader_keeps_the_decision_waiting() -> None
         await begun(producer, partition=1)
         await sandbox.faults.cluster.stop_broker(2, elect=False)
         assert await producer.commit() == 0
-        assert sandbox.transactions.by_id["tx"].state == "PrepareCommit"
+        assert sandbox.cluster.transactions.by_id["tx"].state == "PrepareCommit"
         assert sandbox.topics.partition("t", 1).log.stable == 2
         await sandbox.faults.cluster.start_broker(2)
         async with asyncio.timeout(10), Peer(sandbox, 2) as again:
             row = await again.fetch(0, isolation=1, wait_ms=1000)
             assert row.last_stable_offset == 2
-        assert sandbox.transactions.by_id["tx"].state == "CompleteCommit"
+        assert sandbox.cluster.transactions.by_id["tx"].state == "CompleteCommit"

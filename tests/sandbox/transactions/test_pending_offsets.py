@@ -83,4 +83,4 @@ async def test_positions_of_what_does_not_exist_are_refused() -> None:
         assert await producer.position(1) == 0
         sandbox.topics.delete(sandbox.topics.by_name["t"])
         assert await producer.commit() == 0
-        assert sandbox.groups.offsets.get("g", {}) == {}
+        assert sandbox.cluster.groups.offsets.by_group.get("g", {}) == {}

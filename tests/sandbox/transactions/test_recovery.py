@@ -67,7 +67,7 @@ async def test_a_decided_transaction_is_completed_after_a_restart(tmp_path: Path
         await ready(producer)
         await begun(producer)
         assert await producer.position(7) == 0
-        sandbox.transactions.completion.hold()
+        sandbox.cluster.transactions.completion.hold()
         assert await producer.end(commit=commit) == 0
         assert sandbox.topics.partition("t", 0).log.end == 1
     async with Sandbox(data=tmp_path) as sandbox, Peer(sandbox) as peer:
@@ -93,9 +93,9 @@ async def test_a_step_that_cannot_be_written_down_is_not_taken(
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patched:
-            patched.setattr(sandbox._directory, "note", refuse)
+            patched.setattr(sandbox.cluster.journal._directory, "note", refuse)
             assert await producer.commit() == codes.KAFKA_STORAGE_ERROR.number
-        assert sandbox.transactions.by_id["tx"].state == "Ongoing"
+        assert sandbox.cluster.transactions.by_id["tx"].state == "Ongoing"
         assert await producer.commit() == 0
         assert await read(peer) == [0]
 

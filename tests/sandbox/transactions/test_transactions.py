@@ -12,6 +12,7 @@ from kcli.proto.messages.end_txn import EndTxnRequest
 from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 from kcli.sandbox import Sandbox
+from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.log.batches import TRANSACTIONAL, checksum
 from tests.sandbox.client import Peer, batch
 from tests.sandbox.transacting import V1, V2, Producer, begun, end_of, headers, offsets, read, ready
@@ -160,7 +161,7 @@ async def test_D37_an_exhausted_epoch_gives_a_new_producer_id() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         producer = Producer(peer)
         await ready(producer)
-        sandbox.transactions.by_id["tx"].epoch = producer.epoch = 32766
+        sandbox.cluster.transactions.by_id["tx"].epoch = producer.epoch = 32766
         await begun(producer)
         old = producer.id
         assert await producer.commit() == 0
@@ -179,12 +180,12 @@ async def test_D37_the_feature_is_told_and_changes_at_run_time() -> None:
         assert {one.name: one.max_version_level for one in answer.finalized_features}["transaction.version"] == 2
         ranges = {one.name: (one.min_version, one.max_version) for one in answer.supported_features}
         assert ranges["transaction.version"] == (0, 2)
-        sandbox.features.finalize("transaction.version", 1)
+        sandbox.cluster.features.finalize("transaction.version", 1)
         later = await peer.ask(ApiVersionsRequest(), 3)
         assert {one.name: one.max_version_level for one in later.finalized_features}["transaction.version"] == 1
         assert later.finalized_features_epoch > answer.finalized_features_epoch
         assert later.supported_features == []
-        sandbox.features.finalize("transaction.version", 0)
+        sandbox.cluster.features.finalize("transaction.version", 0)
         last = await peer.ask(ApiVersionsRequest(), 4)
         assert "transaction.version" not in {one.name for one in last.finalized_features}
 
@@ -221,7 +222,7 @@ async def test_C15_transactional_ids_have_coordinators_and_others_refuse() -> No
         right, wrong = (one, two) if found.node_id == 1 else (two, one)
         assert await Producer(wrong).init() == codes.NOT_COORDINATOR.number
         assert await Producer(right).init() == 0
-        sandbox.transaction_coordinators["tx"] = 3 - found.node_id
+        sandbox.brokers.moved[TRANSACTION]["tx"] = 3 - found.node_id
         assert await Producer(right).init() == codes.NOT_COORDINATOR.number
         taken = Producer(wrong)
         assert await taken.init() == 0

@@ -91,7 +91,7 @@ async def test_C3_topics_are_made_on_demand_only_when_both_sides_agree() -> None
         assert (await peer.ask(ask("a", False))).topics[0].error_code == codes.UNKNOWN_TOPIC_OR_PARTITION.number
         assert (await peer.ask(ask("a", True))).topics[0].error_code == 0
         assert (await peer.ask(ask("../a", True))).topics[0].error_code == codes.INVALID_TOPIC_EXCEPTION.number
-        sandbox.settings = sandbox.settings.replace(auto_create=False)
+        sandbox.cluster.settings = sandbox.settings.replace(auto_create=False)
         assert (await peer.ask(ask("b", True))).topics[0].error_code == codes.UNKNOWN_TOPIC_OR_PARTITION.number
         assert list(sandbox.topics.by_name) == ["a"]
 

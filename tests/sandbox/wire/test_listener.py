@@ -92,7 +92,7 @@ async def test_what_was_sent_before_the_end_is_done() -> None:
                 peer.writer.writelines(bytes(part) for part in peer._session.send(asked, 12))
         await until(lambda: not sandbox.brokers[0].connections)
         await until(lambda: sandbox.topics.partition("t", 0).log.end == 60)
-        assert sandbox.requests_held == 0
+        assert sandbox.traffic.held == 0
 
 
 async def test_nothing_is_said_of_answers_that_nobody_reads(caplog: pytest.LogCaptureFixture) -> None:

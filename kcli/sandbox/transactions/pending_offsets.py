@@ -3,11 +3,15 @@ stable ones waits until it ends (KIP-447)."""
 
 from __future__ import annotations
 
+from kcli.sandbox.groups.offsets import Committed
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.sandbox.groups.groups import Committed, Groups
+    from collections.abc import Callable
+    from typing import Any
+
+    from kcli.sandbox.groups.offsets import Offsets
     from kcli.sandbox.log.recovery import State
-    from kcli.sandbox.sandbox import Sandbox
 
     # None: committed over by somebody outside the transaction meanwhile, so not to be stored
     Positions = dict[tuple[str, int], Committed | None]
@@ -16,14 +20,12 @@ if TYPE_CHECKING:
 class PendingOffsets:
     """By group and producer id."""
 
-    def __init__(self, sandbox: Sandbox, groups: Groups) -> None:
-        self._sandbox = sandbox
-        self._groups = groups
+    def __init__(self, note: Callable[[str, dict[str, Any]], None], offsets: Offsets) -> None:
+        self._note = note
+        self._offsets = offsets
         self._by_group: dict[str, dict[int, Positions]] = {}
 
     def restore(self, state: State) -> None:
-        from kcli.sandbox.groups.groups import Committed
-
         for (producer, group, topic, partition), facts in state.pending.items():
             kept = None
             if facts["offset"] is not None:
@@ -35,8 +37,8 @@ class PendingOffsets:
 
     def add(self, producer: int, group: str, topic: str, partition: int, committed: Committed) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
-        self._groups.check(topic, partition, committed)
-        self._sandbox.note(
+        self._offsets.check(topic, partition, committed)
+        self._note(
             "pending",
             {
                 "producer": producer, "group": group, "topic": topic, "partition": partition,
@@ -63,8 +65,8 @@ class PendingOffsets:
             return
         for (topic, partition), committed in positions.items():
             if commit and committed is not None:
-                self._groups.store(group, topic, partition, committed, producer)
-        self._sandbox.note("settled", {"producer": producer, "group": group})
+                self._offsets.store(group, topic, partition, committed, producer)
+        self._note("settled", {"producer": producer, "group": group})
         del self._by_group[group][producer]
 
     def topic_deleted(self, topic: str) -> None:

@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.sandbox.cluster.quotas import Entity
+    Entity = tuple[tuple[str, str | None], ...]  # (kind, name) pairs
 
 SAMPLES = 11  # quota.window.num; the last one is not over yet
 PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"

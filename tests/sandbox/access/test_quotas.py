@@ -14,12 +14,12 @@ from kcli.proto.messages.describe_client_quotas import ComponentData, DescribeCl
 from kcli.proto.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kcli.sandbox import Sandbox
-from kcli.sandbox.cluster.quota_rates import FETCHED, PRODUCED, Rates, in_force
-from kcli.sandbox.cluster.quotas import ANY, DEFAULT, EXACT, Quotas
+from kcli.sandbox.access.quota_rates import FETCHED, PRODUCED, Rates, in_force
+from kcli.sandbox.access.quotas import ANY, DEFAULT, EXACT, Quotas
 from tests.sandbox.client import Peer, batch
 
 if TYPE_CHECKING:
-    from kcli.sandbox.cluster.quotas import Entity
+    from kcli.sandbox.access.quota_rates import Entity
 
 USER, APP, CLIENT = (("user", "alice"),), (("client-id", "app"), ("user", "alice")), (("client-id", "app"),)
 LADDER: list[Entity] = [
@@ -87,7 +87,7 @@ def test_a_burst_of_ten_seconds_goes_and_the_rest_is_waited_for() -> None:
 async def test_B25_who_is_over_the_limit_is_told_to_be_quiet_and_not_read_from_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kcli.sandbox.cluster.quotas.monotonic", lambda: 1000.0)
+    monkeypatch.setattr("kcli.sandbox.access.quotas.monotonic", lambda: 1000.0)
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox, client_id="app") as peer:
         ops = [OpData(key=PRODUCED, value=1050.0), OpData(key=FETCHED, value=1050.0)]
         entry = EntryData(entity=[EntityData(entity_type="client-id", entity_name="app")], ops=ops)

@@ -7,16 +7,15 @@ from time import monotonic
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.cluster.quota_rates import Rates
+from kcli.sandbox.access.quota_rates import Rates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from kcli.sandbox.wire.request_context import Call
+    from kcli.sandbox.access.quota_rates import Entity
 
-    Entity = tuple[tuple[str, str | None], ...]
     Note = Callable[[str, dict[str, Any]], None]
 
 USER, CLIENT, IP = "user", "client-id", "ip"
@@ -56,13 +55,13 @@ class Quotas:
         self._note("quota", {"entity": [list(one) for one in at], "values": kept})
         self._keep(at, kept)
 
-    def pause(self, call: Call, key: str, size: int) -> int:
-        """How long the client of a call has to be quiet after so many bytes, in ms."""
+    def pause(self, node_id: int, principal: str, client_id: str, key: str, size: int) -> int:
+        """How long a client has to be quiet after so many bytes to or from a broker, in ms."""
         if not self.by_entity:
             return 0
-        rates = self._rates.setdefault(call.broker.node_id, Rates())
-        user = call.principal.partition(":")[2]
-        return int(rates.charge(self.by_entity, key, user, call.client_id, size, monotonic()) * 1000)
+        rates = self._rates.setdefault(node_id, Rates())
+        user = principal.partition(":")[2]
+        return int(rates.charge(self.by_entity, key, user, client_id, size, monotonic()) * 1000)
 
     def _keep(self, at: Entity, values: dict[str, float]) -> None:
         if values:

@@ -1,0 +1,193 @@
+"""The cluster that a sandbox is: its parts, each made with the parts that it uses. It has no port and no socket;
+`wire/` brings requests in, `answers/` reads and changes the parts."""
+
+from __future__ import annotations
+
+import os
+from binascii import b2a_base64
+
+from kcli.errors import UsageError
+from kcli.sandbox.access.access import Access
+from kcli.sandbox.cluster.broker_configs import BrokerConfigs
+from kcli.sandbox.cluster.features import Features
+from kcli.sandbox.cluster.named_configs import NamedConfigs
+from kcli.sandbox.cluster.quorum import Quorum
+from kcli.sandbox.cluster.retention import Retention
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.faults.cluster import ClusterFaults
+from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.faults.logs import LogFaults
+from kcli.sandbox.faults.planned import Planned
+from kcli.sandbox.faults.wire import WireFaults
+from kcli.sandbox.transactions.producer_ids import ProducerIds
+from kcli.sandbox.wire.client_rules import ClientRules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.sandbox.access.quotas import Quotas
+    from kcli.sandbox.access.sasl import Users
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.moves import Moves
+    from kcli.sandbox.cluster.topics import Topic
+    from kcli.sandbox.faults.control import Control
+    from kcli.sandbox.groups.groups import Groups
+    from kcli.sandbox.log.journal import Journal
+    from kcli.sandbox.log.recovery import State
+    from kcli.sandbox.settings import SandboxSettings
+    from kcli.sandbox.transactions.transactions import Transactions
+    from kcli.sandbox.wire.broker import SandboxBroker
+    from kcli.sandbox.wire.share_sessions import ShareSessions
+
+
+class SandboxCluster:
+    """Coordinators, moves and quotas are imported and made when the first request needs them."""
+
+    def __init__(self, settings: SandboxSettings, brokers: Brokers, journal: Journal) -> None:
+        self.settings = settings
+        self.brokers = brokers
+        self.journal = journal
+        self.id = b2a_base64(os.urandom(16), newline=False).decode().rstrip("=").translate({43: 45, 47: 95})
+        self.access = Access(journal.note, settings.sasl or {}, settings.super_users, settings.everyone)
+        self.users = self._users(settings)
+        self.features = Features(settings.features)
+        self.broker_configs = BrokerConfigs()
+        self.named_configs = NamedConfigs()
+        self.topics = Topics(brokers.node_ids, journal.store, journal.note)
+        self.retention = Retention(self.topics, settings.memory if settings.data is None else None)
+        self.quorum = Quorum(brokers, self.features, self.topics, lambda: self.id)
+        self.producer_ids = ProducerIds(journal.note)
+        self.client_rules = ClientRules(self.topics, durable=settings.data is not None)
+        self.share_sessions: dict[int, ShareSessions] = {}  # by node id
+        self.control: Control | None = None
+        planned = Planned()
+        self.faults = Faults(
+            planned,
+            WireFaults(planned, brokers),
+            ClusterFaults(planned, brokers, self.topics, lambda: self.groups, self.share_sessions),
+            LogFaults(planned, self.topics, self.client_rules, self._producer),
+        )
+        self._groups: Groups | None = None
+        self._moves: Moves | None = None
+        self._quotas: Quotas | None = None
+        self._transactions: Transactions | None = None
+
+    def _users(self, settings: SandboxSettings) -> Users | None:
+        """The users of SASL; None on listeners without it."""
+        if settings.sasl is None:
+            return None
+        from kcli.sandbox.access.sasl import ALL, Users
+
+        mechanisms = ALL if settings.mechanisms is None else settings.mechanisms
+        return Users(settings.sasl, mechanisms, settings.session_lifetime, self.access)
+
+    # -- parts that are made when they are first needed ---------------------------------------------------------------
+
+    @property
+    def groups(self) -> Groups:
+        """The group coordinator."""
+        if self._groups is None:
+            from kcli.sandbox.groups.groups import Groups
+
+            self._groups = Groups(self.journal.note, self.topics, self.settings.rebalance_delay)
+        return self._groups
+
+    @property
+    def transactions(self) -> Transactions:
+        """The transaction coordinator."""
+        if self._transactions is None:
+            from kcli.sandbox.transactions.transactions import Transactions
+
+            self._transactions = Transactions(
+                self.journal.note, self.producer_ids, self.features, self.brokers, self.topics, self._settle
+            )
+        return self._transactions
+
+    def _settle(self, producer_id: int, group: str, *, commit: bool) -> None:
+        self.groups.pending.settle(producer_id, group, commit=commit)
+
+    @property
+    def moves(self) -> Moves:
+        """The moves of replicas."""
+        if self._moves is None:
+            from kcli.sandbox.cluster.moves import Moves
+
+            self._moves = Moves(self.brokers, self.topics, self.broker_configs)
+        return self._moves
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is any client quota."""
+        return self._quotas is not None and bool(self._quotas.by_entity)
+
+    @property
+    def quotas(self) -> Quotas:
+        """The client quotas."""
+        if self._quotas is None:
+            from kcli.sandbox.access.quotas import Quotas
+
+            self._quotas = Quotas(self.journal.note)
+        return self._quotas
+
+    def share_sessions_of(self, broker: SandboxBroker) -> ShareSessions:
+        """The share sessions of a broker."""
+        sessions = self.share_sessions.get(broker.node_id)
+        if sessions is None:
+            from kcli.sandbox.wire.share_sessions import ShareSessions
+
+            sessions = self.share_sessions[broker.node_id] = ShareSessions(self.groups.shared, broker.node_id)
+            broker.on_disconnect.append(sessions.disconnected)
+        return sessions
+
+    # -- what takes several parts -------------------------------------------------------------------------------------
+
+    def find_or_create(self, name: str) -> Topic | None:
+        """The topic, made now if auto creation is on. Raises BrokerError INVALID_TOPIC_EXCEPTION."""
+        topic = self.topics.by_name.get(name)
+        if topic is None and self.settings.auto_create:
+            topic = self.topics.create(name, self.settings.partitions)
+        return topic
+
+    def _producer(self, transactional_id: str | None) -> tuple[int, int]:
+        """The (id, epoch) of a transactional id, or new ones. Raises UsageError for an id that nobody has used."""
+        if transactional_id is None:
+            return self.producer_ids.next(), 0
+        transaction = self.transactions.by_id.get(transactional_id)
+        if transaction is None:
+            raise UsageError(f"nobody has used the transactional id {transactional_id}")
+        return transaction.producer_id, transaction.epoch
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Take up what the journal has, then make the topics of the settings. Needs a running loop."""
+        state = self.journal.open()
+        if state is not None:
+            self._restore(state)
+        for name, count in self.settings.topics.items():
+            if name not in self.topics.by_name:
+                self.topics.create(name, count)
+
+    def _restore(self, state: State) -> None:
+        self.producer_ids.restore(state.producer_id)
+        for facts in state.topics.values():
+            self.topics.restore(facts)
+        if state.groups or state.offsets or state.pending:
+            self.groups.restore(state)
+        if state.transactions:
+            self.transactions.restore(state)
+        self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
+        self.named_configs.metrics = {name: dict(kept) for name, kept in state.client_metrics.items()}
+        self.features.restore(state.features)
+        self.access.restore(state)
+        if state.quotas:
+            self.quotas.restore(state.quotas.values())
+        if state.cluster_id:
+            self.id = state.cluster_id
+        else:
+            self.journal.note("cluster", {"id": self.id})
+
+    def close(self) -> None:
+        """Stop all timers, flush to the disk, let the directory go."""
+        for part in (self._groups, self._transactions, self._moves, self.topics, self.journal):
+            if part is not None:
+                part.close()
