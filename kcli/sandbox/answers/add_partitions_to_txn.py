@@ -35,9 +35,11 @@ async def answer(context: RequestContext, request: AddPartitionsToTxnRequest) ->
             ]
         )
     only = AddPartitionsToTxnTransaction(
-        transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
-        producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics,
-    )  # fmt: skip
+        transactional_id=request.v3_and_below_transactional_id,
+        producer_id=request.v3_and_below_producer_id,
+        producer_epoch=request.v3_and_below_producer_epoch,
+        topics=request.v3_and_below_topics,
+    )
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_rows(context, only))
 
 

@@ -43,7 +43,7 @@ async def answer(context: RequestContext, request: AlterShareGroupOffsetsRequest
 
 def _moved(
     context: RequestContext, group: ShareGroup, name: str, index: int, start: int
-) -> AlterShareGroupOffsetsResponsePartition:  # fmt: skip
+) -> AlterShareGroupOffsetsResponsePartition:
     row = AlterShareGroupOffsetsResponsePartition(partition_index=index)
     try:
         group.move(context.cluster.topics.partition(name, index), start)

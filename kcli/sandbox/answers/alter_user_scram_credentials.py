@@ -56,9 +56,7 @@ def _user(
                 codes.RESOURCE_NOT_FOUND, message="Attempt to delete a user credential that does not exist"
             )
     except BrokerError as refused:
-        return AlterUserScramCredentialsResult(
-            user=name, error_code=refused.code.number, error_message=str(refused)
-        )  # fmt: skip
+        return AlterUserScramCredentialsResult(user=name, error_code=refused.code.number, error_message=str(refused))
     for number in gone:
         users.delete(name, NAMES[number])
     for one in new:

@@ -36,18 +36,28 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
     return DescribedGroup(
-        group_id=name, group_state=group.state, group_epoch=group.epoch, assignment_epoch=group.epoch,
+        group_id=name,
+        group_state=group.state,
+        group_epoch=group.epoch,
+        assignment_epoch=group.epoch,
         assignor_name=group.assignor,
         members=[
             Member(
-                member_id=one.id, instance_id=one.instance_id, rack_id=one.rack, member_epoch=one.epoch,
-                client_id=one.client_id, client_host=one.host, subscribed_topic_names=one.topics,
-                subscribed_topic_regex=one.regex or None, assignment=_rows(context, one.assigned),
-                target_assignment=_rows(context, group.target[one.id]), member_type=1,
+                member_id=one.id,
+                instance_id=one.instance_id,
+                rack_id=one.rack,
+                member_epoch=one.epoch,
+                client_id=one.client_id,
+                client_host=one.host,
+                subscribed_topic_names=one.topics,
+                subscribed_topic_regex=one.regex or None,
+                assignment=_rows(context, one.assigned),
+                target_assignment=_rows(context, group.target[one.id]),
+                member_type=1,
             )
             for one in group.members.values()
         ],
-    )  # fmt: skip
+    )
 
 
 def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assignment:

@@ -42,9 +42,11 @@ async def answer(context: RequestContext, request: ConsumerGroupHeartbeatRequest
         rows = [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in topics.items()]
         assignment = Assignment(topic_partitions=rows)
     return ConsumerGroupHeartbeatResponse(
-        member_id=member.id, member_epoch=member.epoch, heartbeat_interval_ms=round(HEARTBEAT * 1000),
+        member_id=member.id,
+        member_epoch=member.epoch,
+        heartbeat_interval_ms=round(HEARTBEAT * 1000),
         assignment=assignment,
-    )  # fmt: skip
+    )
 
 
 def _new_id() -> str:

@@ -31,7 +31,5 @@ def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool
         assignments = None if asked.assignments is None else [one.broker_ids for one in asked.assignments]
         context.cluster.topics.grow(topic, asked.count, assignments, check_only=check_only)
     except BrokerError as refused:
-        return CreatePartitionsTopicResult(
-            name=asked.name, error_code=refused.code.number, error_message=str(refused)
-        )  # fmt: skip
+        return CreatePartitionsTopicResult(name=asked.name, error_code=refused.code.number, error_message=str(refused))
     return CreatePartitionsTopicResult(name=asked.name)

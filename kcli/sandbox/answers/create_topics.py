@@ -28,7 +28,7 @@ MOST_IN_A_REQUEST = 10_000  # partitions, as in Kafka
 DEFAULTS = {
     name: CreatableTopicConfigs(name=name, value=value, config_source=DEFAULT)
     for name, (_, value) in TOPIC_CONFIGS.items()
-}  # fmt: skip
+}
 
 
 async def answer(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:

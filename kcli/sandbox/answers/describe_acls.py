@@ -59,9 +59,7 @@ def wanted(one: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
         operation=_word(OPERATIONS, one.operation),
         permission=_word(PERMISSIONS, one.permission_type),
     )
-    unknown(
-        (made.kind, KINDS), (made.pattern, PATTERNS), (made.operation, OPERATIONS), (made.permission, PERMISSIONS)
-    )  # fmt: skip
+    unknown((made.kind, KINDS), (made.pattern, PATTERNS), (made.operation, OPERATIONS), (made.permission, PERMISSIONS))
     return made
 
 

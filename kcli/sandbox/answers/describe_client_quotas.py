@@ -24,9 +24,7 @@ async def answer(context: RequestContext, request: DescribeClientQuotasRequest) 
             raise BrokerError(scripted)
         found = context.cluster.quotas.find(filters, request.strict)
     except BrokerError as refused:
-        return DescribeClientQuotasResponse(
-            error_code=refused.code.number, error_message=str(refused), entries=None
-        )  # fmt: skip
+        return DescribeClientQuotasResponse(error_code=refused.code.number, error_message=str(refused), entries=None)
     entries = [
         EntryData(
             entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in at],

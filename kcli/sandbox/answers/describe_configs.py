@@ -37,7 +37,7 @@ def _one(
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(
         resource_type=asked.resource_type, resource_name=asked.resource_name, error_message=None
-    )  # fmt: skip
+    )
     try:
         scripted = context.refused(32, asked.resource_name)
         if scripted is not None:
@@ -103,11 +103,13 @@ def _rows(context: RequestContext, asked: DescribeConfigsResource) -> list[Descr
         mine = configs.by_group.get(asked.resource_name, {})
         return [
             DescribeConfigsResourceResult(
-                name=name, value=configs.value(asked.resource_name, name), config_type=kind,
+                name=name,
+                value=configs.value(asked.resource_name, name),
+                config_type=kind,
                 config_source=DYNAMIC_GROUP if name in mine else DEFAULT,
             )
             for name, (kind, _) in GROUP_CONFIGS.items()
-        ]  # fmt: skip
+        ]
     if asked.resource_type == CLIENT_METRICS:
         return _metrics(context, asked.resource_name)
     if asked.resource_type == LOGGER:
@@ -121,11 +123,13 @@ def _metrics(context: RequestContext, name: str) -> list[DescribeConfigsResource
     mine = context.cluster.named_configs.metrics.get(name, {})
     return [
         DescribeConfigsResourceResult(
-            name=key, value=mine.get(key, default), config_type=kind,
+            name=key,
+            value=mine.get(key, default),
+            config_type=kind,
             config_source=DYNAMIC_CLIENT_METRICS if key in mine else DEFAULT,
         )
         for key, (kind, default) in CLIENT_METRICS_CONFIGS.items()
-    ]  # fmt: skip
+    ]
 
 
 def _loggers(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
@@ -134,11 +138,13 @@ def _loggers(context: RequestContext, name: str) -> list[DescribeConfigsResource
         raise BrokerError(codes.INVALID_REQUEST, message=f"Unexpected broker id, expected {me} but received {name}")
     return [
         DescribeConfigsResourceResult(
-            name=logger, value=context.cluster.named_configs.level(me, logger), config_source=DYNAMIC_LOGGER,
+            name=logger,
+            value=context.cluster.named_configs.level(me, logger),
+            config_source=DYNAMIC_LOGGER,
             config_type=STRING,
         )
         for logger in LOGGERS
-    ]  # fmt: skip
+    ]
 
 
 def _authorizer(context: RequestContext) -> dict[str, tuple[int, str]]:

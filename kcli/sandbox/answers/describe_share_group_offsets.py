@@ -26,7 +26,7 @@ async def answer(
 
 def _one(
     context: RequestContext, asked: DescribeShareGroupOffsetsRequestGroup
-) -> DescribeShareGroupOffsetsResponseGroup:  # fmt: skip
+) -> DescribeShareGroupOffsetsResponseGroup:
     row = DescribeShareGroupOffsetsResponseGroup(group_id=asked.group_id)
     try:
         group = existing(context, 90, asked.group_id)

@@ -19,7 +19,7 @@ NUMBERS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 
 async def answer(
     context: RequestContext, request: DescribeUserScramCredentialsRequest
-) -> DescribeUserScramCredentialsResponse:  # fmt: skip
+) -> DescribeUserScramCredentialsResponse:
     scripted = context.refused(50)
     if scripted is not None:
         return DescribeUserScramCredentialsResponse(error_code=scripted.number, error_message=None)

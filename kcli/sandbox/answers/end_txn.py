@@ -18,9 +18,12 @@ async def answer(context: RequestContext, request: EndTxnRequest) -> EndTxnRespo
     try:
         context.check_coordinator(26, request.transactional_id, TRANSACTION)
         producer_id, epoch = transactions.end(
-            request.transactional_id, request.producer_id, request.producer_epoch,
-            commit=request.committed, bump=context.version >= 5,
-        )  # fmt: skip
+            request.transactional_id,
+            request.producer_id,
+            request.producer_epoch,
+            commit=request.committed,
+            bump=context.version >= 5,
+        )
     except BrokerError as refused:
         return EndTxnResponse(error_code=told(refused.code, context.version, 2).number)
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)

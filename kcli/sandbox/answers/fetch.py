@@ -118,7 +118,7 @@ def _ready(context: RequestContext, targets: list[_Target], min_bytes: int, comm
 
 def _row(
     context: RequestContext, target: _Target, left: int, *, oversize: bool, leaders: set[int], committed: bool
-) -> PartitionData:  # fmt: skip
+) -> PartitionData:
     partition, asked = target.partition, target.asked
     row = PartitionData(partition_index=asked.partition, high_watermark=-1, records=b"", aborted_transactions=None)
     try:
@@ -137,9 +137,11 @@ def _row(
         if diverging is not None or row.preferred_read_replica >= 0:
             return row
         records = log.read(
-            asked.fetch_offset, min(asked.partition_max_bytes, left), oversize=oversize,
+            asked.fetch_offset,
+            min(asked.partition_max_bytes, left),
+            oversize=oversize,
             stop=row.last_stable_offset if committed else None,
-        )  # fmt: skip
+        )
         if committed:
             row.aborted_transactions = _aborted(log, asked.fetch_offset, records)
         if records:

@@ -28,10 +28,16 @@ async def answer(context: RequestContext, request: ListConfigResourcesRequest) -
         return ListConfigResourcesResponse(error_code=codes.UNSUPPORTED_VERSION.number)
     brokers = [str(one.node_id) for one in context.cluster.brokers]
     names = {
-        TOPIC: sorted(context.cluster.topics.by_name), BROKER: brokers, LOGGER: brokers,
+        TOPIC: sorted(context.cluster.topics.by_name),
+        BROKER: brokers,
+        LOGGER: brokers,
         CLIENT_METRICS: sorted(name for name, kept in context.cluster.named_configs.metrics.items() if kept),
         GROUP: sorted(name for name, kept in context.cluster.groups.configs.by_group.items() if kept),
-    }  # fmt: skip
-    rows = [ConfigResource(resource_name=name, resource_type=kind) for kind in KINDS if kind in wanted
-            for name in names[kind]]  # fmt: skip
+    }
+    rows = [
+        ConfigResource(resource_name=name, resource_type=kind)
+        for kind in KINDS
+        if kind in wanted
+        for name in names[kind]
+    ]
     return ListConfigResourcesResponse(config_resources=rows)

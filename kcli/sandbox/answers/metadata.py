@@ -71,9 +71,7 @@ def _topic(context: RequestContext, asked: MetadataRequestTopic, create: bool) -
     if not name and asked.topic_id != NO_ID:
         found = cluster.topics.by_id.get(asked.topic_id)
         if found is None:
-            return MetadataResponseTopic(
-                error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
-            )  # fmt: skip
+            return MetadataResponseTopic(error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id)
         name = found.name
     name = name or ""
     if cluster.faults.planned.take("absent", 3, context.broker.node_id, name):
@@ -81,9 +79,7 @@ def _topic(context: RequestContext, asked: MetadataRequestTopic, create: bool) -
     code = cluster.faults.planned.code(3, context.broker.node_id, name)
     if code is None and not context.may("describe", "topic", name):
         if not asked.name and asked.topic_id != NO_ID:  # an id tells no names
-            return MetadataResponseTopic(
-                error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id
-            )  # fmt: skip
+            return MetadataResponseTopic(error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id)
         code = codes.TOPIC_AUTHORIZATION_FAILED
     if code is not None:
         return MetadataResponseTopic(error_code=code.number, name=name)

@@ -42,9 +42,12 @@ async def answer(context: RequestContext, request: OffsetCommitRequest) -> Offse
 
 
 def _one(
-    context: RequestContext, group: str, topic: OffsetCommitRequestTopic, asked: OffsetCommitRequestPartition,
+    context: RequestContext,
+    group: str,
+    topic: OffsetCommitRequestTopic,
+    asked: OffsetCommitRequestPartition,
     refused: BrokerError | None,
-) -> OffsetCommitResponsePartition:  # fmt: skip
+) -> OffsetCommitResponsePartition:
     code = 0
     try:
         if refused is not None:

@@ -40,15 +40,18 @@ async def answer(context: RequestContext, request: OffsetFetchRequest) -> Offset
                 name=topic.name,
                 partitions=[
                     OffsetFetchResponsePartition(
-                        partition_index=p.partition_index, committed_offset=p.committed_offset, metadata=p.metadata,
-                        committed_leader_epoch=p.committed_leader_epoch, error_code=one.error_code or p.error_code,
+                        partition_index=p.partition_index,
+                        committed_offset=p.committed_offset,
+                        metadata=p.metadata,
+                        committed_leader_epoch=p.committed_leader_epoch,
+                        error_code=one.error_code or p.error_code,
                     )
                     for p in topic.partitions
                 ],
             )
             for topic in one.topics or _refused(topics or [], 0)
         ],
-    )  # fmt: skip
+    )
 
 
 def _group(context: RequestContext, asked: OffsetFetchRequestGroup, stable: bool) -> OffsetFetchResponseGroup:

@@ -30,9 +30,7 @@ def led_here(context: RequestContext, api: int, name: str, index: int, epoch: in
     if partition.leader != me and not told:
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
     if epoch >= 0 and epoch != partition.leader_epoch:
-        raise BrokerError(
-            codes.FENCED_LEADER_EPOCH if epoch < partition.leader_epoch else codes.UNKNOWN_LEADER_EPOCH
-        )  # fmt: skip
+        raise BrokerError(codes.FENCED_LEADER_EPOCH if epoch < partition.leader_epoch else codes.UNKNOWN_LEADER_EPOCH)
     return partition
 
 

@@ -70,7 +70,7 @@ def _topic(
 
 def _append(
     context: RequestContext, transactional_id: str | None, name: str, asked: PartitionProduceData
-) -> PartitionProduceResponse:  # fmt: skip
+) -> PartitionProduceResponse:
     partition = led_here(context, 0, name, asked.index)
     log, topic = partition.log, partition.topic
     header = accept(asked.records, topic.number("max.message.bytes"))

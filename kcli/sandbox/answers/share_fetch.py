@@ -113,7 +113,7 @@ async def _acquire(
 
 def _taken(
     context: RequestContext, request: ShareFetchRequest, session: ShareSession, rows: dict[Place, PartitionData]
-) -> bool:  # fmt: skip
+) -> bool:
     """Take what is free; False when there is nothing to tell."""
     left, count = request.max_bytes, request.max_records
     news = False

@@ -35,7 +35,10 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
     except BrokerError as refused:
         return DescribedGroup(group_id=name, error_code=refused.code.number, error_message=str(refused))
     return DescribedGroup(
-        group_id=name, group_state=group.state, group_epoch=group.epoch, assignment_epoch=group.epoch,
+        group_id=name,
+        group_state=group.state,
+        group_epoch=group.epoch,
+        assignment_epoch=group.epoch,
         assignor_name=group.assignor,
         members=[
             Member(
@@ -49,7 +52,7 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
             )
             for one in group.members.values()
         ],
-    )  # fmt: skip
+    )
 
 
 def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assignment:

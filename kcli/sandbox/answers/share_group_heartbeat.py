@@ -31,14 +31,16 @@ async def answer(context: RequestContext, request: ShareGroupHeartbeatRequest) -
         rows = [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in by_topic(target).items()]
         assignment = Assignment(topic_partitions=rows)
     return ShareGroupHeartbeatResponse(
-        member_id=member.id, member_epoch=member.epoch, heartbeat_interval_ms=round(HEARTBEAT * 1000),
+        member_id=member.id,
+        member_epoch=member.epoch,
+        heartbeat_interval_ms=round(HEARTBEAT * 1000),
         assignment=assignment,
-    )  # fmt: skip
+    )
 
 
 def _beat(
     context: RequestContext, request: ShareGroupHeartbeatRequest
-) -> tuple[ShareMember | None, set[tuple[bytes, int]]]:  # fmt: skip
+) -> tuple[ShareMember | None, set[tuple[bytes, int]]]:
     switched_on(context)
     groups = context.cluster.groups
     context.check_coordinator(76, request.group_id)
