@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
     from kcli.proto.messages.api_versions import ApiVersion
+    from kcli.proto.schema import Response
+    from kcli.sandbox.wire.request_context import RequestContext
+
+    Answer = Callable[[RequestContext, Any], Awaitable[Response | None]]
 
 # API key: (file, lowest, highest version advertised). Produce says 0 and refuses 0-2, as Kafka 4 does: librdkafka
 # takes a broker without Produce 0 for one that cannot decompress.
@@ -85,3 +94,15 @@ def versions_answered() -> list[ApiVersion]:
     from kcli.proto.messages.api_versions import ApiVersion
 
     return [ApiVersion(api_key=key, min_version=low, max_version=high) for key, (_, low, high) in ANSWERS.items()]
+
+
+_loaded: dict[int, Answer] = {}
+
+
+def answer_of(api_key: int) -> Answer:
+    """The function that answers an API, from its own file, imported when it is first asked."""
+    answer = _loaded.get(api_key)
+    if answer is None:
+        module = importlib.import_module(f"kcli.sandbox.answers.{ANSWERS[api_key][0]}")
+        answer = _loaded[api_key] = module.answer
+    return answer

@@ -16,20 +16,19 @@ if TYPE_CHECKING:
     from kcli.proto.schema import Buffer, Message, Response
     from kcli.proto.session import Received, ServerSession
     from kcli.sandbox.faults.planned import Conduct
+    from kcli.sandbox.wire.outgoing import Outgoing
     from kcli.values import Field
 
     class Outlet(Protocol):
-        """What a fault needs of a connection. `held` goes out before the next response; `frames` are requests that
-        wait."""
+        """What a fault needs of a connection. `frames` are requests that wait."""
 
         transport: Transport
         session: ServerSession
         frames: deque[memoryview]
-        held: list[Buffer]
+        outgoing: Outgoing
 
         def go_deaf(self, seconds: float) -> None: ...
         async def next_frame(self, seconds: float | None) -> None: ...
-        async def write(self, parts: list[Buffer]) -> None: ...
 
 
 TOGETHER = 0.05  # seconds that an answer waits for the next one
@@ -56,11 +55,11 @@ async def misbehave(outlet: Outlet, asked: Received, response: Response, conduct
             outlet.transport.write(bytes([byte]))
             await asyncio.sleep(0)
     elif conduct.hold and not await _more_comes(outlet):
-        await outlet.write(parts)
+        await outlet.outgoing.write(parts)
     elif conduct.hold:
-        outlet.held += [bytes(part) for part in parts]
+        outlet.outgoing.held += [bytes(part) for part in parts]
     else:
-        await outlet.write(parts)
+        await outlet.outgoing.write(parts)
 
 
 def _parts(outlet: Outlet, asked: Received, response: Response, conduct: Conduct) -> list[Buffer]:

@@ -4,7 +4,6 @@ Kafka does; what a scripted fault wants instead is in `faults/responses.py`."""
 from __future__ import annotations
 
 import asyncio
-import importlib
 import socket
 import time
 from collections import deque
@@ -13,17 +12,16 @@ from contextlib import suppress
 from kcli import codes
 from kcli.errors import DecodeError
 from kcli.proto.session import FrameReader, ServerSession
-from kcli.sandbox.answers import ANSWERS, versions_answered
+from kcli.sandbox.answers import ANSWERS, answer_of, versions_answered
+from kcli.sandbox.wire.outgoing import SEND_BUFFER, Outgoing
 from kcli.sandbox.wire.peer import CloseConnection
 from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
 from kcli.sandbox.wire.traffic import MOST_HELD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from typing import Any
 
-    from kcli.proto.schema import Buffer, Response
     from kcli.proto.session import Received
     from kcli.sandbox.access.sasl import SaslSession
     from kcli.sandbox.cluster.cluster import SandboxCluster
@@ -31,16 +29,12 @@ if TYPE_CHECKING:
     from kcli.sandbox.wire.client_rules import Witness
     from kcli.sandbox.wire.traffic import Traffic
 
-    Answer = Callable[[RequestContext, Any], Awaitable[Response | None]]
-
 MAX_REQUEST = 100 * 1024 * 1024
 MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket
 MAX_WAITING_BYTES = 16 * 1024 * 1024
 FREE = 1024 * 1024  # bytes that a connection may hold however much the others do
 KEPT = 2 * 1024 * 1024  # the largest buffer of a connection that is used again
 IN_A_ROW = 8  # requests of one connection that are answered before others have their turn
-CHUNK = 512 * 1024
-SMALL = 16 * 1024
 PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
 
 
@@ -53,17 +47,16 @@ class Connection(asyncio.BufferedProtocol):
         self._traffic = traffic
         self.session = ServerSession()
         self.transport: asyncio.Transport
+        self.outgoing: Outgoing
         self.witness: Witness | None = None  # what this peer must not do, once it said that it is kcli
         self.frames: deque[memoryview] = deque()  # that wait for their turn
         self._sasl: SaslSession | None = None  # on a listener with SASL
         self.since = time.monotonic()
         self.asked = False  # whether it ever sent a whole request
-        self.held: list[Buffer] = []  # an answer that goes out with the next one (a fault)
         self._reader = FrameReader(MAX_REQUEST, KEPT)
         self._unanswered = 0  # bytes of the frames that came whole
         self._taken = 0  # bytes that this connection takes of those of all
         self._more: asyncio.Future[None] | None = None  # serve() waits for a frame
-        self._drained: asyncio.Future[None] | None = None  # serve() waits for the socket
         self._full = False
         self._deaf = False
         self._lost = False
@@ -77,9 +70,9 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        transport.set_write_buffer_limits(high=CHUNK)
+        self.outgoing = Outgoing(transport)
         with suppress(OSError):  # it went already; connection_lost comes
-            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * CHUNK)
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if self._cluster.users is not None:
             from kcli.sandbox.access.sasl import SaslSession
 
@@ -151,12 +144,10 @@ class Connection(asyncio.BufferedProtocol):
         self._weigh()
 
     def pause_writing(self) -> None:
-        self._drained = asyncio.get_running_loop().create_future()
+        self.outgoing.pause()
 
     def resume_writing(self) -> None:
-        if self._drained is not None and not self._drained.done():
-            self._drained.set_result(None)
-        self._drained = None
+        self.outgoing.resume()
 
     def abort(self) -> None:
         self.transport.abort()
@@ -271,7 +262,7 @@ class Connection(asyncio.BufferedProtocol):
         peer = self.transport.get_extra_info("peername")
         host = f"/{peer[0]}" if peer else "/"
         context = RequestContext(cluster, self._broker, asked.version, asked.client_id or "", host, self, sasl)
-        response = await _answer(asked.api_key)(context, asked.request)
+        response = await answer_of(asked.api_key)(context, asked.request)
         if asked.api_key == API_VERSIONS and self.witness is None:
             self.witness = cluster.client_rules.meet(node, self.frames, asked)
         if self.witness is not None:
@@ -284,7 +275,7 @@ class Connection(asyncio.BufferedProtocol):
 
             await misbehave(self, asked, response, conduct)
         else:
-            await self.write(self.session.respond(asked, response))
+            await self.outgoing.write(self.session.respond(asked, response))
         if sasl is not None and sasl.over:
             raise CloseConnection
         if quiet:
@@ -313,39 +304,3 @@ class Connection(asyncio.BufferedProtocol):
         refused = ApiVersionsResponse(error_code=codes.UNSUPPORTED_VERSION.number, api_keys=offered)
         for part in self.session.respond(asked, refused, 0):
             self.transport.write(part)
-
-    async def write(self, parts: list[Buffer]) -> None:
-        """Small parts go out together; a large one is a slice of a log and goes out in chunks, not copied."""
-        if self.transport.is_closing():
-            return  # nobody is there to read it
-        small: list[Buffer] = []
-        if self.held:
-            small, self.held = self.held, []
-        for part in parts:
-            if len(part) < SMALL:
-                small.append(part)
-                continue
-            if small:
-                self.transport.write(b"".join(small))
-                small = []
-            view = memoryview(part)
-            for at in range(0, len(view), CHUNK):
-                self.transport.write(view[at : at + CHUNK])
-                if self._drained is not None:
-                    await self._drained
-        if small:
-            self.transport.write(b"".join(small))
-        if self._drained is not None:
-            await self._drained
-
-
-_answers: dict[int, Answer] = {}
-
-
-def _answer(api_key: int) -> Answer:
-    """The function that answers an API, from its own file, imported when it is first asked."""
-    found = _answers.get(api_key)
-    if found is None:
-        module = importlib.import_module(f"kcli.sandbox.answers.{ANSWERS[api_key][0]}")
-        found = _answers[api_key] = module.answer
-    return found
