@@ -49,8 +49,11 @@ def making(java: Java, home: Path) -> tuple[list[str], Path]:
         base = _base(made)
         subprocess.run(
             [java.command, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120,
-        )  # fmt: skip
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+            timeout=120,
+        )
         options.append(f"-XX:SharedArchiveFile={base}")
     return [*options, f"-XX:ArchiveClassesAtExit={part}"], part
 

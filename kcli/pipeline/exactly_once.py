@@ -54,9 +54,12 @@ class ExactlyOnce(Writing):
                 )
 
     def _send(
-        self, iterator: Iterator[pa.RecordBatch], reporter: Reporter, settled: Callable[[BatchOutcome], None],
+        self,
+        iterator: Iterator[pa.RecordBatch],
+        reporter: Reporter,
+        settled: Callable[[BatchOutcome], None],
         wrong: list[BatchOutcome],
-    ) -> Counts:  # fmt: skip
+    ) -> Counts:
         """All rows of the task, partition by partition of the source. `wrong` stays empty: what fails is raised."""
         from kcli.pipeline.background import Background
         from kcli.pipeline.rows import sends_of

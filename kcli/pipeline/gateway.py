@@ -20,13 +20,12 @@ from kcli.paths import private
 from kcli.pipeline import archive
 from kcli.pipeline.java import Java
 
-OPENS = (
-    "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
-    "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
-    "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
-    "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar",
-    "java.security.jgss/sun.security.krb5",
-)  # fmt: skip
+OPENS = """
+java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net
+java.base/java.nio java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic
+java.base/jdk.internal.ref java.base/sun.nio.ch java.base/sun.nio.cs java.base/sun.security.action
+java.base/sun.util.calendar java.security.jgss/sun.security.krb5
+""".split()
 START = 120.0
 """Seconds in which the JVM has to answer."""
 
@@ -108,9 +107,13 @@ def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g",
             environment.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         flags = [*archive.flags(java, home), *options]
         process = subprocess.Popen(
-            command_of(java, home, conf, memory=memory, options=flags), stdin=subprocess.PIPE, stdout=out, stderr=out,
-            env=environment, start_new_session=True,
-        )  # fmt: skip
+            command_of(java, home, conf, memory=memory, options=flags),
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=out,
+            env=environment,
+            start_new_session=True,
+        )
         deadline = time.monotonic() + START
         while not told.exists():
             if process.poll() is not None or time.monotonic() > deadline:

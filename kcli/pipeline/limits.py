@@ -44,9 +44,12 @@ def by_bytes(log: Log, starts: Offsets, ends: Offsets, most: int) -> Offsets:
 def _sizes(log: Log, starts: Offsets) -> dict[TopicPartition, float]:
     """Bytes per offset, of the batches that stand at `starts`."""
     settings = log.sealed.consumer.replace(
-        partition_max_bytes=SAMPLE, fetch_max_bytes=SAMPLE * len(starts), reset="earliest",
-        isolation="read_uncommitted", decompress=False,
-    )  # fmt: skip
+        partition_max_bytes=SAMPLE,
+        fetch_max_bytes=SAMPLE * len(starts),
+        reset="earliest",
+        isolation="read_uncommitted",
+        decompress=False,
+    )
 
     async def ask(client: Client) -> dict[TopicPartition, float]:
         found: dict[TopicPartition, float] = {}

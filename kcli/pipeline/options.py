@@ -30,16 +30,14 @@ TYPES = {
 FORMATS = ("binary", "string", "json", "msgpack")
 LATER = ("avro", "protobuf")
 """Formats whose schemas stand in a registry, which kcli does not ask yet."""
-KNOWN = (
-    "assign", "subscribe", "subscribePattern", "startingTimestamp", "startingOffsetsByTimestamp", "startingOffsets",
-    "startingOffsetsByTimestampStrategy", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets",
-    "failOnDataLoss", "maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay", "maxBytesPerTrigger",
-    "minPartitions", "maxRecordsPerPartition", "groupIdPrefix", "kafkaConsumer.pollTimeoutMs",
-    "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "includeHeaders", "topic", "path", "columns",
-    "keyFormat", "valueFormat", "keySchema", "valueSchema", "commitGroup", "context", "pushdown", "progressAddr",
-    "stopFile", "checkpointLocation", "keepTimestamp", "brokerMap", "exactlyOnce",
-    "sourceIds", "onBad",
-)  # fmt: skip
+KNOWN = """
+assign subscribe subscribePattern startingTimestamp startingOffsetsByTimestamp startingOffsets
+startingOffsetsByTimestampStrategy endingTimestamp endingOffsetsByTimestamp endingOffsets failOnDataLoss
+maxOffsetsPerTrigger minOffsetsPerTrigger maxTriggerDelay maxBytesPerTrigger minPartitions maxRecordsPerPartition
+groupIdPrefix kafkaConsumer.pollTimeoutMs fetchOffset.numRetries fetchOffset.retryIntervalMs includeHeaders topic path
+columns keyFormat valueFormat keySchema valueSchema commitGroup context pushdown progressAddr stopFile
+checkpointLocation keepTimestamp brokerMap exactlyOnce sourceIds onBad
+""".split()
 PASSED_OVER = ("groupIdPrefix", "fetchOffset.numRetries", "fetchOffset.retryIntervalMs")
 """Of Spark's source, and without a meaning here: nobody needs a group to read, and the client tries again by itself."""
 _DURATION = re.compile(r"\s*(\d+)\s*(ms|s|m|min|h|d|milliseconds?|seconds?|minutes?|hours?|days?)?\s*")

@@ -204,8 +204,12 @@ def _usual_work(spark: SparkSession) -> None:
         spark.read.parquet(f"{folder}/parquet").createOrReplaceTempView("warm")
         spark.sql("SELECT part, count(*), max(value) FROM warm GROUP BY part ORDER BY 1").collect()
         query = (
-            spark.readStream.format("rate").load().writeStream.format("noop")
-            .option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True).start()
-        )  # fmt: skip
+            spark.readStream.format("rate")
+            .load()
+            .writeStream.format("noop")
+            .option("checkpointLocation", f"{folder}/checkpoint")
+            .trigger(availableNow=True)
+            .start()
+        )
         query.awaitTermination(30)
         query.stop()

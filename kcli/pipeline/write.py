@@ -77,9 +77,12 @@ class Writing:
         return Written(counts.acked)
 
     def _send(
-        self, iterator: Iterator[pa.RecordBatch], reporter: Reporter, settled: Callable[[BatchOutcome], None],
+        self,
+        iterator: Iterator[pa.RecordBatch],
+        reporter: Reporter,
+        settled: Callable[[BatchOutcome], None],
         wrong: list[BatchOutcome],
-    ) -> Counts:  # fmt: skip
+    ) -> Counts:
         """Send until the rows end or something went wrong; what became of them."""
         from kcli.pipeline.background import Background
         from kcli.pipeline.rows import sends_of

@@ -41,9 +41,13 @@ def load(spark: SparkSession, form: str, options: Mapping[str, str], *, streamin
 
 
 def as_ours(
-    frame: DataFrame, columns: Sequence[str], formats: Mapping[str, tuple[str, str]], *, text: bool,
+    frame: DataFrame,
+    columns: Sequence[str],
+    formats: Mapping[str, tuple[str, str]],
+    *,
+    text: bool,
     null_bad: bool = False,
-) -> DataFrame:  # fmt: skip
+) -> DataFrame:
     """What kcli's source would give, of Spark's own: the columns, keys and values in their formats."""
     for part, (form, schema) in formats.items():
         if form == "json":
@@ -67,8 +71,12 @@ def from_json(frame: DataFrame, part: str, schema: str, *, null_bad: bool) -> Da
         frame = frame.withColumn(f"{part}Error", f.when(bad, f.lit("not JSON of the schema")))
     else:
         said = f" bad {part}: not JSON of the schema; --on-bad null makes it null"
-        place = f.format_string("\nkcli.pipeline.arrow.BadRecord: %s[%d] offset %d:" + said.replace("%", "%%"),
-                                "topic", "partition", "offset")  # fmt: skip
+        place = f.format_string(
+            "\nkcli.pipeline.arrow.BadRecord: %s[%d] offset %d:" + said.replace("%", "%%"),
+            "topic",
+            "partition",
+            "offset",
+        )
         value = f.when(bad, f.raise_error(place)).otherwise(value)
     return frame.withColumn(part, value).drop(mark)
 

@@ -43,9 +43,13 @@ class Profile(Value):
 
 
 def profile(
-    load: Callable[[list[str]], DataFrame], topic: str, span: Mapping[TopicPartition, tuple[int, int]], *, top: int,
+    load: Callable[[list[str]], DataFrame],
+    topic: str,
+    span: Mapping[TopicPartition, tuple[int, int]],
+    *,
+    top: int,
     sample: int,
-) -> Profile:  # fmt: skip
+) -> Profile:
     """Count. `load` gives a fresh frame of the topic with these columns; `top` is how many keys are named, `sample`
     about how many values are looked into (0: all)."""
     from pyspark.sql import functions as f
@@ -53,9 +57,13 @@ def profile(
     made = Profile(topic=topic)
     raw = load(["key", "value", "partition", "offset", "timestamp"])
     narrow = raw.select(
-        "partition", "offset", f.expr("unix_millis(timestamp)").alias("time"), "key",
-        f.octet_length("key").alias("key_size"), f.octet_length("value").alias("value_size"),
-    ).persist()  # fmt: skip
+        "partition",
+        "offset",
+        f.expr("unix_millis(timestamp)").alias("time"),
+        "key",
+        f.octet_length("key").alias("key_size"),
+        f.octet_length("value").alias("value_size"),
+    ).persist()
     try:
         made.partitions = _partitions(narrow, span)
         made.records = sum(row["records"] for row in made.partitions)
@@ -75,11 +83,14 @@ def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]
     from pyspark.sql import functions as f
 
     counted = narrow.groupBy("partition").agg(
-        f.count("*").alias("records"), f.sum("key_size").alias("keys"), f.sum("value_size").alias("values"),
+        f.count("*").alias("records"),
+        f.sum("key_size").alias("keys"),
+        f.sum("value_size").alias("values"),
         f.count_if(f.col("key_size").isNull()).alias("null_keys"),
         f.count_if(f.col("value_size").isNull()).alias("null_values"),
-        f.min("time").alias("first"), f.max("time").alias("last"),
-    )  # fmt: skip
+        f.min("time").alias("first"),
+        f.max("time").alias("last"),
+    )
     found = {row["partition"]: row for row in counted.collect()}
     rows = []
     total = sum(row["records"] for row in found.values())
@@ -105,10 +116,13 @@ def _sizes(narrow: DataFrame, made: Profile) -> None:
     for part in ("key", "value"):
         size = f.col(f"{part}_size")
         (row,) = narrow.agg(
-            f.count(size).alias("count"), f.min(size).alias("least"), f.avg(size).alias("mean"),
-            f.max(size).alias("most"), f.sum(size).alias("sum"),
+            f.count(size).alias("count"),
+            f.min(size).alias("least"),
+            f.avg(size).alias("mean"),
+            f.max(size).alias("most"),
+            f.sum(size).alias("sum"),
             f.percentile_approx(size, list(PERCENTILES), 10000).alias("percentiles"),
-        ).collect()  # fmt: skip
+        ).collect()
         if not row["count"]:
             continue
         steps = (
@@ -172,9 +186,13 @@ def _rate(narrow: DataFrame, made: Profile) -> None:
         row = found.get(at)
         records = row["n"] if row else 0
         made.rate.append(
-            {"time": _time(at * step), "records": records, "rate": round(records / made.step, 3),
-             "bytes": row["size"] if row else 0}
-        )  # fmt: skip
+            {
+                "time": _time(at * step),
+                "records": records,
+                "rate": round(records / made.step, 3),
+                "bytes": row["size"] if row else 0,
+            }
+        )
 
 
 def _fields(load: Callable[[list[str]], DataFrame], made: Profile, sample: int) -> None:
