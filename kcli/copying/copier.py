@@ -25,6 +25,7 @@ from kcli.producer.producer import BatchOutcome, Producer
 from kcli.producer.transactions.state import AbortRequired
 from kcli.proto.batch import Batch
 from kcli.proto.forward import why_not
+from kcli.values import Frozen
 
 if TYPE_CHECKING:
     from kcli.producer.intake.send_records import Row
@@ -49,29 +50,35 @@ class Interrupted(KcliError):
     """Somebody wanted an end before a batch was whole."""
 
 
-class Copier:
-    """Copies what `consumer` hands out to `topic`. `keep` leaves records out; `place` False has the partitions chosen
-    anew; `encode` has the batches compressed as the producer's settings say. `limit` is how many records are copied at
-    most. `positions` None stores nothing; with `transactional` they go with the producer's transactions. `leave_out` is
-    told of damaged batches, and raises where they may not be left out."""
+class CopySettings(Frozen):
+    """What of each batch is copied, and how. `keep` leaves records out; with `place` records keep their partition, else
+    it is chosen anew; `encode` compresses batches as the producer's settings say. `limit` is the number of records to
+    copy at most. Without `positions` nothing is stored, with `transactional` they go with the producer's transactions,
+    every `store_every` seconds. `leave_out` is called with damaged batches, and raises where they may not be left out;
+    without it they are raised."""
 
-    def __init__(
-        self, consumer: Consumer, producer: Producer, topic: str, *, keep: Keep | None = None, place: bool = True,
-        encode: bool = False, rate: Rate | None = None, limit: int | None = None, positions: Positions | None = None,
-        transactional: bool = False, store_every: float = STORE_EVERY, leave_out: LeaveOut | None = None,
-    ) -> None:  # fmt: skip
+    keep: Keep | None = None
+    place: bool = True
+    encode: bool = False
+    rate: Rate | None = None
+    limit: int | None = None
+    positions: Positions | None = None
+    transactional: bool = False
+    store_every: float = STORE_EVERY
+    leave_out: LeaveOut | None = None
+
+
+class Copier:
+    """Copies what `consumer` hands out to `topic`."""
+
+    def __init__(self, consumer: Consumer, producer: Producer, topic: str, settings: CopySettings) -> None:
         self._consumer = consumer
         self._producer = producer
         self._topic = topic
-        self._keep = keep
-        self._place = place
-        self._encode = encode
-        self._rate = rate
-        self._left = limit
-        self._positions = positions
-        self._transactional = transactional
-        self._every = store_every
-        self._leave_out = leave_out
+        self._settings = settings
+        self._left = settings.limit
+        self._rate, self._positions = settings.rate, settings.positions
+        self._transactional = settings.transactional
         self._stop: Stop | None = None
         self._stored_at = 0.0
         self._done: dict[TopicPartition, OffsetAndEpoch] = {}
@@ -118,7 +125,7 @@ class Copier:
     async def _everything(self) -> None:
         """May be cancelled anywhere: a destination that does not answer must not keep it from being heard."""
         while not self.full and not self._consumer.finished:
-            for fetched in await self._consumer.poll(min(self._every, 1.0)):
+            for fetched in await self._consumer.poll(min(self._settings.store_every, 1.0)):
                 await self.take(fetched)
             await self._store_in_time()
 
@@ -140,13 +147,13 @@ class Copier:
             raise fetched.error
 
     def _without(self, damaged: KcliError, at: TopicPartition) -> None:
-        if self._leave_out is None:
+        if self._settings.leave_out is None:
             raise damaged
-        self._leave_out(damaged, at)
+        self._settings.leave_out(damaged, at)
 
     async def _batch(self, at: TopicPartition, batch: Batch) -> None:
         self.tally.bytes += batch.size
-        kept = batch if self._keep is None else self._keep(batch, at)
+        kept = batch if self._settings.keep is None else self._settings.keep(batch, at)
         if kept is not None and self._left is not None and kept.visible > self._left:
             kept.stop = batch.stop = kept.columns().offsets[self._left]
         records, wanted = batch.visible, 0 if kept is None else kept.visible
@@ -204,13 +211,13 @@ class Copier:
         if self._rate is not None:
             wait = self._rate.take(batch.visible, batch.size, asyncio.get_running_loop().time())
             while wait > 0:  # a transaction is not open all the while
-                await asyncio.sleep(min(wait, self._every))
-                wait -= self._every
+                await asyncio.sleep(min(wait, self._settings.store_every))
+                wait -= self._settings.store_every
                 await self._store_in_time()
 
     async def _send(self, at: TopicPartition, batch: Batch) -> None:
         """Raises CorruptBatch before anything of the batch is sent, and what the producer raises."""
-        untouched = self._place and not self._encode and why_not(batch) is None
+        untouched = self._settings.place and not self._settings.encode and why_not(batch) is None
         rows = [] if untouched else self._rows(at, batch)
         try:
             if untouched:
@@ -224,7 +231,7 @@ class Copier:
             raise
 
     def _rows(self, at: TopicPartition, batch: Batch) -> list[Row]:
-        partition = at.partition if self._place else None
+        partition = at.partition if self._settings.place else None
         return [(partition, _time(record.timestamp), record.key, record.value, record.headers) for record in batch]
 
     # -- how far ----------------------------------------------------------------------------------------------------
@@ -238,7 +245,7 @@ class Copier:
         now = asyncio.get_running_loop().time()
         if self._stored_at == 0.0:
             self._stored_at = now
-        if now - self._stored_at >= self._every:
+        if now - self._stored_at >= self._settings.store_every:
             await self.store()
 
     async def store(self) -> None:

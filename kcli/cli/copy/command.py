@@ -17,7 +17,7 @@ from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.client import Client
 from kcli.consumer.offset_values import Bound
-from kcli.copying.copier import Copier
+from kcli.copying.copier import Copier, CopySettings
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
 from kcli.copying.tally import Tally
@@ -199,13 +199,19 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
         if span is None:
             return INTERRUPTED
         positions = Positions(source.cluster, plan.group) if plan.resume else None
-        copier = Copier(
-            consumer, producer, plan.destination,
+        repartition, codec = plan.values["repartition"], plan.values["compression"]
+        settings = CopySettings(
             keep=plan.kept if plan.keep is not None else None,
-            place=not plan.values["repartition"], encode=plan.values["compression"] is not None,
-            rate=plan.rate, limit=plan.limit, positions=positions, transactional=plan.exactly_once,
-            store_every=plan.every, leave_out=plan.leave_out,
-        )  # fmt: skip
+            place=not repartition,
+            encode=codec is not None,
+            rate=plan.rate,
+            limit=plan.limit,
+            positions=positions,
+            transactional=plan.exactly_once,
+            store_every=plan.every,
+            leave_out=plan.leave_out,
+        )
+        copier = Copier(consumer, producer, plan.destination, settings)
         consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
         total = None
         if not plan.follow:
