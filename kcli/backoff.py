@@ -23,9 +23,9 @@ LEAST = 0.01
 """Seconds: the shortest base, whatever was configured (retry.backoff.ms=0 is allowed)."""
 
 
-def jitter(seconds: float) -> float:
+def jitter(seconds: float, spread: float = 0.2) -> float:
     """About so long: ±20 %, so that a hundred clients do not align."""
-    return seconds * (0.8 + 0.4 * urandom(1)[0] / 255)
+    return seconds * (1 + spread * (urandom(1)[0] / 127.5 - 1))
 
 
 def after(failures: int, base: float, maximum: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 
 from kcli.admin.lag import TXN_BLOCKED
@@ -11,6 +10,7 @@ from kcli.admin.producers import describe_producers
 from kcli.admin.record_times import RecordTime, record_times
 from kcli.admin.snapshot import Snapshot, take
 from kcli.asking.fan_out import good
+from kcli.backoff import jitter
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
 from kcli.model import TopicPartition
@@ -215,4 +215,4 @@ class Watch:
 
 def pause(interval: float) -> float:
     """The jittered time until the next look, in seconds."""
-    return interval * random.uniform(1 - JITTER, 1 + JITTER)
+    return jitter(interval, JITTER)
