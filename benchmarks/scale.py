@@ -18,11 +18,10 @@ from pathlib import Path
 from benchmarks.cases import KCLI
 from benchmarks.process import Run, measure
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.admin.topics import NewTopic, create_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ClientSettings, parse_bootstrap
 
 TOPICS, GROUPS, PARTITIONS, BROKERS = 10_000, 5_000, 2, 3
@@ -50,7 +49,7 @@ async def fill(bootstrap: str, topics: int, groups: int) -> None:
         for at in range(0, groups, TOGETHER):
             await asyncio.gather(*(
                 write_commits(Coordinators(client.cluster), f"group-{number:05}", {
-                    TopicPartition(names[number % topics], partition): Committed(offset=0)
+                    TopicPartition(names[number % topics], partition): OffsetAndMetadata(offset=0)
                     for partition in range(PARTITIONS)
                 })
                 for number in range(at, min(at + TOGETHER, groups))

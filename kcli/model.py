@@ -43,6 +43,14 @@ if TYPE_CHECKING:
         member_id: str = ""
         instance_id: str | None = None
 
+    class OffsetAndMetadata(NamedTuple):
+        """What a group commits for a partition: the next offset to read (-1: nothing is committed), the leader epoch of
+        the last record read (-1: unknown), free text."""
+
+        offset: int = -1
+        leader_epoch: int = -1
+        metadata: str = ""
+
     class Node(NamedTuple):
         """A broker as the cluster's metadata names it."""
 
@@ -57,6 +65,7 @@ else:
     Group = namedtuple("Group", "name")
     Transaction = namedtuple("Transaction", "name")
     GroupMetadata = namedtuple("GroupMetadata", "group generation member_id instance_id", defaults=(-1, "", None))
+    OffsetAndMetadata = namedtuple("OffsetAndMetadata", "offset leader_epoch metadata", defaults=(-1, -1, ""))
     Node = namedtuple("Node", "id host port rack")
 
 

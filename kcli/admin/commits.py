@@ -20,9 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from kcli.admin.committed import Committed
     from kcli.asking.coordinators import Coordinators
-    from kcli.model import Broker
+    from kcli.model import Broker, OffsetAndMetadata
     from kcli.proto.messages.offset_commit import OffsetCommitResponse
     from kcli.proto.messages.offset_delete import OffsetDeleteResponse
 
@@ -37,7 +36,7 @@ MOST = 10_000
 async def write_commits(
     coordinators: Coordinators,
     group: str,
-    commits: Mapping[TopicPartition, Committed],
+    commits: Mapping[TopicPartition, OffsetAndMetadata],
     *,
     patience: float = PATIENCE,
 ) -> Outcome:

@@ -8,10 +8,9 @@ from kcli import codes
 from kcli.asking.ask import ask_anyone
 from kcli.asking.fan_out import PATIENCE
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.proto.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from kcli.proto.schema import NO_ID
-from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,17 +23,9 @@ if TYPE_CHECKING:
 OFFSET_FETCH, MANY_GROUPS_SINCE = 9, 8
 
 
-class Committed(Value):
-    """A group's position. `offset` is -1 where nothing is committed."""
-
-    offset: int = -1
-    leader_epoch: int = -1
-    metadata: str = ""
-
-
 async def committed_offsets(
     coordinators: Coordinators, groups: Iterable[str], *, stable: bool = False, patience: float = PATIENCE
-) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
+) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
     """All that each group committed: one request per coordinator (KIP-709), one per group before Kafka 3.0.
     A group that does not exist has committed nothing, which is not an error here. `stable` waits for transactions
     that are about to commit offsets (KIP-447)."""
@@ -42,14 +33,14 @@ async def committed_offsets(
 
     async def ask(
         broker: Broker, some: list[str]
-    ) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
         if (await broker.versions()).get(OFFSET_FETCH, (0, 0))[1] < MANY_GROUPS_SINCE:
             return await _one_by_one(broker, some, stable)
         asked = [OffsetFetchRequestGroup(group_id=group, topics=None) for group in some]
         answer = await broker.ask(OffsetFetchRequest(groups=asked, require_stable=stable))
         ids = {t.topic_id for row in answer.groups for t in row.topics if not t.name and t.topic_id != NO_ID}
         names = await topic_names(cluster, ids)
-        found: dict[str, dict[TopicPartition, Committed | KcliError] | KcliError] = {}
+        found: dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError] = {}
         for row in answer.groups:
             if row.error_code:
                 found[row.group_id] = BrokerError(codes.of(row.error_code), row.group_id)
@@ -66,8 +57,8 @@ async def committed_offsets(
 
 async def _one_by_one(
     broker: Broker, groups: list[str], stable: bool
-) -> dict[str, dict[TopicPartition, Committed | KcliError] | KcliError]:
-    async def one(group: str) -> dict[TopicPartition, Committed | KcliError] | KcliError:
+) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
+    async def one(group: str) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError:
         answer = await broker.ask(OffsetFetchRequest(group_id=group, topics=None, require_stable=stable))
         if answer.error_code:
             return BrokerError(codes.of(answer.error_code), group)
@@ -80,11 +71,13 @@ async def _one_by_one(
     return dict(zip(groups, await asyncio.gather(*(one(group) for group in groups)), strict=True))
 
 
-def _committed(part: OffsetFetchResponsePartition | OffsetFetchResponsePartitions, topic: str) -> Committed | KcliError:
+def _committed(
+    part: OffsetFetchResponsePartition | OffsetFetchResponsePartitions, topic: str
+) -> OffsetAndMetadata | KcliError:
     if part.error_code:
         return BrokerError(codes.of(part.error_code), f"{topic} [{part.partition_index}]")
     epoch = part.committed_leader_epoch
-    return Committed(offset=part.committed_offset, leader_epoch=epoch, metadata=part.metadata or "")
+    return OffsetAndMetadata(offset=part.committed_offset, leader_epoch=epoch, metadata=part.metadata or "")
 
 
 async def topic_names(cluster: Cluster, ids: set[bytes]) -> dict[bytes, str]:

@@ -6,8 +6,8 @@ to the log, because a position outside of it leaves the choice to the consumer's
 
 from __future__ import annotations
 
-from kcli.admin.committed import Committed
 from kcli.errors import KcliError
+from kcli.model import OffsetAndMetadata
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ class Standing(Value):
 
     start: int = 0
     end: int = 0
-    old: Committed | None = None
+    old: OffsetAndMetadata | None = None
 
 
 class Wanted(Value):
@@ -30,7 +30,7 @@ class Wanted(Value):
     with `exact` the log's bounds do not count. A `plain` offset says nothing about epoch and metadata: where that
     offset is committed already, they stay."""
 
-    commit: Committed | None = None
+    commit: OffsetAndMetadata | None = None
     note: str = ""
     keep: bool = False
     exact: bool = False
@@ -43,8 +43,8 @@ class Change(Value):
 
     group: str = ""
     at: TopicPartition = None  # type: ignore[assignment]  # always given
-    old: Committed | None = None
-    new: Committed | None = None
+    old: OffsetAndMetadata | None = None
+    new: OffsetAndMetadata | None = None
     start: int | None = None
     end: int | None = None
     result: str = ""
@@ -82,7 +82,7 @@ def decide(group: str, at: TopicPartition, standing: Standing | KcliError, form:
     return change
 
 
-def _aim(standing: Standing, wanted: Wanted, notes: list[str]) -> tuple[str, Committed | None]:
+def _aim(standing: Standing, wanted: Wanted, notes: list[str]) -> tuple[str, OffsetAndMetadata | None]:
     """(result, what is to be committed)."""
     old = standing.old
     if wanted.keep:
@@ -95,13 +95,13 @@ def _aim(standing: Standing, wanted: Wanted, notes: list[str]) -> tuple[str, Com
     return "would reset", new
 
 
-def clamped(wanted: Committed, standing: Standing, notes: list[str]) -> Committed:
+def clamped(wanted: OffsetAndMetadata, standing: Standing, notes: list[str]) -> OffsetAndMetadata:
     """The same position, moved into the log if it is outside; `notes` gets the word. The epoch of a record that is not
     there any more is left out."""
     if wanted.offset < standing.start:
         notes.append(f"clamped: {wanted.offset} is before the log's start")
-        return Committed(offset=standing.start, metadata=wanted.metadata)
+        return OffsetAndMetadata(offset=standing.start, metadata=wanted.metadata)
     if wanted.offset > standing.end:
         notes.append(f"clamped: {wanted.offset} is past the log's end")
-        return Committed(offset=standing.end, metadata=wanted.metadata)
+        return OffsetAndMetadata(offset=standing.end, metadata=wanted.metadata)
     return wanted

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.admin.committed import Committed
 from kcli.admin.reset import Wanted
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.errors import KcliError
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ NOTHING = "nothing is committed to shift from"
 
 def earliest(at: TopicPartition, standing: Standing) -> Wanted:
     """Where the log starts."""
-    return Wanted(commit=Committed(offset=standing.start))
+    return Wanted(commit=OffsetAndMetadata(offset=standing.start))
 
 
 def latest(at: TopicPartition, standing: Standing) -> Wanted:
     """Where the log ends now."""
-    return Wanted(commit=Committed(offset=standing.end))
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end))
 
 
 def current(at: TopicPartition, standing: Standing) -> Wanted:
     """What is committed, also outside of the log; the end where nothing is (as Kafka's --to-current)."""
     if standing.old is not None:
         return Wanted(commit=standing.old, exact=True)
-    return Wanted(commit=Committed(offset=standing.end), note="nothing is committed: the end")
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: the end")
 
 
 def nothing(at: TopicPartition, standing: Standing) -> Wanted:
@@ -41,17 +41,17 @@ def nothing(at: TopicPartition, standing: Standing) -> Wanted:
 
 def offset(number: int) -> Form:
     """The same offset everywhere."""
-    return lambda at, standing: Wanted(commit=Committed(offset=number))
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=number))
 
 
 def before_end(count: int) -> Form:
     """So many offsets before the end."""
-    return lambda at, standing: Wanted(commit=Committed(offset=standing.end - count))
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.end - count))
 
 
 def after_start(count: int) -> Form:
     """So many offsets after the start."""
-    return lambda at, standing: Wanted(commit=Committed(offset=standing.start + count))
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.start + count))
 
 
 def shifted(count: int) -> Form:
@@ -60,12 +60,12 @@ def shifted(count: int) -> Form:
     def form(at: TopicPartition, standing: Standing) -> Wanted:
         if standing.old is None:
             return Wanted(keep=True, note=NOTHING)
-        return Wanted(commit=Committed(offset=standing.old.offset + count))
+        return Wanted(commit=OffsetAndMetadata(offset=standing.old.offset + count))
 
     return form
 
 
-def given(commits: Mapping[TopicPartition, Committed | None], *, plain: bool) -> Form:
+def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: bool) -> Form:
     """What a file or another group says; None takes a commit back. `plain`: nothing about epoch and metadata."""
 
     def form(at: TopicPartition, standing: Standing) -> Wanted:
@@ -83,7 +83,7 @@ async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment
         if not isinstance(place, LogOffset):
             return place
         if place.offset < 0:
-            return Wanted(commit=Committed(offset=standing.end), note="no record is that young: the end")
-        return Wanted(commit=Committed(offset=place.offset))
+            return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="no record is that young: the end")
+        return Wanted(commit=OffsetAndMetadata(offset=place.offset))
 
     return form

@@ -10,14 +10,14 @@ import asyncio
 
 from kcli import codes
 from kcli.admin.commits import delete_commits, write_commits
-from kcli.admin.committed import Committed, committed_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.admin.groups import Described, GroupMissing, find_groups, some_members
 from kcli.admin.reset import Change, Standing, decide
 from kcli.asking.fan_out import PATIENCE, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import LogOffset, bounds
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -57,10 +57,10 @@ class Target(Value):
     group: str = ""
     described: Described | None = None
     refusal: KcliError | None = None
-    commits: dict[TopicPartition, Committed | KcliError] = field(factory=dict)
+    commits: dict[TopicPartition, OffsetAndMetadata | KcliError] = field(factory=dict)
 
     @property
-    def committed(self) -> dict[TopicPartition, Committed]:
+    def committed(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """What is committed, without partitions that failed and those without a commit."""
         return {at: one for at, one in good(self.commits).items() if one.offset >= 0}
 

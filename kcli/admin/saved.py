@@ -6,9 +6,8 @@ Both are read back (`groups reset --from-file`), Kafka's tool reads the CSV. An 
 
 from __future__ import annotations
 
-from kcli.admin.committed import Committed
 from kcli.errors import UsageError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -24,12 +23,12 @@ class Saved(Value):
     """What a file says: for each group, or for "" where it names none, a commit or None (no commit) by partition.
     `plain`: there is nothing about epoch and metadata."""
 
-    groups: dict[str, dict[TopicPartition, Committed | None]] = field(factory=dict)
+    groups: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = field(factory=dict)
     plain: bool = True
     cluster_id: str | None = None
 
 
-def row(group: str, at: TopicPartition, commit: Committed | None) -> dict[str, Any]:
+def row(group: str, at: TopicPartition, commit: OffsetAndMetadata | None) -> dict[str, Any]:
     """One partition, as JSON has it."""
     return {
         "group": group,
@@ -91,7 +90,7 @@ def _read_json(text: str, name: str) -> Saved:
             raise UsageError(f"{where}: {offset!r} is no offset")
         commit = None
         if offset is not None:
-            commit = Committed(offset=offset, leader_epoch=-1 if epoch is None else epoch, metadata=metadata or "")
+            commit = OffsetAndMetadata(offset, -1 if epoch is None else epoch, metadata or "")
         _put(saved, group, at, commit, where)
     return _checked(saved, name)
 
@@ -114,7 +113,7 @@ def _read_csv(text: str, name: str) -> Saved:
         topic, partition, offset = cells[-3:]
         if not topic or not _digits(partition, _INT) or not _digits(offset):
             raise UsageError(f"{where}: expected {_expected(width)}; partition and offset are whole numbers")
-        _put(saved, group, TopicPartition(topic, int(partition)), Committed(offset=int(offset)), where)
+        _put(saved, group, TopicPartition(topic, int(partition)), OffsetAndMetadata(offset=int(offset)), where)
     return _checked(saved, name)
 
 
@@ -134,7 +133,7 @@ def _expected(width: int) -> str:
     )
 
 
-def _put(saved: Saved, group: str, at: TopicPartition, commit: Committed | None, where: str) -> None:
+def _put(saved: Saved, group: str, at: TopicPartition, commit: OffsetAndMetadata | None, where: str) -> None:
     offsets = saved.groups.setdefault(group, {})
     if at in offsets:
         raise UsageError(f"{where}: the offset of {at.topic} [{at.partition}] stands there twice")

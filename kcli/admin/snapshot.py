@@ -6,14 +6,14 @@ coordinators and leaders: groups are batched per coordinator, partitions of all 
 
 from __future__ import annotations
 
-from kcli.admin.committed import Committed, committed_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.admin.groups import Described, Member, find_groups, progress_of
 from kcli.admin.lag import Sample
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, bad, good
 from kcli.asking.offsets import LogOffset, bounds
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kcli.model import Cluster
 
     Ends = dict[TopicPartition, LogOffset | KcliError]
-    Commits = dict[TopicPartition, Committed | KcliError]
+    Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
     Counted = dict[tuple[str, TopicPartition], int]
 
 
@@ -79,7 +79,7 @@ async def take(
     kept = set(topics)
     committed: dict[str, Commits] = {}
     for name, partitions in good(commits).items():
-        both: Commits = {at: Committed() for at in owners(described[name])}
+        both: Commits = {at: OffsetAndMetadata() for at in owners(described[name])}
         both |= partitions
         committed[name] = {at: where for at, where in both.items() if not kept or at.topic in kept}
     everywhere = {at for some in committed.values() for at in some}
@@ -112,7 +112,7 @@ async def _share_commits(
         made[name] = rows
         for at, where in answer.items():
             if isinstance(where, ShareStart):
-                rows[at] = Committed(offset=-1 if where.start is None else where.start, leader_epoch=where.leader_epoch)
+                rows[at] = OffsetAndMetadata(-1 if where.start is None else where.start, where.leader_epoch)
                 if where.lag is not None:
                     counted[name, at] = where.lag
             else:
@@ -148,7 +148,7 @@ def samples_of(
                 group=group.group,
                 topic=at.topic,
                 partition=at.partition,
-                committed=where.offset if isinstance(where, Committed) and where.offset >= 0 else None,
+                committed=where.offset if isinstance(where, OffsetAndMetadata) and where.offset >= 0 else None,
                 end=end.offset if isinstance(end, LogOffset) else None,
                 start=start.offset if isinstance(start, LogOffset) else None,
                 stable=stable.offset if isinstance(stable, LogOffset) else None,

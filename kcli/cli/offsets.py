@@ -19,11 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
+    from kcli.model import Cluster, OffsetAndMetadata
     from kcli.seeking.seeking import First
 
     Answers = dict[TopicPartition, LogOffset | KcliError]
@@ -53,7 +52,7 @@ async def rows(
     cluster: Cluster,
     topics: dict[str, Topic],
     moment: int | None,
-    committed: dict[TopicPartition, Committed | KcliError] | None,
+    committed: dict[TopicPartition, OffsetAndMetadata | KcliError] | None,
     isolation: str,
     payload: Payload | None = None,
 ) -> list[Row]:
@@ -135,7 +134,7 @@ def _offset(answer: LogOffset | KcliError) -> int | None:
 
 async def _committed(
     cluster: Cluster, group: str | None, document: Document
-) -> dict[TopicPartition, Committed | KcliError] | None:
+) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | None:
     if group is None:
         return None
     from kcli.admin.groups import find_groups

@@ -10,10 +10,10 @@ import asyncio
 
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
-from kcli.consumer.offset_values import Bound, OffsetAndEpoch
+from kcli.consumer.offset_values import Bound
 from kcli.consumer.poll import Delivery, Fetched
 from kcli.errors import Closed, UsageError
-from kcli.model import GroupMetadata
+from kcli.model import GroupMetadata, OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,10 +161,10 @@ class Consumer:
         offset = self._cursor(at).position
         return offset if offset >= 0 else None
 
-    def seek(self, at: TopicPartition, to: Bound | int | OffsetAndEpoch) -> None:
+    def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
         """Read on from elsewhere; what was fetched is dropped. Raises UsageError if not owned."""
         cursor = self._cursor(at)
-        if isinstance(to, OffsetAndEpoch):
+        if isinstance(to, OffsetAndMetadata):
             cursor.seek(Bound("offset", to.offset), to.leader_epoch)
         else:
             cursor.seek(Bound("offset", to) if isinstance(to, int) else to)
@@ -264,7 +264,7 @@ class Consumer:
 
     # -- the group --------------------------------------------------------------------------------------------------
 
-    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndEpoch | int] | None = None) -> None:
+    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
         """Commit the group's next offsets; by default the positions of all that was handed out (E37). Raises
         BrokerError for a partition that is not owned now (E38), UsageError without a group."""
         session = self._in_group()
@@ -273,12 +273,12 @@ class Consumer:
             return
         await session.commit({at: self._with_epoch(at, offset) for at, offset in offsets.items()})
 
-    def _with_epoch(self, at: TopicPartition, offset: OffsetAndEpoch | int) -> OffsetAndEpoch:
+    def _with_epoch(self, at: TopicPartition, offset: OffsetAndMetadata | int) -> OffsetAndMetadata:
         """An offset that is the position goes with the epoch of the record before it."""
-        given = OffsetAndEpoch(offset) if isinstance(offset, int) else offset
+        given = OffsetAndMetadata(offset) if isinstance(offset, int) else offset
         cursor = self._reader.cursors.get(at)
         if given.leader_epoch < 0 and cursor is not None and cursor.position == given.offset:
-            return OffsetAndEpoch(given.offset, cursor.epoch, given.metadata)
+            return OffsetAndMetadata(given.offset, cursor.epoch, given.metadata)
         return given
 
     def group_metadata(self) -> GroupMetadata:
@@ -295,7 +295,7 @@ class Consumer:
         without this member. 0.0 when they are lost already; None when nothing is being revoked."""
         return None if self._session is None else self._session.patience
 
-    async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch | None]:
+    async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """The group's commits, None where there is none. Raises UsageError without a group."""
         return await self._in_group().committed(ats)
 

@@ -1,4 +1,4 @@
-"""Where to start and where to stop, and what a group commits: plain values that everybody may import."""
+"""Where to start and where to stop: a plain value that everybody may import."""
 
 from __future__ import annotations
 
@@ -16,13 +16,5 @@ if TYPE_CHECKING:
         kind: str
         value: int = 0
 
-    class OffsetAndEpoch(NamedTuple):
-        """What a group commits: the next offset to read, the leader epoch of the last record read, free text."""
-
-        offset: int
-        leader_epoch: int = -1
-        metadata: str | None = ""
-
 else:
     Bound = namedtuple("Bound", "kind value", defaults=(0,))
-    OffsetAndEpoch = namedtuple("OffsetAndEpoch", "offset leader_epoch metadata", defaults=(-1, ""))

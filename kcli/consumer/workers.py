@@ -14,9 +14,8 @@ import asyncio
 from collections import deque
 
 from kcli.consumer.group.session import STALE
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Worker:
         after: asyncio.Task[None] | None = None,
     ) -> None:  # fmt: skip
         self.at = at
-        self.done: OffsetAndEpoch | None = None
+        self.done: OffsetAndMetadata | None = None
         self.queue: deque[Fetched] = deque()
         self.stop = asyncio.Event()  # the partition is lost
         self.busy = False
@@ -86,7 +85,7 @@ class Worker:
                 if self.stop.is_set():
                     return
                 epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
-                self.done = OffsetAndEpoch(fetched.next_offset, epoch)
+                self.done = OffsetAndMetadata(fetched.next_offset, epoch)
                 self._progress(self)
             if self._ending:
                 return

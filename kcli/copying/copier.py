@@ -14,13 +14,12 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.consumer.poll import Fetched
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
 from kcli.copying.tally import Tally
 from kcli.errors import DecodeError, KcliError, UnknownOutcome
-from kcli.model import GroupMetadata, TopicPartition
+from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.producer import BatchOutcome, Producer
 from kcli.producer.transactions.state import AbortRequired
 from kcli.proto.batch import Batch
@@ -81,7 +80,7 @@ class Copier:
         self._transactional = settings.transactional
         self._stop: Stop | None = None
         self._stored_at = 0.0
-        self._done: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._done: dict[TopicPartition, OffsetAndMetadata] = {}
         self._open = False
         self._pending = 0  # acknowledged within the open transaction
         self._ending: asyncio.Task[None] | None = None
@@ -142,7 +141,7 @@ class Copier:
             except DecodeError as broken:
                 self._without(broken, at)
         if not self.full:  # also past what was no record: markers, aborted, compacted
-            self._done[at] = OffsetAndEpoch(fetched.next_offset)
+            self._done[at] = OffsetAndMetadata(fetched.next_offset)
         if fetched.error is not None:
             raise fetched.error
 
@@ -181,7 +180,7 @@ class Copier:
             except asyncio.CancelledError:
                 self.tally.read -= rest
                 raise
-        self._done[at] = OffsetAndEpoch(following)
+        self._done[at] = OffsetAndMetadata(following)
         if self.on_progress is not None:
             self.on_progress()
         await self._store_in_time()
@@ -190,7 +189,7 @@ class Copier:
         """How many records of a part the producer took. Of a part that was taken by half nothing may be committed."""
         taken, wanted = self._producer.counts.accepted - before, part.visible
         if taken >= wanted:
-            self._done[at] = OffsetAndEpoch(following)
+            self._done[at] = OffsetAndMetadata(following)
         elif taken and self._transactional:
             text = "interrupted within a batch: its transaction is not committed"
             self.problem = self.problem or Interrupted(f"{at.topic}[{at.partition}]: {text}")
@@ -266,13 +265,13 @@ class Copier:
             raise
         self._stored_at = asyncio.get_running_loop().time()
 
-    async def _commit(self, done: dict[TopicPartition, OffsetAndEpoch]) -> None:
+    async def _commit(self, done: dict[TopicPartition, OffsetAndMetadata]) -> None:
         """A commit that was asked for goes on when this is cancelled: its outcome counts."""
         if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self._end(done))
         await asyncio.shield(self._ending)
 
-    async def _end(self, done: dict[TopicPartition, OffsetAndEpoch]) -> None:
+    async def _end(self, done: dict[TopicPartition, OffsetAndMetadata]) -> None:
         if not self._open:
             if self._positions is not None:  # nothing was copied since, so nothing has to go with it
                 await self._positions.write(done)

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 
 from kcli import codes
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed, committed_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
-from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
 FINISHED = "finished"  # the metadata of such an offset
 PATIENCE = 15.0  # seconds for a coordinator that moves
@@ -47,18 +46,14 @@ class Positions:
         """Store that a copy is whole: one whose start is counted from the end begins anew the next time, and does not
         go on here. Raises KcliError."""
         await self.read()  # else a transaction whose markers are late would write over it
-        await self.write({at: OffsetAndEpoch(end, -1, FINISHED) for at, end in ends.items()})
+        await self.write({at: OffsetAndMetadata(end, -1, FINISHED) for at, end in ends.items()})
 
-    async def write(self, offsets: Mapping[TopicPartition, OffsetAndEpoch]) -> None:
+    async def write(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         """Store them. Whatever passes is tried again for a while. Raises KcliError, UnknownOutcome among them; a group
         that has members refuses (UNKNOWN_MEMBER_ID), because the offsets are theirs then."""
         if not offsets:
             return
-        commits = {
-            at: Committed(offset=to.offset, leader_epoch=to.leader_epoch, metadata=to.metadata or "")
-            for at, to in offsets.items()
-        }
-        done = await write_commits(self._coordinators, self.group, commits, patience=PATIENCE)
+        done = await write_commits(self._coordinators, self.group, offsets, patience=PATIENCE)
         for problem in bad(done).values():
             if isinstance(problem, BrokerError) and problem.code is codes.UNKNOWN_MEMBER_ID:
                 text = "the group has members: its offsets are theirs; choose another --group"

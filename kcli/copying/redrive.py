@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcli import codes
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
-from kcli.model import Cluster, GroupMetadata, TopicPartition
+from kcli.model import Cluster, GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.batches.batch import RecordMetadata
 from kcli.producer.producer import Producer
 from kcli.proto.columns import Record
@@ -126,7 +125,7 @@ class Redriver:
         self._positions = positions
         self._rate = rate
         self._transactional = transactional
-        self._done: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._done: dict[TopicPartition, OffsetAndMetadata] = {}
         self._stored_at = 0.0
         self.account = Account()
         self.resting = False  # only because of the rate
@@ -154,13 +153,13 @@ class Redriver:
         else:
             following = records[-1].offset + 1 if records else None
         if following is not None:
-            self._done[at] = OffsetAndEpoch(following)
+            self._done[at] = OffsetAndMetadata(following)
         await self._store_in_time()
 
     def passed(self, at: TopicPartition, following: int) -> None:
         """Everything of a partition before an offset is dealt with, also where nothing had to be sent."""
         if self._producer is not None and self.problem is None:
-            self._done[at] = OffsetAndEpoch(following)
+            self._done[at] = OffsetAndMetadata(following)
 
     async def _place(
         self, record: Record, index: int, by_topic: dict[str, list[tuple[int, Row]]]
@@ -262,7 +261,7 @@ class Redriver:
                 self.account.line(topic).failed += 1
             return False
         if self._positions is not None:
-            done = {**self._done, at: OffsetAndEpoch(following)}
+            done = {**self._done, at: OffsetAndMetadata(following)}
             self._done.clear()
             await self._producer.send_offsets(done, GroupMetadata(self._positions.group))
         self.unanswered = len(results)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.errors import KcliError
-from kcli.model import GroupMetadata, TopicPartition
+from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.positions import group_of, positions, transactional_id, written_by
@@ -102,7 +101,7 @@ class Copying:
         """Records and position, all or nothing."""
         metadata = written_by(self.at.topic, self._writer, self._made)
         await producer.send_offsets(
-            {self._key: Committed(offset=position, metadata=metadata)}, GroupMetadata(group_of(self._name))
+            {self._key: OffsetAndMetadata(offset=position, metadata=metadata)}, GroupMetadata(group_of(self._name))
         )
         await producer.commit()
         self._began = None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.pipeline.log import Log
 
 
@@ -17,7 +16,7 @@ def commit(log: Log, group: str, offsets: Mapping[TopicPartition, int]) -> None:
     """Commit the next offsets to be read. Raises the error of the first partition that has one."""
 
     async def ask(client: Client) -> Mapping[TopicPartition, bool | KcliError]:
-        wanted = {at: Committed(offset=offset) for at, offset in offsets.items()}
+        wanted = {at: OffsetAndMetadata(offset=offset) for at, offset in offsets.items()}
         return await write_commits(Coordinators(client.cluster), group, wanted)
 
     for outcome in log.kafka.run(ask).values():

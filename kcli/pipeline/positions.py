@@ -11,11 +11,11 @@ from collections.abc import Mapping
 
 from kcli import codes
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed, committed_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
-from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.log import Log
 from kcli.values import Value
 
@@ -68,7 +68,7 @@ async def positions(
     for at, target in wanted.items():
         keys = [at] if target == at.topic else [at, TopicPartition(target, at.partition)]
         for key in keys:
-            kept = found.get(key, Committed())
+            kept = found.get(key, OffsetAndMetadata())
             if isinstance(kept, KcliError):
                 raise kept
             source, writer, topic_id, *_ = *kept.metadata.split(" "), "", "", ""
@@ -130,7 +130,7 @@ def begin(
                 f"(topic id {kept[anew].made} then, {ids[anew.topic]} now); copy it under another name"
             )
         new = {
-            one.key: Committed(offset=starts[at], metadata=written_by(at.topic, BEGUN, ids.get(at.topic, "")))
+            one.key: OffsetAndMetadata(offset=starts[at], metadata=written_by(at.topic, BEGUN, ids.get(at.topic, "")))
             for at, one in kept.items()
             if at not in known and not (resumed or (resumed is None and known))
         }

@@ -8,11 +8,11 @@ import pytest
 
 from kcli import codes
 from kcli.admin.commits import delete_commits, write_commits
-from kcli.admin.committed import Committed, committed_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UnknownOutcome
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.proto.messages.offset_commit import (
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
@@ -22,7 +22,7 @@ from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, parse_bootstrap
 
 ZERO, ONE = TopicPartition("orders", 0), TopicPartition("orders", 1)
-BOTH = {ZERO: Committed(offset=0, leader_epoch=0, metadata="mine"), ONE: Committed(offset=0)}
+BOTH = {ZERO: OffsetAndMetadata(offset=0, leader_epoch=0, metadata="mine"), ONE: OffsetAndMetadata(offset=0)}
 
 
 class World:

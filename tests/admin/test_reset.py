@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kcli.admin import reset_forms as forms
-from kcli.admin.committed import Committed
 from kcli.admin.reset import Change, Standing, Wanted, decide
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 AT = TopicPartition("orders", 0)
 
 
-def at(offset: int, epoch: int = -1, metadata: str = "") -> Committed:
-    return Committed(offset=offset, leader_epoch=epoch, metadata=metadata)
+def at(offset: int, epoch: int = -1, metadata: str = "") -> OffsetAndMetadata:
+    return OffsetAndMetadata(offset=offset, leader_epoch=epoch, metadata=metadata)
 
 
-def planned(form: Form, old: Committed | None = None, *, start: int = 10, end: int = 100) -> Change:
+def planned(form: Form, old: OffsetAndMetadata | None = None, *, start: int = 10, end: int = 100) -> Change:
     return decide("billing", AT, Standing(start=start, end=end, old=old), form)
 
 
@@ -97,5 +96,7 @@ def test_E43_a_form_may_fail_for_a_partition() -> None:
 
 
 def test_E43_any_function_of_a_partition_is_a_form() -> None:
-    change = planned(lambda at, standing: Wanted(commit=Committed(offset=standing.end // 2), note="half"), at(1))
+    change = planned(
+        lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.end // 2), note="half"), at(1)
+    )
     assert (change.new, change.notes, change.open) == (at(50), ["half"], True)

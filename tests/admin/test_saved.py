@@ -6,14 +6,13 @@ import json
 
 import pytest
 
-from kcli.admin.committed import Committed
 from kcli.admin.saved import SCHEMA, csv_text, read, row
 from kcli.errors import UsageError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 
 COMMITS = {
-    TopicPartition("orders", 0): Committed(offset=5, leader_epoch=2, metadata='a "quoted", ä'),
-    TopicPartition("orders", 1): Committed(offset=0),
+    TopicPartition("orders", 0): OffsetAndMetadata(offset=5, leader_epoch=2, metadata='a "quoted", ä'),
+    TopicPartition("orders", 1): OffsetAndMetadata(offset=0),
     TopicPartition("mail", 0): None,
 }
 
@@ -33,8 +32,8 @@ def test_csv_is_kafkas_with_and_without_the_group(with_group: bool, group: str) 
     saved = read(text, "g.csv")
     assert saved.groups == {
         group: {
-            TopicPartition("orders", 0): Committed(offset=5),
-            TopicPartition("orders", 1): Committed(offset=0),
+            TopicPartition("orders", 0): OffsetAndMetadata(offset=5),
+            TopicPartition("orders", 1): OffsetAndMetadata(offset=0),
         }
     }
     assert saved.plain
@@ -42,7 +41,7 @@ def test_csv_is_kafkas_with_and_without_the_group(with_group: bool, group: str) 
 
 def test_csv_may_be_quoted_have_a_header_empty_lines_and_windows_line_ends() -> None:
     text = 'topic,partition,offset\r\n\r\n"orders",0, 5\r\n'
-    assert read(text, "g.csv").groups == {"": {TopicPartition("orders", 0): Committed(offset=5)}}
+    assert read(text, "g.csv").groups == {"": {TopicPartition("orders", 0): OffsetAndMetadata(offset=5)}}
 
 
 @pytest.mark.parametrize(

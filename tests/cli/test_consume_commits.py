@@ -10,9 +10,8 @@ from kcli import codes
 from kcli.cli.consume.commits import Commits, LastCommitFailed
 from kcli.cli.consume.reading import Reading
 from kcli.cli.loop import Stop
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 
 A = TopicPartition("t", 0)
 
@@ -21,9 +20,9 @@ class Consumer:
     def __init__(self, *errors: codes.ErrorCode) -> None:
         self.assignment = {A}
         self.errors = list(errors)
-        self.commits: list[dict[TopicPartition, OffsetAndEpoch]] = []
+        self.commits: list[dict[TopicPartition, OffsetAndMetadata]] = []
 
-    async def commit(self, offsets: dict[TopicPartition, OffsetAndEpoch]) -> None:
+    async def commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
         if self.errors:
             raise BrokerError(self.errors.pop(), "g")
         self.commits.append(offsets)
@@ -31,7 +30,7 @@ class Consumer:
 
 def commits(consumer: Consumer) -> Commits:
     made = Commits(consumer)  # type: ignore[arg-type]
-    made.written(A, OffsetAndEpoch(7))
+    made.written(A, OffsetAndMetadata(7))
     made._at = -1e9
     return made
 
@@ -41,7 +40,7 @@ async def test_E40_a_commit_on_the_way_that_meets_a_rebalance_is_made_later() ->
     one = commits(consumer)
     await one.in_time()
     await one.last()
-    assert consumer.commits == [{A: OffsetAndEpoch(7)}]
+    assert consumer.commits == [{A: OffsetAndMetadata(7)}]
 
 
 async def test_E40_any_other_refusal_ends_the_run_and_nothing_is_committed_while_leaving() -> None:
@@ -56,7 +55,7 @@ async def test_E40_any_other_refusal_ends_the_run_and_nothing_is_committed_while
 class Silent(Consumer):
     """Its coordinator is gone."""
 
-    async def commit(self, offsets: dict[TopicPartition, OffsetAndEpoch]) -> None:
+    async def commit(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
         await asyncio.Event().wait()
 
 
@@ -77,4 +76,4 @@ async def test_D45_a_commit_on_the_way_is_given_up_at_ctrl_c_and_made_at_the_end
     reading.commits, reading._arrivals = one, None
     asyncio.get_running_loop().call_later(0.01, stop.interrupt)
     await asyncio.wait_for(reading._now_and_then(stop), 10)
-    assert one._open == {A: OffsetAndEpoch(7)}
+    assert one._open == {A: OffsetAndMetadata(7)}

@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from kcli.client import Client
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, UnsupportedVersion
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
@@ -84,8 +83,8 @@ async def test_E37_what_is_committed_is_the_position_with_its_leader_epoch_and_a
                 await consumer.subscribe(["t"])
                 await polled(consumer, until=lambda: consumer.assignment and consumer.position(at) == 2)
                 await consumer.commit()
-                assert await consumer.committed([at]) == {at: OffsetAndEpoch(2, 0, "")}, "past the marker"
-                await consumer.commit({at: OffsetAndEpoch(1, 0, "half\0way: ½")})
-                assert await consumer.committed([at]) == {at: OffsetAndEpoch(1, 0, "half\0way: ½")}
+                assert await consumer.committed([at]) == {at: OffsetAndMetadata(2, 0, "")}, "past the marker"
+                await consumer.commit({at: OffsetAndMetadata(1, 0, "half\0way: ½")})
+                assert await consumer.committed([at]) == {at: OffsetAndMetadata(1, 0, "half\0way: ½")}
                 with pytest.raises(BrokerError, match="OFFSET_METADATA_TOO_LARGE"):
-                    await consumer.commit({at: OffsetAndEpoch(2, 0, "x" * 5000)})
+                    await consumer.commit({at: OffsetAndMetadata(2, 0, "x" * 5000)})

@@ -10,10 +10,9 @@ import pytest
 
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.consumer.poll import Fetched
 from kcli.consumer.workers import Workers
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.consumer import outliving
@@ -96,7 +95,7 @@ async def test_A3_02_what_was_worked_off_is_committed_one_past_it_with_its_epoch
         await working
         told = await consumer.committed([TopicPartition("t", p) for p in range(PARTITIONS)])
         epoch = sandbox.topics.partition("t", 0).leader_epoch
-        assert set(told.values()) == {OffsetAndEpoch(10, epoch, "")}
+        assert set(told.values()) == {OffsetAndMetadata(10, epoch, "")}
 
 
 async def test_A3_03_a_slow_worker_pauses_its_partition_and_nobody_else_s() -> None:

@@ -8,8 +8,7 @@ from collections import deque
 from typing import Any
 
 from kcli import codes
-from kcli.consumer.offset_values import OffsetAndEpoch
-from kcli.model import Node, TopicPartition
+from kcli.model import Node, OffsetAndMetadata, TopicPartition
 from kcli.proto.messages import heartbeat, join_group, leave_group, metadata, offset_commit, offset_fetch, sync_group
 
 
@@ -37,7 +36,7 @@ class FakeKafka:
         self.protocol = ""
         self.shares: dict[str, bytes] = {}
         self.synced = asyncio.Event()
-        self.committed: dict[TopicPartition, OffsetAndEpoch] = {}
+        self.committed: dict[TopicPartition, OffsetAndMetadata] = {}
         self.moves = 0
         self.skip_assignment = False
         self._next = 0
@@ -218,7 +217,9 @@ class FakeKafka:
             name = topic.name or topic.topic_id.lstrip(b"_").decode()
             for one in topic.partitions:
                 if not code:
-                    place = OffsetAndEpoch(one.committed_offset, one.committed_leader_epoch, one.committed_metadata)
+                    place = OffsetAndMetadata(
+                        one.committed_offset, one.committed_leader_epoch, one.committed_metadata or ""
+                    )
                     self.committed[TopicPartition(name, one.partition_index)] = place
             parts = [
                 offset_commit.OffsetCommitResponsePartition(partition_index=one.partition_index, error_code=code)
@@ -258,8 +259,8 @@ class FakeKafka:
             groups=[offset_fetch.OffsetFetchResponseGroup(group_id=r.groups[0].group_id, topics=topics)]
         )
 
-    def _offset(self, topic: str, number: int) -> OffsetAndEpoch:
-        return self.committed.get(TopicPartition(topic, number), OffsetAndEpoch(-1))
+    def _offset(self, topic: str, number: int) -> OffsetAndMetadata:
+        return self.committed.get(TopicPartition(topic, number), OffsetAndMetadata(-1))
 
     async def _Metadata(self, r: metadata.MetadataRequest, code: int) -> Any:
         names = list(self.counts) if r.topics is None else [one.name or "" for one in r.topics]
@@ -284,7 +285,7 @@ class Reader:
         self.log = log
         self.name = name
         self.owned: set[TopicPartition] = set()
-        self.positions: dict[TopicPartition, OffsetAndEpoch] = {}
+        self.positions: dict[TopicPartition, OffsetAndMetadata] = {}
         self.settled = asyncio.Event()
         self.settled.set()
         self.changed = asyncio.Event()
@@ -313,7 +314,7 @@ class Reader:
         self.owned -= partitions
         await self._called("lost", partitions)
 
-    def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch]:
+    def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         return {at: offset for at, offset in self.positions.items() if at in partitions}
 
     async def settle(self, partitions: set[TopicPartition]) -> None:

@@ -13,8 +13,8 @@ import pytest
 from kcli import codes
 from kcli.config.properties.merged import read_properties
 from kcli.consumer.kip848.member import ConsumerGroupSession
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, ConnectError, UnsupportedVersion, UsageError
+from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings
 from tests.group.fake_848 import Fake848, places
@@ -67,7 +67,7 @@ async def test_E58_E39_finish_commit_revoke_tell_then_take() -> None:
     kafka.target = places(0, 1)
     async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
         await until(lambda: kafka.owned == places(0, 1))
-        reader.positions = {TP("t", 0): OffsetAndEpoch(7)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(7)}
         reader.settled.clear()
         kafka.log.clear()
         kafka.want(1, 2)
@@ -81,7 +81,7 @@ async def test_E58_E39_finish_commit_revoke_tell_then_take() -> None:
         order = ["settling", "settled", "OffsetCommit", "revoked", "owns [1]"]
         assert steps(kafka)[:5] == order
         assert sorted(steps(kafka)[5:]) == ["assigned", "owns [1, 2]"]
-        assert kafka.committed == {TP("t", 0): OffsetAndEpoch(7)}
+        assert kafka.committed == {TP("t", 0): OffsetAndMetadata(7)}
 
 
 async def test_E57_partitions_of_a_topic_we_have_not_seen_are_taken_when_it_has_a_name() -> None:
@@ -103,7 +103,7 @@ async def test_E53_E59_a_fenced_member_loses_all_and_joins_again_with_the_same_i
     kafka = Fake848()
     async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
         await until(lambda: kafka.owned)
-        reader.positions = {TP("t", 0): OffsetAndEpoch(7)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(7)}
         name = session.member_id
         kafka.errors["ConsumerGroupHeartbeat"] = deque([code])
         await until(lambda: "lost" in kafka.log and session.generation == 2 and reader.owned)
@@ -116,7 +116,7 @@ async def test_E53_an_epoch_that_is_fenced_during_a_revocation_is_lost_and_not_c
     kafka = Fake848()
     async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
         await until(lambda: kafka.owned)
-        reader.positions = {TP("t", 0): OffsetAndEpoch(5)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(5)}
         reader.settled.clear()
         kafka.want(1, 2, 3)
         await until(lambda: "settling" in kafka.log)
@@ -174,12 +174,12 @@ async def test_E60_commits_and_fetches_name_member_and_epoch_and_a_stale_one_goe
         kafka.interval = 60_000
         await asyncio.sleep(0.03)
         kafka.generation = 9  # nobody told us
-        await session.commit({TP("t", 1): OffsetAndEpoch(5)})
-        assert kafka.committed == {TP("t", 1): OffsetAndEpoch(5)}
+        await session.commit({TP("t", 1): OffsetAndMetadata(5)})
+        assert kafka.committed == {TP("t", 1): OffsetAndMetadata(5)}
         epochs = [one.generation_id_or_member_epoch for one in kafka.asked if type(one).__name__.startswith("OffsetC")]
         assert (epochs[0], epochs[-1]) == (1, 9)
         found = await session.committed([TP("t", 1)])
-        assert found[TP("t", 1)] == OffsetAndEpoch(5)
+        assert found[TP("t", 1)] == OffsetAndMetadata(5)
         group = kafka.asked[-1].groups[0]
         assert (group.member_id, group.member_epoch) == (session.member_id, 9)
 
@@ -190,7 +190,7 @@ async def test_E38_a_partition_that_is_not_owned_is_not_committed() -> None:
     async with member(kafka) as (session, _):
         await until(lambda: kafka.owned)
         with pytest.raises(BrokerError, match="not assigned to this member"):
-            await session.commit({TP("t", 3): OffsetAndEpoch(5)})
+            await session.commit({TP("t", 3): OffsetAndMetadata(5)})
         assert "OffsetCommit" not in kafka.log
 
 

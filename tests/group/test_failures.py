@@ -11,8 +11,8 @@ import pytest
 
 from kcli import codes
 from kcli.consumer.classic.member import GroupSession
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded, DecodeError
+from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from tests.group.fakes import FakeKafka, Reader
 from tests.group.test_group import COOPERATIVE, FAST, member, until
@@ -68,8 +68,8 @@ async def test_C15_a_connection_that_was_closed_or_spoke_nonsense_is_a_way_that_
     kafka.errors[api] = deque([problem])
     async with member(kafka) as (session, reader):
         await until(lambda: reader.owned == ALL)
-        await session.commit({TP("t", 0): OffsetAndEpoch(3)})
-        assert (await session.committed([TP("t", 0)]))[TP("t", 0)] == OffsetAndEpoch(3)
+        await session.commit({TP("t", 0): OffsetAndMetadata(3)})
+        assert (await session.committed([TP("t", 0)]))[TP("t", 0)] == OffsetAndMetadata(3)
         await until(lambda: not kafka.errors[api])
         assert session.failed is None
 
@@ -94,7 +94,7 @@ async def test_E39_E42_a_join_does_not_overtake_a_commit_made_by_hand() -> None:
         await until(lambda: reader.owned == ALL)
         gate = asyncio.Event()
         kafka.errors["OffsetCommit"] = deque([gate])
-        committing = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(9)}))
+        committing = asyncio.create_task(session.commit({TP("t", 0): OffsetAndMetadata(9)}))
         await until(lambda: "OffsetCommit" in kafka.log)
         del kafka.log[:]
         kafka.rebalance()
@@ -113,7 +113,7 @@ async def test_E39_a_commit_that_is_never_answered_does_not_hold_up_the_group_fo
     async with member(kafka, FAST.replace(rebalance_timeout=0.1)) as (session, reader):
         await until(lambda: reader.owned == ALL)
         kafka.errors["OffsetCommit"] = deque([asyncio.Event()])
-        committing = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(9)}, timeout=5))
+        committing = asyncio.create_task(session.commit({TP("t", 0): OffsetAndMetadata(9)}, timeout=5))
         await until(lambda: "OffsetCommit" in kafka.log)
         kafka.rebalance()
         await until(lambda: kafka.generation == 2 and reader.owned == ALL)
@@ -153,7 +153,7 @@ async def test_E40_a_refusal_after_a_try_that_was_not_answered_does_not_say_that
         await until(lambda: reader.owned == ALL)
         kafka.errors["OffsetCommit"] = deque([first, codes.ILLEGAL_GENERATION])
         with pytest.raises(BrokerError, match="ILLEGAL_GENERATION") as refused:
-            await session.commit({TP("t", 0): OffsetAndEpoch(9)})
+            await session.commit({TP("t", 0): OffsetAndMetadata(9)})
         assert refused.value.sent is unsure
         assert ("it may have been committed" in str(refused.value)) is unsure
 
@@ -164,7 +164,7 @@ async def test_E40_a_commit_whose_time_ends_before_its_answer_may_have_been_made
         await until(lambda: reader.owned == ALL)
         kafka.errors["OffsetCommit"] = deque([asyncio.Event()])
         with pytest.raises(DeadlineExceeded) as late:
-            await session.commit({TP("t", 0): OffsetAndEpoch(9)}, timeout=0.1)
+            await session.commit({TP("t", 0): OffsetAndMetadata(9)}, timeout=0.1)
         assert late.value.sent
 
 
@@ -177,7 +177,7 @@ async def test_E44_close_ends_within_its_deadline_whatever_the_coordinator_does_
     session = GroupSession(kafka, FAST.replace(auto_commit=True), reader, reader)  # type: ignore[arg-type]
     await session.start(["t"])
     await until(lambda: reader.owned == ALL)
-    reader.positions = {TP("t", 0): OffsetAndEpoch(4)}
+    reader.positions = {TP("t", 0): OffsetAndMetadata(4)}
     for api in apis:
         kafka.errors[api] = deque([asyncio.Event()] * 50)
     loop = asyncio.get_running_loop()

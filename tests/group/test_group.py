@@ -12,8 +12,8 @@ import pytest
 
 from kcli import codes
 from kcli.consumer.classic.member import GroupSession
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
+from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings
 from tests.group.fakes import FakeKafka, Reader
@@ -75,7 +75,7 @@ async def test_E39_handlers_commit_callback_join_in_that_order() -> None:
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(auto_commit=True)) as (_, reader):
         await until(lambda: reader.owned)
-        reader.positions = {TP("t", 1): OffsetAndEpoch(7, 3, "x")}
+        reader.positions = {TP("t", 1): OffsetAndMetadata(7, 3, "x")}
         reader.settled.clear()
         del kafka.log[:]
         kafka.rebalance()
@@ -85,7 +85,7 @@ async def test_E39_handlers_commit_callback_join_in_that_order() -> None:
         await until(lambda: kafka.generation == 2 and reader.owned)
         order = [step for step in kafka.log if step != "Heartbeat"]
         assert order[:6] == ["settling", "settled", "OffsetCommit", "revoked", "JoinGroup", "Metadata"]
-        assert kafka.committed == {TP("t", 1): OffsetAndEpoch(7, 3, "x")}
+        assert kafka.committed == {TP("t", 1): OffsetAndMetadata(7, 3, "x")}
 
 
 async def test_E36_a_handler_that_hangs_does_not_keep_the_group_waiting_for_ever() -> None:
@@ -108,7 +108,7 @@ async def test_E53_a_generation_that_goes_during_a_revocation_is_lost_and_not_co
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
         await until(lambda: reader.owned)
-        reader.positions = {TP("t", 0): OffsetAndEpoch(5)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(5)}
         reader.settled.clear()
         kafka.rebalance()
         await until(lambda: "settling" in kafka.log)
@@ -139,7 +139,7 @@ async def test_E53_a_lost_generation_is_lost_not_revoked_and_not_committed(code:
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(auto_commit=True)) as (session, reader):
         await until(lambda: reader.owned)
-        reader.positions = {TP("t", 0): OffsetAndEpoch(5)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(5)}
         before = session.member_id
         kafka.errors["Heartbeat"] = deque([code])
         if code == codes.UNKNOWN_MEMBER_ID:
@@ -192,7 +192,7 @@ async def test_E40_fatal_errors_end_the_session_and_wake_who_waits(api: str, nam
         with pytest.raises(BrokerError, match=name):
             session.polled()
         with pytest.raises(BrokerError, match=name):
-            await session.commit({TP("t", 0): OffsetAndEpoch(1)})
+            await session.commit({TP("t", 0): OffsetAndMetadata(1)})
         assert told == [session.failed]
         assert session.assignment == frozenset()
         await until(lambda: not reader.owned)
@@ -243,7 +243,7 @@ async def test_E48_a_static_member_does_not_leave_and_comes_back_without_a_rebal
         sync = next(one for one in reversed(kafka.asked) if type(one).__name__ == "SyncGroupRequest")
         assert sync.assignments == []  # KIP-814
         assert sync.group_instance_id == "i1"
-        await session.commit({TP("t", 0): OffsetAndEpoch(1)})
+        await session.commit({TP("t", 0): OffsetAndMetadata(1)})
         assert kafka.asked[-1].group_instance_id == "i1"
 
 
@@ -273,7 +273,7 @@ async def test_E52_revoked_partitions_are_committed_before_the_second_join() -> 
     kafka = FakeKafka()
     async with member(kafka, COOPERATIVE.replace(auto_commit=True), name="a:") as (_, a):
         await until(lambda: len(a.owned) == 4)
-        a.positions = {at: OffsetAndEpoch(9) for at in a.owned}
+        a.positions = {at: OffsetAndMetadata(9) for at in a.owned}
         async with member(kafka, COOPERATIVE, name="b:") as (_, b):
             await until(lambda: len(b.owned) == 2)
             assert set(kafka.committed) == b.owned
@@ -336,7 +336,7 @@ async def test_C15_E40_a_commit_is_retried_over_a_moving_coordinator(name: str) 
     async with member(kafka) as (session, reader):
         await until(lambda: reader.owned)
         kafka.errors["OffsetCommit"] = deque([getattr(codes, name), ConnectError("gone", sent=True)])
-        await session.commit({TP("t", 0): OffsetAndEpoch(3)})
+        await session.commit({TP("t", 0): OffsetAndMetadata(3)})
         assert kafka.committed[TP("t", 0)].offset == 3
         assert kafka.count("OffsetCommit") == 3
 
@@ -358,7 +358,7 @@ async def test_E40_a_commit_that_cannot_be_mended_is_the_callers(name: str, rejo
         joins = kafka.count("JoinGroup")
         kafka.errors["OffsetCommit"] = deque([getattr(codes, name)])
         with pytest.raises(BrokerError, match=name):
-            await session.commit({TP("t", 0): OffsetAndEpoch(3)})
+            await session.commit({TP("t", 0): OffsetAndMetadata(3)})
         assert session.rejoining == rejoins
         if rejoins:
             kafka.rebalance()
@@ -371,9 +371,9 @@ async def test_E42_an_older_commit_never_overtakes_a_newer_one() -> None:
         await until(lambda: reader.owned)
         gate = asyncio.Event()
         kafka.errors["OffsetCommit"] = deque([gate])
-        old = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(100)}))
+        old = asyncio.create_task(session.commit({TP("t", 0): OffsetAndMetadata(100)}))
         await asyncio.sleep(0)
-        new = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(200)}))
+        new = asyncio.create_task(session.commit({TP("t", 0): OffsetAndMetadata(200)}))
         await asyncio.sleep(0.01)
         gate.set()
         await asyncio.gather(old, new)
@@ -386,7 +386,7 @@ async def test_E41_an_answer_to_an_old_generation_changes_nothing() -> None:
         await until(lambda: reader.owned)
         gate = asyncio.Event()
         kafka.errors["OffsetCommit"] = deque([gate])
-        late = asyncio.create_task(session.commit({TP("t", 0): OffsetAndEpoch(1)}))
+        late = asyncio.create_task(session.commit({TP("t", 0): OffsetAndMetadata(1)}))
         await asyncio.sleep(0.01)
         kafka.rebalance()
         await until(lambda: kafka.generation == 2 and reader.owned)
@@ -404,7 +404,7 @@ async def test_E38_a_partition_that_is_not_ours_is_not_committed() -> None:
     async with member(kafka) as (session, reader):
         await until(lambda: reader.owned)
         with pytest.raises(BrokerError, match="not assigned to this member"):
-            await session.commit({TP("x", 0): OffsetAndEpoch(1)})
+            await session.commit({TP("x", 0): OffsetAndMetadata(1)})
         assert "OffsetCommit" not in kafka.log
 
 
@@ -412,11 +412,11 @@ async def test_E38_auto_commit_sends_what_changed_and_only_that() -> None:
     kafka = FakeKafka()
     async with member(kafka, FAST.replace(auto_commit=True, auto_commit_interval=0.01)) as (_, reader):
         await until(lambda: reader.owned)
-        reader.positions = {TP("t", 0): OffsetAndEpoch(4)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(4)}
         await until(lambda: kafka.committed)
         await asyncio.sleep(0.03)
         assert kafka.count("OffsetCommit") == 1
-        reader.positions = {TP("t", 0): OffsetAndEpoch(4), TP("t", 1): OffsetAndEpoch(2)}
+        reader.positions = {TP("t", 0): OffsetAndMetadata(4), TP("t", 1): OffsetAndMetadata(2)}
         await until(lambda: TP("t", 1) in kafka.committed)
         last = next(one for one in reversed(kafka.asked) if type(one).__name__ == "OffsetCommitRequest")
         assert [len(topic.partitions) for topic in last.topics] == [1]
@@ -427,7 +427,7 @@ async def test_E19_E20_offsets_are_read_until_certain_in_every_version(highest: 
     kafka = FakeKafka(highest=highest)
     reader = Reader(kafka.log)
     session = GroupSession(kafka, FAST, reader, reader, retry_backoff=0.001)  # type: ignore[arg-type]
-    await session.commit({TP("t", 2): OffsetAndEpoch(42, 5, "here")})
+    await session.commit({TP("t", 2): OffsetAndMetadata(42, 5, "here")})
     kafka.errors["OffsetFetch"] = deque(
         [DeadlineExceeded("slow"), codes.UNSTABLE_OFFSET_COMMIT, codes.NOT_COORDINATOR, ConnectError("gone")]
     )
@@ -458,7 +458,7 @@ async def test_E44_close_keeps_its_deadline_when_the_coordinator_is_dead() -> No
     session = GroupSession(kafka, FAST.replace(auto_commit=True), reader, reader)  # type: ignore[arg-type]
     await session.start(["t"])
     await until(lambda: reader.owned)
-    reader.positions = {TP("t", 0): OffsetAndEpoch(4)}
+    reader.positions = {TP("t", 0): OffsetAndMetadata(4)}
     never = asyncio.Event()
     for api in ("OffsetCommit", "LeaveGroup", "Heartbeat"):
         kafka.errors[api] = deque([never] * 100)

@@ -26,9 +26,8 @@ from confluent_kafka import Consumer as ConfluentConsumer
 
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer, Fetched
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, parse_bootstrap
 
 SESSION, HEARTBEAT, COMMIT = 3.0, 0.3, 0.5  # seconds
@@ -89,7 +88,9 @@ def _tell(life: str, fetched: Fetched) -> None:
 
 async def _commit(consumer: Consumer, life: str, got: list[Fetched]) -> None:
     note = f"{life}:{time.time_ns()}"
-    offsets = {TopicPartition(one.topic, one.partition): OffsetAndEpoch(one.next_offset, metadata=note) for one in got}
+    offsets = {
+        TopicPartition(one.topic, one.partition): OffsetAndMetadata(one.next_offset, metadata=note) for one in got
+    }
     places = ",".join(f"{at.partition}={there.offset}" for at, there in offsets.items())
     say("try", time.time(), life, places, note)
     how = "done"

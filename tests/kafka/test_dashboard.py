@@ -12,10 +12,9 @@ import pytest
 from textual.widgets import Input, Select
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
@@ -29,7 +28,9 @@ from tests.tui.conftest import seen, shows, until
 
 async def seed(settings: ClientSettings, topic: str, group: str) -> None:
     async with Client(settings) as client:
-        await write_commits(Coordinators(client.cluster), group, {TopicPartition(topic, 0): Committed(offset=40)})
+        await write_commits(
+            Coordinators(client.cluster), group, {TopicPartition(topic, 0): OffsetAndMetadata(offset=40)}
+        )
 
 
 async def test_a_reset_a_record_and_no_faults(

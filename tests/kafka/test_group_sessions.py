@@ -9,7 +9,7 @@ import pytest
 
 from kcli.client import Client
 from kcli.consumer.classic.member import GroupSession
-from kcli.consumer.offset_values import OffsetAndEpoch
+from kcli.model import OffsetAndMetadata
 from kcli.model import TopicPartition as TP
 from kcli.proto.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kcli.settings import ClientSettings, GroupSettings, parse_bootstrap
@@ -49,13 +49,13 @@ async def test_two_members_share_take_over_and_keep_their_commits(
         await first.start([topic])
         await until(lambda: len(a.owned) == 4)
         assert await first.committed([TP(topic, 0)]) == {TP(topic, 0): None}
-        await first.commit({TP(topic, 0): OffsetAndEpoch(0, 0, "zoë\0")})
+        await first.commit({TP(topic, 0): OffsetAndMetadata(0, 0, "zoë\0")})
         second = GroupSession(other.cluster, settings, b, b)
         await second.start([topic])
         await until(lambda: len(a.owned) == len(b.owned) == 2 and not first.rejoining and not second.rejoining)
         assert not a.owned & b.owned
         assert a.log.count("revoked") == 1
-        assert await second.committed([TP(topic, 0)]) == {TP(topic, 0): OffsetAndEpoch(0, 0, "zoë\0")}
+        assert await second.committed([TP(topic, 0)]) == {TP(topic, 0): OffsetAndMetadata(0, 0, "zoë\0")}
         await first.close()
         await until(lambda: len(b.owned) == 4)
         await second.close()

@@ -14,8 +14,7 @@ import pytest
 
 from kcli.client import Client
 from kcli.consumer.classic.member import GroupSession
-from kcli.consumer.offset_values import OffsetAndEpoch
-from kcli.model import GroupMetadata, TopicPartition, Transaction
+from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition, Transaction
 from kcli.producer.producer import Producer
 from kcli.producer.transactions import transaction
 from kcli.producer.transactions.state import AbortRequired, Fenced
@@ -173,18 +172,18 @@ async def test_D40_positions_are_committed_with_the_records_or_not_at_all(
         group = GroupMetadata(f"g-{topic}", session.generation, session.member_id)
         async with producer.transaction():
             kept = await send(producer, topic, "kept")
-            await producer.send_offsets({at: OffsetAndEpoch(7)}, group)
+            await producer.send_offsets({at: OffsetAndMetadata(7)}, group)
         await producer.begin()
         await send(producer, topic, "gone")
-        await producer.send_offsets({at: OffsetAndEpoch(8)}, group)
+        await producer.send_offsets({at: OffsetAndMetadata(8)}, group)
         await producer.abort()
-        assert await session.committed([at]) == {at: OffsetAndEpoch(7)}  # require_stable: nothing pending is left
+        assert await session.committed([at]) == {at: OffsetAndMetadata(7)}  # require_stable: nothing pending is left
         await producer.begin()
         await send(producer, topic, "stale")
         with pytest.raises(AbortRequired, match="ILLEGAL_GENERATION"):
-            await producer.send_offsets({at: OffsetAndEpoch(9)}, group._replace(generation=group.generation + 1))
+            await producer.send_offsets({at: OffsetAndMetadata(9)}, group._replace(generation=group.generation + 1))
         await producer.abort()
-        assert await session.committed([at]) == {at: OffsetAndEpoch(7)}
+        assert await session.committed([at]) == {at: OffsetAndMetadata(7)}
         await session.close()
     assert seen_by_kcat(kafka, topic) == sorted(kept)
 

@@ -9,11 +9,10 @@ import pytest
 
 from kcli.broker.connection.connection import Connection
 from kcli.client import Client
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.copying.positions import Positions
 from kcli.lag.history import History
 from kcli.lag.watch import Watch
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
@@ -28,7 +27,7 @@ async def requests(groups: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]
             async with client.producer(ProducerSettings()) as producer:
                 for partition in range(PARTITIONS):
                     await producer.send("t", b"v", partition=partition)
-            everywhere = {TopicPartition("t", partition): OffsetAndEpoch(0) for partition in range(PARTITIONS)}
+            everywhere = {TopicPartition("t", partition): OffsetAndMetadata(0) for partition in range(PARTITIONS)}
             for number in range(groups):
                 await Positions(client.cluster, f"g{number}").write(everywhere)
             watch = Watch(client.cluster, [], History())

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.recording import line, read
 from kcli.lag.watch import BELIEVED, Look, Watch
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 
@@ -43,7 +42,7 @@ class Scene:
                 await producer.send("t", b"v", partition=0, timestamp=round(written * 1000))
                 await producer.flush()  # a batch each: who asks for one record need not read on
         self.now += seconds
-        await write_commits(Coordinators(self.client.cluster), "g", {AT: Committed(offset=committed)})
+        await write_commits(Coordinators(self.client.cluster), "g", {AT: OffsetAndMetadata(offset=committed)})
         look = await watch.look()
         (one,) = look.groups
         self.last = look

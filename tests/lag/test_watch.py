@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.history import History
 from kcli.lag.watch import Watch
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, parse_bootstrap
 
@@ -41,4 +40,6 @@ async def test_a_broker_that_comes_back_is_met_and_its_groups_are_seen_again() -
 
 async def write_all(client: Client) -> None:
     for group in GROUPS:
-        await write_commits(Coordinators(client.cluster), group, {TopicPartition("orders", 0): Committed(offset=0)})
+        await write_commits(
+            Coordinators(client.cluster), group, {TopicPartition("orders", 0): OffsetAndMetadata(offset=0)}
+        )

@@ -81,8 +81,7 @@ def test_the_columns_that_say_where_a_row_is_from_are_a_must(spark, topics):
 
 def test_a_zombie_is_fenced_and_the_attempt_after_it_goes_on_where_it_committed(spark, topics):
     """A task of long ago, which holds an open transaction, is fenced by the next run and its records are not seen."""
-    from kcli.admin.committed import Committed
-    from kcli.model import GroupMetadata
+    from kcli.model import GroupMetadata, OffsetAndMetadata
     from kcli.pipeline.background import Background
     from kcli.producer.transactions.state import Fenced
     from kcli.settings import ProducerSettings
@@ -97,14 +96,14 @@ def test_a_zombie_is_fenced_and_the_attempt_after_it_goes_on_where_it_committed(
         kafka.run(zombie.start())
         kafka.run(zombie.begin())
         kafka.run(zombie.send_records(target, [(0, None, None, b"%d" % n, ()) for n in range(20)]))
-        kafka.run(zombie.send_offsets({at: Committed(offset=20)}, group))
+        kafka.run(zombie.send_offsets({at: OffsetAndMetadata(offset=20)}, group))
         kafka.run(zombie.commit())
         kafka.run(zombie.begin())
         kafka.run(zombie.send_records(target, [(0, None, None, b"%d" % n, ()) for n in range(20, 40)]))
         kafka.run(zombie.flush())  # written, and not committed
         copy(provenance(source(spark, topics, topic)), topics, "z", target)
         with pytest.raises(Fenced):
-            kafka.run(zombie.send_offsets({at: Committed(offset=40)}, group))
+            kafka.run(zombie.send_offsets({at: OffsetAndMetadata(offset=40)}, group))
         kafka.run(zombie.close(0))
     committed = source(spark, topics, target, **{"kafka.isolation.level": "read_committed"})
     assert sorted(int(row.value) for row in committed.collect()) == list(range(50))

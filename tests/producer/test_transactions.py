@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, DeadlineExceeded
-from kcli.model import GroupMetadata, TopicPartition
+from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.transactions.transaction import LOOK_AGAIN
 from tests.producer.books import LAST_EPOCH
 from tests.producer.transacting import ANSWER_LOST, LOST, Order, TransactionWorld, transacting
 from tests.producer.world import balanced, play
 
-POSITIONS = {TopicPartition("in", 0): OffsetAndEpoch(7, 1)}
+POSITIONS = {TopicPartition("in", 0): OffsetAndMetadata(7, 1)}
 
 
 async def one_of_each(producer: Any) -> None:

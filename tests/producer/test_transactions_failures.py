@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, KcliError, UnknownOutcome
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired, Fenced, State
 from tests.producer.transacting import ANSWER_LOST, LOST, Order, TransactionWorld, transacting
 from tests.producer.world import balanced, play
 
-POSITIONS = {TopicPartition("in", 0): OffsetAndEpoch(7, 1)}
+POSITIONS = {TopicPartition("in", 0): OffsetAndMetadata(7, 1)}
 V1_V2 = pytest.mark.parametrize("level", [1, 2])
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.consumer.offset_values import OffsetAndEpoch
-from kcli.model import GroupMetadata, TopicPartition
+from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired, Fenced, State
 from tests.producer.transacting import Order, TransactionWorld, transacting
 from tests.producer.world import balanced, play
 
-POSITIONS = {TopicPartition("in", 0): OffsetAndEpoch(7, 1)}
+POSITIONS = {TopicPartition("in", 0): OffsetAndMetadata(7, 1)}
 V1_V2 = pytest.mark.parametrize("level", [1, 2])
 
 
@@ -120,7 +119,7 @@ def test_D40_positions_carry_the_group_and_a_stale_generation_refuses_the_commit
             assert world.offsets == {("g", TopicPartition("in", 0)): 7}
             await producer.begin()
             await producer.send("t", b"v")
-            later = {TopicPartition("in", 0): OffsetAndEpoch(9)}
+            later = {TopicPartition("in", 0): OffsetAndMetadata(9)}
             with pytest.raises(AbortRequired, match="ILLEGAL_GENERATION"):
                 await producer.send_offsets(later, GroupMetadata("g", 3, "m-0"))
             with pytest.raises(AbortRequired):
@@ -141,7 +140,7 @@ def test_D40_C15_the_groups_coordinator_moves_while_positions_are_sent(level: in
             await producer.begin()
             await producer.send_offsets(POSITIONS, GroupMetadata("g"))
             world.coordinates = {"Transaction": 2, "Group": 0}
-            await producer.send_offsets({TopicPartition("in", 1): OffsetAndEpoch(8)}, GroupMetadata("g"))
+            await producer.send_offsets({TopicPartition("in", 1): OffsetAndMetadata(8)}, GroupMetadata("g"))
             await producer.commit()
         assert world.offsets == {("g", TopicPartition("in", 0)): 7, ("g", TopicPartition("in", 1)): 8}
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BufferFull, ConnectError, KcliError, UnknownOutcome, UsageError
-from kcli.model import GroupMetadata, TopicPartition
+from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired
 from tests.effort import tries
 from tests.producer.books import TransactionLog
@@ -109,7 +108,7 @@ class Run:
                 await asyncio.sleep(self.rng.expovariate(5))
         if self.rng.random() < 0.3:
             at = TopicPartition("in", number)
-            await producer.send_offsets({at: OffsetAndEpoch(number)}, GroupMetadata("g"))
+            await producer.send_offsets({at: OffsetAndMetadata(number)}, GroupMetadata("g"))
             self.offsets[number] = at
 
     def check(self) -> None:

@@ -7,8 +7,8 @@ import pytest
 from kcli import codes
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound, OffsetAndEpoch
-from kcli.model import TopicPartition
+from kcli.consumer.offset_values import Bound
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
@@ -99,16 +99,16 @@ async def test_D40_consume_transform_produce_with_a_members_place_in_its_group(p
                                 for record in batch:
                                     await producer.send("t", b"<%s>" % record.value, partition=0)  # type: ignore[str-bytes-safe]
                                     seen += 1
-                            positions = {TopicPartition("in", 0): OffsetAndEpoch(fetched.next_offset)}
+                            positions = {TopicPartition("in", 0): OffsetAndMetadata(fetched.next_offset)}
                             await producer.send_offsets(positions, consumer.group_metadata())
                 held = consumer.group_metadata()
                 assert held.generation >= 0
                 committed_ = await consumer.committed([TopicPartition("in", 0)])
-                assert (committed_[TopicPartition("in", 0)] or OffsetAndEpoch(-1)).offset == 10
+                assert (committed_[TopicPartition("in", 0)] or OffsetAndMetadata(-1)).offset == 10
                 await producer.begin()
                 await producer.send("t", b"late", partition=0)
                 behind = held._replace(generation=held.generation - 1 if held.generation else 99)
                 with pytest.raises(AbortRequired):
-                    await producer.send_offsets({TopicPartition("in", 0): OffsetAndEpoch(3)}, behind)
+                    await producer.send_offsets({TopicPartition("in", 0): OffsetAndMetadata(3)}, behind)
                 await producer.abort()
             assert await committed(client) == [b"<%d>" % n for n in range(10)]

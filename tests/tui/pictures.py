@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.actions.keys import every
@@ -121,7 +120,7 @@ async def seed(bootstrap: str) -> None:
                 key, headers = b"account-%d" % (i % 9), [("trace", b"%032x" % (i * 7919))]
                 await producer.send("payments", value, key, headers, i % 3, BEGUN + 60_000 + 250 * i)
             await producer.flush()
-        at = {TopicPartition("orders", n): Committed(offset=30) for n in range(6)}
+        at = {TopicPartition("orders", n): OffsetAndMetadata(offset=30) for n in range(6)}
         await write_commits(Coordinators(client.cluster), "billing", at)
 
 

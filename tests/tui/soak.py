@@ -16,11 +16,10 @@ import sys
 import time
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from tests.tui.terminal import Terminal, cursor_line
 
@@ -87,7 +86,7 @@ async def seed(bootstrap: str, groups: int, partitions: int) -> None:
             for partition in range(partitions):
                 await producer.send_records("many", [(partition, None, None, b"x", ())] * 20)
             await producer.flush()
-        at = {TopicPartition("many", n): Committed(offset=10) for n in range(partitions)}
+        at = {TopicPartition("many", n): OffsetAndMetadata(offset=10) for n in range(partitions)}
         coordinators = Coordinators(client.cluster)
         for number in range(groups):
             await write_commits(coordinators, f"group-{number:04}", at)

@@ -13,13 +13,12 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.tui.command import _theme
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.lag.recording import read
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.tui.actions import key_clashes, keys
 from kcli.tui.app import Dashboard
@@ -88,7 +87,7 @@ HOSTILE = "[/red] [link=x]\x1b[31mgroup"
 
 async def test_names_that_look_like_markup_are_names(other: World) -> None:
     async with Client(other.settings()) as client:
-        at = {TopicPartition("orders", 0): Committed(offset=1)}
+        at = {TopicPartition("orders", 0): OffsetAndMetadata(offset=1)}
         await write_commits(Coordinators(client.cluster), HOSTILE, at)
     async with other.open() as pilot:
         await shows(pilot, "[/red]")

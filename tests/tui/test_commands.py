@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.connection import Connection
 from kcli.cli.tui.command import aim
 from kcli.client import Client
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
 from tests.tui.conftest import seen, shows, until
@@ -100,7 +99,7 @@ async def test_the_order_is_in_the_command_where_the_command_has_it(world: World
 
 async def test_kclis_own_groups_are_hidden_counted_and_shown_on_request(world: World) -> None:
     async with Client(world.settings()) as client:
-        at = {TopicPartition(world.topic, 0): Committed(offset=1)}
+        at = {TopicPartition(world.topic, 0): OffsetAndMetadata(offset=1)}
         await write_commits(Coordinators(client.cluster), "kcli-copy.orders.mail.0badcafe", at)
     async with world.open() as pilot:
         await shows(pilot, "Groups (1), 1 of kcli's own hidden: i")

@@ -7,10 +7,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from kcli.admin.commits import write_commits
-from kcli.admin.committed import Committed, committed_offsets
+from kcli.admin.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
@@ -43,7 +43,7 @@ class World:
                 for n in range(2 * RECORDS):
                     await producer.send(self.topic, b"order %d" % n, partition=n % 2)
                 await producer.flush()
-            at = {TopicPartition(self.topic, n): Committed(offset=40) for n in range(2)}
+            at = {TopicPartition(self.topic, n): OffsetAndMetadata(offset=40) for n in range(2)}
             await write_commits(Coordinators(client.cluster), self.group, at)
 
     async def committed(self, group: str = "") -> dict[int, int]:

@@ -81,10 +81,10 @@ class CatReading:
             self.consumer.pause(at)
             self._say_end("stop timestamp", at, stopped)
         if self.commits is not None:
-            from kcli.consumer.offset_values import OffsetAndEpoch
+            from kcli.model import OffsetAndMetadata
 
             epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
-            self.commits.written(at, OffsetAndEpoch(position, epoch))
+            self.commits.written(at, OffsetAndMetadata(position, epoch))
         if fetched.error is not None:
             raise Fatal(f"Topic {at.topic} [{at.partition}] error: {fetched.error}")
         if self.left != 0 and stopped < 0:

@@ -9,8 +9,8 @@ import asyncio
 from time import monotonic
 
 from kcli import codes
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,26 +31,26 @@ class Commits:
 
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
-        self._open: dict[TopicPartition, OffsetAndEpoch] = {}
+        self._open: dict[TopicPartition, OffsetAndMetadata] = {}
         self._ending = False
-        self._gone: dict[TopicPartition, OffsetAndEpoch] = {}  # lost to the group while we ended
+        self._gone: dict[TopicPartition, OffsetAndMetadata] = {}  # lost to the group while we ended
         self._settled: set[TopicPartition] = set()  # committed by us since they were assigned
-        self._left: dict[TopicPartition, OffsetAndEpoch] = {}  # not committed when there was no time left
+        self._left: dict[TopicPartition, OffsetAndMetadata] = {}  # not committed when there was no time left
         self._unsure = False  # a try was not answered: what seems not to be committed may be
         self._at = monotonic()
 
-    def written(self, at: TopicPartition, position: OffsetAndEpoch) -> None:
+    def written(self, at: TopicPartition, position: OffsetAndMetadata) -> None:
         """All before the position was written; the partition may have been lost meanwhile."""
         if at in self._consumer.assignment:
             self._open[at] = position
 
     def broken(self, at: TopicPartition, offset: int) -> None:
         """What stands at the offset cannot be read: the group goes on before it."""
-        self._open[at] = OffsetAndEpoch(offset)
+        self._open[at] = OffsetAndMetadata(offset)
 
     def unread(self, at: TopicPartition, offset: int) -> None:
         """Handed out, and never printed: the group goes on before it."""
-        self._open.setdefault(at, OffsetAndEpoch(offset))
+        self._open.setdefault(at, OffsetAndMetadata(offset))
 
     # -- while it runs ----------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Commits:
             if len(known) == len(bare) or monotonic() >= patient_until:
                 break
             await asyncio.sleep(0.01)
-        self._open.update({at: OffsetAndEpoch(position) for at, position in known.items()})
+        self._open.update({at: OffsetAndMetadata(position) for at, position in known.items()})
 
     async def last(self, patience: float | None = None) -> None:
         """Commit. A rebalance in the way is gone through: what we still own then is committed in the new generation,
@@ -161,13 +161,13 @@ class LastCommitFailed(KcliError):
     """All was written, and the group does not know it."""
 
     def __init__(
-        self, error: BrokerError | ConnectError | DeadlineExceeded, offsets: dict[TopicPartition, OffsetAndEpoch]
+        self, error: BrokerError | ConnectError | DeadlineExceeded, offsets: dict[TopicPartition, OffsetAndMetadata]
     ) -> None:
         super().__init__(f"the last commit was not made: {error}: {_read_again(offsets, error.sent)}")
         self.exit_code = error.exit_code
 
 
-def _read_again(offsets: dict[TopicPartition, OffsetAndEpoch], unsure: bool) -> str:
+def _read_again(offsets: dict[TopicPartition, OffsetAndMetadata], unsure: bool) -> str:
     """Which records the group reads again; `unsure` when they may be committed all the same."""
     places = ", ".join(f"{at.topic}[{at.partition}] before offset {to.offset}" for at, to in sorted(offsets.items()))
     return f"{places}: records that were written since the last commit {'may' if unsure else 'will'} be read again"

@@ -8,9 +8,8 @@ from time import monotonic
 from kcli.cli.consume.selection import EARLIEST, finished
 from kcli.cli.printer import Printer
 from kcli.cli.progress import Progress
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import DeadlineExceeded, DecodeError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ class Reading:
             return
         if self.commits is not None:
             epoch = fetched.batches[-1].leader_epoch if fetched.batches else -1
-            self.commits.written(at, OffsetAndEpoch(position, epoch))
+            self.commits.written(at, OffsetAndMetadata(position, epoch))
         fetched.batches = []  # what was decompressed is not kept until the next poll has its own
         if fetched.error is not None:
             raise finished(fetched.error, at, position)

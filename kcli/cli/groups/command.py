@@ -21,13 +21,12 @@ from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
-    Commits = dict[TopicPartition, Committed | KcliError]
+    Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
 
 
 def list_all(values: Values) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from asyncio import gather
 
-from kcli.admin.committed import Committed
 from kcli.admin.reset import Wanted
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.cli.consume.payload_search import firsts
 from kcli.cli.consume.payload_time import field_of, jitter_of, moment
 from kcli.cli.moments import utc
 from kcli.errors import KcliError, UsageError
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def _wanted(first: First, field: str) -> Wanted:
     if not first.timed:
         return Wanted(keep=True, note=f"no record has a time in {field}")
     if first.time is None:
-        return Wanted(commit=Committed(offset=first.offset), note="no record is that young: the end")
+        return Wanted(commit=OffsetAndMetadata(offset=first.offset), note="no record is that young: the end")
     when = utc(first.time)
-    return Wanted(commit=Committed(offset=first.offset), note=f"{field} is {when} there")
+    return Wanted(commit=OffsetAndMetadata(offset=first.offset), note=f"{field} is {when} there")
 
 
 def rollback(values: Values) -> int:

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.committed import Committed
     from kcli.admin.reset import Change
     from kcli.admin.saved import Saved
     from kcli.asking.coordinators import Coordinators
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from kcli.cli.groups.scope import Scope
     from kcli.cli.option import Values
     from kcli.cli.render import Document
-    from kcli.model import TopicPartition
+    from kcli.model import OffsetAndMetadata, TopicPartition
 
-    Commits = dict[TopicPartition, Committed | None]
+    Commits = dict[TopicPartition, OffsetAndMetadata | None]
 
 
 async def by_form(

@@ -14,11 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.admin.committed import Committed
     from kcli.cli.option import Values
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
-    Before = Sequence[tuple[str, TopicPartition, Committed | None]]
+    Before = Sequence[tuple[str, TopicPartition, OffsetAndMetadata | None]]
 
 
 async def keep(values: Values, cluster: Cluster, before: Before) -> None:

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 from kcli.admin.cluster import describe_cluster
-from kcli.admin.committed import Committed
 from kcli.admin.reset import Change, Standing, Wanted, decide
 from kcli.admin.reset_plan import standings
 from kcli.cli.admin import answer, confirm, excluding, say
@@ -14,7 +13,7 @@ from kcli.cli.groups.forms import form_of, now_ms
 from kcli.cli.groups.scope import Scope
 from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
-from kcli.model import Cluster, TopicPartition
+from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def _sunk(found: Checkpoint) -> bool:
 def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:
     if isinstance(bounds, KcliError):
         return bounds
-    return Standing(start=bounds[0], end=bounds[1], old=None if old is None else Committed(offset=old))
+    return Standing(start=bounds[0], end=bounds[1], old=None if old is None else OffsetAndMetadata(offset=old))
 
 
 def _form(text: str) -> Prepare:
@@ -116,7 +115,7 @@ def _fixed(text: str, found: Checkpoint) -> dict[TopicPartition, int]:
 
 def _exactly(fixed: dict[TopicPartition, int]) -> Prepare:
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
-        return lambda at, standing: Wanted(commit=Committed(offset=fixed[at]))
+        return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=fixed[at]))
 
     return prepare
 

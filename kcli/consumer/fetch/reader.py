@@ -16,12 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from kcli.consumer.offset_values import Bound, OffsetAndEpoch
+    from kcli.consumer.offset_values import Bound
     from kcli.errors import KcliError
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
     from kcli.settings import ConsumerSettings
 
-    Stored = Callable[[list[TopicPartition]], Awaitable[dict[TopicPartition, OffsetAndEpoch | None]]]
+    Stored = Callable[[list[TopicPartition]], Awaitable[dict[TopicPartition, OffsetAndMetadata | None]]]
 
 
 class Reader:

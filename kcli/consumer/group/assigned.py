@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from kcli.consumer.group.commit import Member, Offsets
-    from kcli.consumer.offset_values import OffsetAndEpoch
-    from kcli.model import TopicPartition
+    from kcli.model import OffsetAndMetadata, TopicPartition
     from kcli.settings import GroupSettings
 
     class Callbacks(Protocol):
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     class Positions(Protocol):
         """What the consumer knows about the records it handed out."""
 
-        def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch]:
+        def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
             """The next offset to read of those partitions from which something was delivered and is done (E38)."""
             ...
 

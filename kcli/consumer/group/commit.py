@@ -11,9 +11,8 @@ import asyncio
 from kcli import codes
 from kcli.backoff import repeat
 from kcli.consumer.group.states import FIND, PROCEED, RETRY
-from kcli.consumer.offset_values import OffsetAndEpoch
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, KcliError
-from kcli.model import TopicPartition
+from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.proto.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from kcli.proto.messages.offset_commit import OffsetCommitResponse
     from kcli.proto.messages.offset_fetch import OffsetFetchResponse
 
-    Found = dict[TopicPartition, OffsetAndEpoch | None]
+    Found = dict[TopicPartition, OffsetAndMetadata | None]
 
     class Member(Protocol):
         """What every kind of membership knows and is told. `generation` is -1 while there is none; `identity` is who
@@ -92,7 +91,7 @@ class Offsets:
         self._instance_id = instance_id
         self._changed = changed
         self._turn = asyncio.Lock()
-        self.written: dict[TopicPartition, OffsetAndEpoch] = {}  # as last acknowledged
+        self.written: dict[TopicPartition, OffsetAndMetadata] = {}  # as last acknowledged
 
     @property
     def busy(self) -> bool:
@@ -108,7 +107,7 @@ class Offsets:
             return  # who asked for them will hear it
 
     async def write(
-        self, offsets: Mapping[TopicPartition, OffsetAndEpoch], deadline: float,
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], deadline: float,
         check: Callable[[Iterable[TopicPartition]], None] | None = None,
     ) -> None:  # fmt: skip
         """Commit, with retries until `deadline` (of the loop's clock); `check` may refuse before each try. Raises
@@ -146,8 +145,8 @@ class Offsets:
             raise problem from None
 
     async def _write_once(
-        self, offsets: dict[TopicPartition, OffsetAndEpoch]
-    ) -> tuple[dict[TopicPartition, OffsetAndEpoch], KcliError | None]:
+        self, offsets: dict[TopicPartition, OffsetAndMetadata]
+    ) -> tuple[dict[TopicPartition, OffsetAndMetadata], KcliError | None]:
         """The offsets that have to be sent again, and why."""
         await self._know_ids(offsets)
         asked = self._member.identity
@@ -168,7 +167,7 @@ class Offsets:
                 member_id=asked.member_id, group_instance_id=self._instance_id, topics=list(topics.values()),
             )
         )  # fmt: skip
-        again: dict[TopicPartition, OffsetAndEpoch] = {}
+        again: dict[TopicPartition, OffsetAndMetadata] = {}
         final: BrokerError | None = None
         problem: BrokerError | None = None
         moved = False
@@ -292,14 +291,14 @@ def _doubtful(refused: BrokerError) -> BrokerError:
 
 def _fetched(
     answer: OffsetFetchResponse, names: dict[bytes, str]
-) -> Iterable[tuple[TopicPartition | None, int, OffsetAndEpoch]]:
+) -> Iterable[tuple[TopicPartition | None, int, OffsetAndMetadata]]:
     """Partition, error and offset of both shapes of the answer; an error of the whole comes without a partition."""
-    nothing = OffsetAndEpoch(-1)
+    nothing = OffsetAndMetadata(-1)
     if answer.error_code:
         yield None, answer.error_code, nothing
     for topic in answer.topics:
         for one in topic.partitions:
-            place = OffsetAndEpoch(one.committed_offset, one.committed_leader_epoch, one.metadata)
+            place = OffsetAndMetadata(one.committed_offset, one.committed_leader_epoch, one.metadata or "")
             yield TopicPartition(topic.name, one.partition_index), one.error_code, place
     for group in answer.groups:
         if group.error_code:
@@ -307,5 +306,5 @@ def _fetched(
         for grouped in group.topics:
             name = grouped.name or names.get(grouped.topic_id, "")
             for each in grouped.partitions:
-                place = OffsetAndEpoch(each.committed_offset, each.committed_leader_epoch, each.metadata)
+                place = OffsetAndMetadata(each.committed_offset, each.committed_leader_epoch, each.metadata or "")
                 yield TopicPartition(name, each.partition_index), each.error_code, place

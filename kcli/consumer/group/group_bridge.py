@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.consumer.offset_values import Bound, OffsetAndEpoch
+from kcli.consumer.offset_values import Bound
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ class Link:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self.out: dict[TopicPartition, OffsetAndEpoch] = {}
-        self.done: dict[TopicPartition, OffsetAndEpoch] = {}
+        self.out: dict[TopicPartition, OffsetAndMetadata] = {}
+        self.done: dict[TopicPartition, OffsetAndMetadata] = {}
         self.assigned: Told | None = None
         self.revoked: Told | None = None
         self.lost: Told | None = None
@@ -33,7 +34,7 @@ class Link:
 
     def hand_out(self, at: TopicPartition, offset: int, epoch: int) -> None:
         """Delivered to the user: not done before the next poll."""
-        self.out[at] = OffsetAndEpoch(offset, epoch, "")
+        self.out[at] = OffsetAndMetadata(offset, epoch, "")
 
     def handed_back(self) -> None:
         """The user asks for more, so what was handed out is done."""
@@ -43,7 +44,7 @@ class Link:
 
     # -- what the session asks and tells ----------------------------------------------------------------------------
 
-    def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndEpoch]:
+    def to_commit(self, partitions: set[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
         return {at: offset for at, offset in self.done.items() if at in partitions}
 
     async def settle(self, partitions: set[TopicPartition]) -> None:

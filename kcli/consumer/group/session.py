@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from kcli.consumer.group.assigned import Holdings, Positions
     from kcli.consumer.group.commit import Member, Offsets
-    from kcli.consumer.offset_values import OffsetAndEpoch
-    from kcli.model import Cluster, TopicPartition
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
     from kcli.settings import GroupSettings
 
 STALE = frozenset({
@@ -172,7 +171,9 @@ class Session(ABC):
         if away:
             self._wake()
 
-    async def commit(self, offsets: Mapping[TopicPartition, OffsetAndEpoch], *, timeout: float | None = None) -> None:
+    async def commit(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], *, timeout: float | None = None
+    ) -> None:
         """Commit the next offsets to read; returns when the coordinator has them. `timeout` None is the rebalance
         timeout, or what is left for a revocation under way. Raises BrokerError (ILLEGAL_GENERATION for a partition that
         is not ours now, REBALANCE_IN_PROGRESS: try again after the rebalance), DeadlineExceeded, ConnectError; `sent`
@@ -187,7 +188,7 @@ class Session(ABC):
 
     async def committed(
         self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
-    ) -> dict[TopicPartition, OffsetAndEpoch | None]:
+    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """The group's committed offsets, None where there is none; never a guess (E19). Raises as `commit`."""
         self.check()
         return await self._offsets.read(partitions, self._deadline(timeout))

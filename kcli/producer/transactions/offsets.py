@@ -64,7 +64,7 @@ async def commit_offsets(
                 partition_index=at.partition,
                 committed_offset=position.offset,
                 committed_leader_epoch=position.leader_epoch,
-                committed_metadata=position.metadata or "",
+                committed_metadata=position.metadata,
             )
         )
     request = TxnOffsetCommitRequest(
