@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.pipeline_cold import cold_starts
 from benchmarks.pipeline_report import Row, markdown, put
-from kcli.pipeline.session import Session, SessionSettings
+from kcli.pipeline.session.session import Session, SessionSettings
 from tests.kafka.cluster import Kafka
 from tests.pipeline import connector
 from tests.pipeline.topics import Topics

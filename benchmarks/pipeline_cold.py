@@ -25,7 +25,7 @@ def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: 
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     warm = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-warm")}
     cold = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache-cold")}
-    words = "from kcli.pipeline.session import *; print(warm_up(SessionSettings()))"
+    words = "from kcli.pipeline.session.session import *; print(warm_up(SessionSettings()))"
     subprocess.run([sys.executable, "-c", words], env=warm, check=True, timeout=300)
     for _ in range(rounds):
         for kind in KINDS:
@@ -45,7 +45,7 @@ def cold_starts(bootstrap: str, topic: str, records: int, folder: Path, rounds: 
 def main(form: str, bootstrap: str, topic: str, ends: str, folder: Path) -> None:
     options = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic, "endingOffsets": ends}
     if form == "kcli":
-        from kcli.pipeline.session import Session, SessionSettings
+        from kcli.pipeline.session.session import Session, SessionSettings
 
         session = Session(SessionSettings(master="local[2,3]"))
         spark = session.start()

@@ -2,7 +2,7 @@
 because that would break every Python data source; where pyspark is too old there is simply none."""
 
 try:
-    from kcli.pipeline.source import KcliDataSource as DefaultSource
+    from kcli.pipeline.data_source import KcliDataSource as DefaultSource
 except ImportError:
     pass
 else:

@@ -12,8 +12,8 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.patterns import compiled, matcher
 from kcli.pipeline.connection import Sealed
+from kcli.pipeline.offset_options import EARLIEST, LATEST, Places
 from kcli.pipeline.options import ReadOptions
-from kcli.pipeline.places import EARLIEST, LATEST, Places
 from kcli.sync import SyncClient
 
 PATIENCE = 30.0

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.patterns import compiled
-from kcli.pipeline.carried import Carried
-from kcli.pipeline.places import Places, places_of, timestamps_of
+from kcli.pipeline.offset_options import Places, places_of, timestamps_of
+from kcli.pipeline.pickling import Carried
 from kcli.suggest import did_you_mean
 
 COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")

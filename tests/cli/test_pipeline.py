@@ -145,6 +145,6 @@ def test_a_package_that_maven_does_not_have_is_named():
 def test_no_cluster_is_exit_code_5_before_spark_starts(tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyspark")
     monkeypatch.setenv("KCLI_BOOTSTRAP", NOWHERE)
-    monkeypatch.setattr("kcli.pipeline.session.Session", None)
+    monkeypatch.setattr("kcli.pipeline.session.session.Session", None)
     code = main(["pipeline", "export", "t", str(tmp_path / "out"), "-X", "default.api.timeout.ms=500"])
     assert code == 5, capsys.readouterr().err

@@ -30,7 +30,7 @@ def spark_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spark(spark_log: Path) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark,spark-java]'")
-    from kcli.pipeline.session import Session, SessionSettings
+    from kcli.pipeline.session.session import Session, SessionSettings
 
     conf = (("spark.sql.shuffle.partitions", "2"), ("spark.jars", ",".join(connector.jars())))
     session = Session(SessionSettings(master="local[2]", quick=True, conf=conf, log=spark_log))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.pipeline.gateway import spark_home
+from kcli.pipeline.session.gateway import spark_home
 from tests.pipeline.tree import descendants
 from tests.ports import free_port
 

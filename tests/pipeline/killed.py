@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 
 from kcli.pipeline.connection import sealed_of
-from kcli.pipeline.exactly_once import provenance
 from kcli.pipeline.log import Log
+from kcli.pipeline.offset_options import to_json
 from kcli.pipeline.options import read_options
-from kcli.pipeline.places import to_json
-from kcli.pipeline.positions import begin
-from kcli.pipeline.session import Session, SessionSettings
+from kcli.pipeline.session.session import Session, SessionSettings
+from kcli.pipeline.sink.exactly_once import provenance
+from kcli.pipeline.sink.positions import begin
 
 NAME = "killed"
 BATCH = 4000

@@ -10,7 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from kcli.pipeline.session import Session, SessionSettings
+from kcli.pipeline.session.session import Session, SessionSettings
 
 EACH = 10_000
 """Records of a task."""

@@ -12,11 +12,11 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kcli.errors import KcliError
-from kcli.pipeline import changes
 from kcli.pipeline.connection import sealed_of
-from kcli.pipeline.fetching import DataLoss, LogChanged
 from kcli.pipeline.options import read_options
-from kcli.pipeline.stream import StreamReader
+from kcli.pipeline.source import changes
+from kcli.pipeline.source.fetching import DataLoss, LogChanged
+from kcli.pipeline.source.stream import StreamReader
 from tests.pipeline.test_source import delete_before
 from tests.pipeline.test_stream import delete
 from tests.pipeline.topics import Topics

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 import pytest
 
-from kcli.pipeline.shipping import PLACE
+from kcli.pipeline.session.executor_code import PLACE
 from tests.pipeline.daemons import PATIENCE, ROOT, Daemon, connect_of, standalone_of
 from tests.pipeline.tree import descendants
 

@@ -43,7 +43,7 @@ class Borrowed:
 @pytest.fixture
 def kcli(spark, topics, tmp_path, monkeypatch):
     """Run a command line in a folder of its own; its exit code."""
-    monkeypatch.setattr("kcli.pipeline.session.Session", Borrowed)
+    monkeypatch.setattr("kcli.pipeline.session.session.Session", Borrowed)
     monkeypatch.setattr(Borrowed, "spark", spark)
     monkeypatch.setattr(Borrowed, "folder", tmp_path, raising=False)
     monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)
@@ -348,7 +348,7 @@ def test_a_failing_task_is_one_sentence_with_the_log_and_nothing_is_left(kcli, t
 def test_a_dry_run_shows_ranges_and_starts_nothing(kcli, topics, tmp_path, capfd, monkeypatch):
     topic = topics.make(2)
     topics.values(topic, 1000)
-    monkeypatch.setattr("kcli.pipeline.session.Session", None)
+    monkeypatch.setattr("kcli.pipeline.session.session.Session", None)
     assert kcli("export", topic, "out", "--dry-run", "-J", "-o", "100:") == 0
     out, err = capfd.readouterr()
     rows = json.loads(out)["ranges"]

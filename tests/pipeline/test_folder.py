@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs import finalize
-from kcli.pipeline.jobs.folder import Folder
+from kcli.pipeline.jobs.files import finalize
+from kcli.pipeline.jobs.files.folder import Folder
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pyarrow.dataset as ds
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from kcli.pipeline.jobs.finalize import finalize
+from kcli.pipeline.jobs.files.finalize import finalize
 from tests.pipeline.topics import Topics
 from tests.pipeline.tree import alive, descendants
 

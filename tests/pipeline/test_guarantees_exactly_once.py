@@ -11,12 +11,12 @@ from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import sealed_of
-from kcli.pipeline.copying import Copying
-from kcli.pipeline.exactly_once import provenance
+from kcli.pipeline.errors import told
 from kcli.pipeline.log import Log
-from kcli.pipeline.places import to_json
-from kcli.pipeline.positions import Expired, begin, transactional_id
-from kcli.pipeline.trouble import told
+from kcli.pipeline.offset_options import to_json
+from kcli.pipeline.sink.copying import Copying
+from kcli.pipeline.sink.exactly_once import provenance
+from kcli.pipeline.sink.positions import Expired, begin, transactional_id
 from kcli.producer.batches.ledger import Counts
 
 

@@ -13,7 +13,8 @@ import pytest
 from kcli.cli.main import main
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs import checkpoints, finalize, registry
+from kcli.pipeline.jobs import checkpoints, registry
+from kcli.pipeline.jobs.files import finalize
 from kcli.pipeline.jobs.processes import born
 from kcli.pipeline.jobs.registry import Entry, Registered
 

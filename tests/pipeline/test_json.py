@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kcli.errors import UsageError
-from kcli.pipeline.arrow import text
-from kcli.pipeline.formats import _at_once, _is_quick, converter
+from kcli.pipeline.formats.arrow import text
+from kcli.pipeline.formats.formats import _at_once, _is_quick, converter
 from tests.pipeline.odd_json import DDL, FIELDS, documents
 
 
@@ -100,8 +100,8 @@ def test_a_type_that_json_is_not_decoded_as_is_told():
 
 
 def test_what_the_jvm_connector_brings_is_checked_too(spark):
+    from kcli.pipeline.errors import told
     from kcli.pipeline.jobs.frames import as_ours
-    from kcli.pipeline.trouble import told
 
     rows = [("t", 3, 7, b'{"id":1}'), ("t", 3, 8, b'{"id":2.5}'), ("t", 3, 9, None)]
     frame = spark.createDataFrame(rows, "topic STRING, partition INT, offset BIGINT, value BINARY").coalesce(1)

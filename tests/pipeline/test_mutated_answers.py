@@ -16,10 +16,10 @@ import pytest
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import Sealed, sealed_of
-from kcli.pipeline.groups import commit
 from kcli.pipeline.log import Log
 from kcli.pipeline.options import read_options
-from kcli.pipeline.positions import begin
+from kcli.pipeline.sink.positions import begin
+from kcli.pipeline.source.commit_group import commit
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.leaps import Leaps, leaping
 from tests.cli.mutated_commands import OURS, Heard, deadline, environment
@@ -46,7 +46,7 @@ PATTERN = {"subscribePattern": "or.*", "startingTimestamp": "1000", "kafkaConsum
 
 
 def batch(sealed: Sealed, options: dict[str, str]) -> None:
-    from kcli.pipeline.read import BatchReader
+    from kcli.pipeline.source.read import BatchReader
 
     reader = BatchReader(read_options(options, streaming=False), sealed, SCHEMA)
     for one in reader.partitions():
@@ -54,7 +54,7 @@ def batch(sealed: Sealed, options: dict[str, str]) -> None:
 
 
 def stream(sealed: Sealed, limit: Any) -> None:
-    from kcli.pipeline.stream import StreamReader
+    from kcli.pipeline.source.stream import StreamReader
 
     reader = StreamReader(read_options(OPTIONS | {"startingOffsets": "earliest"}, streaming=True), sealed, SCHEMA)
     try:

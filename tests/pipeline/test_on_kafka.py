@@ -55,7 +55,7 @@ def row(n: int) -> Any:
 @pytest.fixture
 def kcli(spark, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Run a command line in a folder of its own; its exit code."""
-    monkeypatch.setattr("kcli.pipeline.session.Session", Borrowed)
+    monkeypatch.setattr("kcli.pipeline.session.session.Session", Borrowed)
     monkeypatch.setattr(Borrowed, "spark", spark)
     monkeypatch.setattr(Borrowed, "folder", tmp_path, raising=False)
     monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)

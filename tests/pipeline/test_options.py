@@ -10,10 +10,10 @@ import pytest
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import sealed_of
-from kcli.pipeline.limits import by_rows
+from kcli.pipeline.offset_options import from_offsets, places_of, to_json
 from kcli.pipeline.options import read_options, schema_of, write_options
-from kcli.pipeline.places import from_offsets, places_of, to_json
-from kcli.pipeline.positions import transactional_id
+from kcli.pipeline.sink.positions import transactional_id
+from kcli.pipeline.source.limits import by_rows
 from kcli.secret import Secret
 from kcli.security import Sasl, Security
 
@@ -177,7 +177,7 @@ def test_a_filter_on_times_before_1970_is_no_place_in_the_log():
     from pyspark.sql.datasource import GreaterThanOrEqual
     from pyspark.sql.types import BinaryType, StructField, StructType
 
-    from kcli.pipeline.pushdown import PushingReader
+    from kcli.pipeline.source.pushdown import PushingReader
 
     schema = StructType([StructField("value", BinaryType())])
     sealed = sealed_of({"kafka.bootstrap.servers": "h:1"})
@@ -193,7 +193,7 @@ def test_options_of_sparks_source_that_do_nothing_here_are_told(capfd):
     from pyspark.sql.datasource import CaseInsensitiveDict
     from pyspark.sql.types import BinaryType, StructField, StructType
 
-    from kcli.pipeline.source import KcliDataSource
+    from kcli.pipeline.data_source import KcliDataSource
 
     given = {
         **SOME, "kafka.bootstrap.servers": "h:1", "groupIdPrefix": "g", "fetchOffset.numRetries": "3",

@@ -13,25 +13,25 @@ import pytest
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline import archive
-from kcli.pipeline.gateway import SparkFailed, command_of, python_of, spark_home, start
-from kcli.pipeline.hosts import reached_by
-from kcli.pipeline.java import Java, find_java
-from kcli.pipeline.logs import log_file, prune
-from kcli.pipeline.session import SessionSettings, conf_of
-from kcli.pipeline.trouble import told
+from kcli.pipeline.errors import told
+from kcli.pipeline.session import archive
+from kcli.pipeline.session.gateway import SparkFailed, command_of, python_of, spark_home, start
+from kcli.pipeline.session.hosts import reached_by
+from kcli.pipeline.session.java import Java, find_java
+from kcli.pipeline.session.logs import log_file, prune
+from kcli.pipeline.session.session import SessionSettings, conf_of
 
 pytest.importorskip("pyspark", reason="pip install 'kcli-kafka[spark]'")
 
 import pyarrow as pa
 
-from kcli.pipeline.arrow import micros, text
-from kcli.pipeline.formats import converter
-from kcli.pipeline.loose import fitting
+from kcli.pipeline.formats.arrow import micros, text
+from kcli.pipeline.formats.formats import converter
+from kcli.pipeline.formats.msgpack_cell import fitting
 from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Listener, Reporter
-from kcli.pipeline.ranges import NOTHING, ranges_of
-from kcli.pipeline.rows import lines_of, sends_of, spans_of
+from kcli.pipeline.sink.rows import lines_of, sends_of, spans_of
+from kcli.pipeline.source.ranges import NOTHING, ranges_of
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
@@ -254,7 +254,7 @@ def test_java_is_looked_for_in_order_and_an_old_one_is_refused(tmp_path, monkeyp
     monkeypatch.setenv("PATH", str(new / "bin"))
     assert (find_java().where, find_java().home) == ("PATH", new)
     monkeypatch.setenv("PATH", str(old / "bin"))
-    monkeypatch.setattr("kcli.pipeline.java._bundled", lambda: None)
+    monkeypatch.setattr("kcli.pipeline.session.java._bundled", lambda: None)
     with pytest.raises(UsageError, match=r"the java on PATH is version 11\.0\.2; .* pip install .*spark-java"):
         find_java()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.pipeline.trouble import told
+from kcli.pipeline.errors import told
 from kcli.proto.core import partition_of
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kcli.asking.ask import ask_leader
 from kcli.model import TopicPartition
-from kcli.pipeline.trouble import told
+from kcli.pipeline.errors import told
 from kcli.proto.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from tests.pipeline.topics import Topics
 

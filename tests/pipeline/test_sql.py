@@ -35,7 +35,7 @@ def kcli(spark, spark_log, topics, tmp_path, monkeypatch, capsys):
 
         kill = stop
 
-    monkeypatch.setattr("kcli.pipeline.session.Session", Shared)
+    monkeypatch.setattr("kcli.pipeline.session.session.Session", Shared)
     monkeypatch.setenv("KCLI_BOOTSTRAP", topics.bootstrap)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))

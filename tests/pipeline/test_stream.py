@@ -11,7 +11,7 @@ import pytest
 from kcli.admin.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
-from kcli.pipeline.trouble import told
+from kcli.pipeline.errors import told
 
 
 def stream(spark, bootstrap, topic, **options):

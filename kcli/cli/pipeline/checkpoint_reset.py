@@ -27,7 +27,8 @@ OPTION = "--reset-to"
 
 def run(values: Values, found: Checkpoint) -> int:
     """Reset it. Returns the exit code. Raises UsageError."""
-    from kcli.pipeline.jobs import registry, rewinding
+    from kcli.pipeline.jobs import registry
+    from kcli.pipeline.jobs.files import rewinding
 
     excluding(values)
     rewinding.check(found)
@@ -70,7 +71,8 @@ def run(values: Values, found: Checkpoint) -> int:
 
 def _sunk(found: Checkpoint) -> bool:
     """Whether the sink has the batch that is not whole. Raises UsageError where nobody knows the sink."""
-    from kcli.pipeline.jobs import registry, rewinding
+    from kcli.pipeline.jobs import registry
+    from kcli.pipeline.jobs.files import rewinding
 
     if found.batch == found.committed:
         return False
@@ -99,7 +101,7 @@ def _form(text: str) -> Prepare:
 
 def _fixed(text: str, found: Checkpoint) -> dict[TopicPartition, int]:
     """An offset for each partition, as Spark's own options have it."""
-    from kcli.pipeline.places import from_json
+    from kcli.pipeline.offset_options import from_json
 
     try:
         fixed = from_json(text, OPTION)
@@ -129,7 +131,7 @@ async def _same_cluster(cluster: Cluster, found: Checkpoint) -> None:
 
 def _tell(values: Values, found: Checkpoint, ready: dict[TopicPartition, int], number: int) -> None:
     """What was done, and how it is undone."""
-    from kcli.pipeline.places import to_json
+    from kcli.pipeline.offset_options import to_json
 
     say(values, f"the checkpoint says so in its batch {number}; the next run begins there")
     old = {at: found.offsets[at] for at in ready if at in found.offsets}

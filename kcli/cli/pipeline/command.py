@@ -10,7 +10,7 @@ from kcli.config.secrets.sources import Source
 from kcli.consumer.offset_grammar import duration
 from kcli.errors import UsageError
 from kcli.paths import data_folder
-from kcli.pipeline.session import SessionSettings
+from kcli.pipeline.session.session import SessionSettings
 
 if TYPE_CHECKING:
     from kcli.cli.option import Values
@@ -78,11 +78,11 @@ class Frame:
     def session(self, name: str, *, quick: bool = False, packages: tuple[str, ...] = ()) -> SessionSettings:
         """How Spark is started. `quick` is for jobs of seconds; `packages` are Maven's coordinates. Raises UsageError
         where PySpark or a Java is missing."""
-        from kcli.pipeline.session import MASTER, SessionSettings, check_pyspark
+        from kcli.pipeline.session.session import MASTER, SessionSettings, check_pyspark
 
         check_pyspark()
         if self.remote is None:
-            from kcli.pipeline.java import find_java
+            from kcli.pipeline.session.java import find_java
 
             find_java(self.values["java_home"])
         conf = dict(self.conf)

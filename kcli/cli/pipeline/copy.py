@@ -136,8 +136,8 @@ class Copying(Job):
         from kcli.pipeline.connection import sealed_of
         from kcli.pipeline.identity import identity_of
         from kcli.pipeline.log import Log
-        from kcli.pipeline.places import to_json
-        from kcli.pipeline.positions import begin
+        from kcli.pipeline.offset_options import to_json
+        from kcli.pipeline.sink.positions import begin
 
         lower = [{key.lower(): text for key, text in options.items()} for options in (source, sink)]
         span = self.input.span
@@ -169,10 +169,10 @@ class Copying(Job):
 
     def _mapped(self, frame: DataFrame) -> DataFrame:
         """The rows that are wanted, as records. A condition may look into values; what is sent on are their bytes."""
-        from kcli.pipeline.exactly_once import SOURCE as PROVENANCE
-        from kcli.pipeline.exactly_once import provenance
         from kcli.pipeline.jobs.frames import chosen, decoded, placed
         from kcli.pipeline.jobs.records import as_records
+        from kcli.pipeline.sink.exactly_once import SOURCE as PROVENANCE
+        from kcli.pipeline.sink.exactly_once import provenance
 
         values = self.frame.values
         keep: tuple[str, ...] = (

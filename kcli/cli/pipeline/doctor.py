@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.pipeline.command import conf_of
 from kcli.errors import KcliError
-from kcli.pipeline.session import SessionSettings
+from kcli.pipeline.session.session import SessionSettings
 
 if TYPE_CHECKING:
     from kcli.cli.option import Values
@@ -25,7 +25,7 @@ def warmup(values: Values) -> int:
     """Make the archive. Returns the exit code."""
     from kcli.cli.main import complain
     from kcli.cli.pipeline.progress import Watch, human_size
-    from kcli.pipeline.session import check_pyspark, warm_up
+    from kcli.pipeline.session.session import check_pyspark, warm_up
 
     check_pyspark()
     begun = monotonic()
@@ -74,14 +74,14 @@ def _step(name: str, look: Callable[[Values], tuple[str, str, str | None]], valu
 
 
 def _settings(values: Values) -> SessionSettings:
-    from kcli.pipeline.session import SessionSettings
+    from kcli.pipeline.session.session import SessionSettings
 
     java, memory, conf = values["java_home"], values["memory"], conf_of(values["conf"])
     return SessionSettings(name="kcli doctor", java_home=java, conf=tuple(conf.items()), memory=memory or "2g")
 
 
 def _pyspark(values: Values) -> tuple[str, str, str | None]:
-    from kcli.pipeline.session import check_pyspark
+    from kcli.pipeline.session.session import check_pyspark
 
     check_pyspark()
     import pyspark
@@ -102,15 +102,15 @@ def _package(name: str) -> tuple[str, str, str | None]:
 
 
 def _java(values: Values) -> tuple[str, str, str | None]:
-    from kcli.pipeline.java import find_java
+    from kcli.pipeline.session.java import find_java
 
     java = find_java(values["java_home"])
     return "ok", f"{java.version} of {java.where}: {java.home}", None
 
 
 def _archive(values: Values) -> tuple[str, str, str | None]:
-    from kcli.pipeline import archive, gateway
-    from kcli.pipeline.java import find_java
+    from kcli.pipeline.session import archive, gateway
+    from kcli.pipeline.session.java import find_java
 
     made = archive.path_of(find_java(values["java_home"]), gateway.spark_home())
     if made.exists():
@@ -158,8 +158,8 @@ def _disk(values: Values) -> tuple[str, str, str | None]:
 def _job(values: Values) -> tuple[str, str, str | None]:
     """A sandbox, a record, and Spark that reads it with our source."""
     from kcli.cli.pipeline.progress import Watch
-    from kcli.pipeline.session import Session
-    from kcli.pipeline.trouble import told
+    from kcli.pipeline.errors import told
+    from kcli.pipeline.session.session import Session
     from kcli.sandbox.thread import SandboxThread
 
     begun = monotonic()

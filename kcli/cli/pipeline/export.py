@@ -11,8 +11,8 @@ from kcli.cli.pipeline.source import Source
 from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
-from kcli.pipeline.jobs.export import TEXT, FileForm, check
-from kcli.pipeline.jobs.folder import Folder
+from kcli.pipeline.jobs.files.export import TEXT, FileForm, check
+from kcli.pipeline.jobs.files.folder import Folder
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
@@ -77,7 +77,7 @@ class Exporting(Job):
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns and conditions looked up."""
         from kcli.pipeline.jobs.bad import BadRows
-        from kcli.pipeline.jobs.export import Export
+        from kcli.pipeline.jobs.files.export import Export
         from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 
         values, form, source = self.frame.values, self.form, self.input

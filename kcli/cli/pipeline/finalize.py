@@ -17,7 +17,7 @@ def run(values: Values) -> int:
     """Plan, and with --execute do. Returns the exit code: 1 where a file of a whole batch is missing."""
     from kcli.cli.render import Document, write
     from kcli.cli.shapes.shape import shape
-    from kcli.pipeline.jobs.finalize import look, remove
+    from kcli.pipeline.jobs.files.finalize import look, remove
 
     words = values["words"] or []
     if not words:

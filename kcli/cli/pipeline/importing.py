@@ -10,7 +10,7 @@ from kcli.cli.pipeline.run import Job, Outcome, drive
 from kcli.cli.pipeline.sink import Target
 from kcli.cli.pipeline.stream import name_of, trigger_of
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.importing import count_of, files_of, form_of
+from kcli.pipeline.jobs.files.importing import count_of, files_of, form_of
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
@@ -59,7 +59,7 @@ class Importing(Job):
     def _delta(self) -> None:
         """By Delta's jars where --conf brings them, else as its files say."""
         from kcli.cli.pipeline.export import DELTA, delta_jars
-        from kcli.pipeline.jobs import delta
+        from kcli.pipeline.jobs.files import delta
 
         if delta_jars(self.frame):
             self.conf = DELTA
@@ -80,8 +80,8 @@ class Importing(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns looked up."""
+        from kcli.pipeline.jobs.files.importing import load, records
         from kcli.pipeline.jobs.frames import chosen
-        from kcli.pipeline.jobs.importing import load, records
         from kcli.pipeline.jobs.records import Sink
 
         values, streaming = self.frame.values, self.frame.streaming

@@ -12,9 +12,9 @@ from kcli.cli.pipeline.run import Outcome, say
 from kcli.cli.pipeline.sink import Target
 from kcli.cli.pipeline.stream import name_of, stop_file_of, trigger_of
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.export import FileForm, check
-from kcli.pipeline.jobs.folder import Folder
-from kcli.pipeline.jobs.query import Script, Step
+from kcli.pipeline.jobs.files.export import FileForm, check
+from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.sql.query import Script, Step
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
@@ -93,7 +93,7 @@ class Printed(Output):
 
     def stream(self, frame: DataFrame) -> Stream:
         """Each batch's rows."""
-        from kcli.pipeline.jobs.streams import started
+        from kcli.pipeline.jobs.sql.streams import started
         from kcli.pipeline.jobs.work import Stream
 
         assert self.checkpoint is not None
@@ -135,7 +135,7 @@ class IntoTopic(Output):
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""
         from kcli.pipeline.jobs.records import Sink
-        from kcli.pipeline.jobs.streams import records_of
+        from kcli.pipeline.jobs.sql.streams import records_of
 
         sink = Sink(records_of(frame), *self._options())
         sink.write()
@@ -148,7 +148,7 @@ class IntoTopic(Output):
 
     def stream(self, frame: DataFrame) -> Stream:
         """As they come."""
-        from kcli.pipeline.jobs.streams import records_of, started
+        from kcli.pipeline.jobs.sql.streams import records_of, started
         from kcli.pipeline.jobs.work import Stream
 
         form, options = self._options()
@@ -190,7 +190,7 @@ class IntoFiles(Output):
 
     def write(self, frame: DataFrame) -> None:
         """All of them, once."""
-        from kcli.pipeline.jobs.export import Export
+        from kcli.pipeline.jobs.files.export import Export
 
         export = Export(frame, self.form)
         export.write(self.folder.target, self.folder.spark_mode)
@@ -198,7 +198,7 @@ class IntoFiles(Output):
 
     def stream(self, frame: DataFrame) -> Stream:
         """As they come."""
-        from kcli.pipeline.jobs.export import Export
+        from kcli.pipeline.jobs.files.export import Export
 
         assert self.checkpoint is not None
         export = Export(frame, self.form)

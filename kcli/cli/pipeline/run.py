@@ -24,7 +24,7 @@ from kcli.paths import private
 from kcli.pipeline.jobs.registry import Registered
 from kcli.pipeline.jobs.work import Action, Look, Stream
 from kcli.pipeline.progress_sum import Progress
-from kcli.pipeline.session import Session
+from kcli.pipeline.session.session import Session
 from kcli.values import Value
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ class Signals:
 
 def drive(frame: Frame, job: Job) -> int:
     """Run the job to its exit code. Raises KcliError, with the log's path where Spark has more to say."""
-    from kcli.pipeline.hosts import reached_by
+    from kcli.pipeline.errors import told
     from kcli.pipeline.progress import Listener
-    from kcli.pipeline.session import Session
-    from kcli.pipeline.trouble import told
+    from kcli.pipeline.session.hosts import reached_by
+    from kcli.pipeline.session.session import Session
 
     hidden = frame.quiet or (job.prints and os.isatty(1))
     settings = frame.session(job.name, quick=job.quick, packages=job.packages)
@@ -204,7 +204,7 @@ def pipeline_of(checkpoint: str) -> str:
 
 
 def _remote(url: str, settings: Any) -> Any:
-    from kcli.pipeline.connect import ConnectSession
+    from kcli.pipeline.session.connect import ConnectSession
 
     return ConnectSession(url, settings)
 

@@ -111,7 +111,7 @@ class Source:
     async def _in_log(self, client: Client, offset: int, places: Sequence[TopicPartition]) -> None:
         """Raise KcliError for an offset to start at that is behind the end of every log: nothing would be read."""
         from kcli.asking.offsets import list_offsets
-        from kcli.pipeline.places import LATEST as END
+        from kcli.pipeline.offset_options import LATEST as END
 
         found = await list_offsets(client.cluster, dict.fromkeys(places, END))
         logs = {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
@@ -162,7 +162,7 @@ class Source:
 
     def _range(self, streaming: bool) -> dict[str, str]:
         """Which partitions, and their offsets. A stream finds new partitions by itself, unless -p names them."""
-        from kcli.pipeline.places import to_json
+        from kcli.pipeline.offset_options import to_json
 
         starts = json.dumps(to_json({at: start for at, (start, _) in self.span.items()}))
         if not streaming:

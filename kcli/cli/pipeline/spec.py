@@ -12,7 +12,7 @@ from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
 from kcli.cli.pipeline.spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.query import Step
+from kcli.pipeline.jobs.sql.query import Step
 from kcli.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Spec:
     def _steps(self, of: Map) -> None:
         found = of.get("steps")
         if found is None and len(self.each) == 1:
-            from kcli.pipeline.jobs.query import quoted
+            from kcli.pipeline.jobs.sql.query import quoted
 
             self.steps = [Step(sql=f"SELECT * FROM {quoted(next(iter(self.each)))}")]
             return

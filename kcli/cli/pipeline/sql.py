@@ -17,8 +17,8 @@ from kcli.cli.pipeline.source import Source, Span
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.jobs.query import Script, Step, View
-from kcli.pipeline.jobs.statements import mentioned, split, words
+from kcli.pipeline.jobs.sql.query import Script, Step, View
+from kcli.pipeline.jobs.sql.statements import mentioned, split, words
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
@@ -109,7 +109,7 @@ class Querying(Job):
         return self.output.begin(self._running, spark)
 
     def _script(self, spark: SparkSession, progress: str) -> Script:
-        from kcli.pipeline.jobs.query import Script
+        from kcli.pipeline.jobs.sql.query import Script
 
         watermark = self.frame.values["watermark"]
         views = [self._view(one, spark, progress) for one in self.sources]

@@ -36,8 +36,8 @@ def show_group(frame: Frame, ends: Mapping[TopicPartition, int]) -> None:
     """Commit where a stream ended under --commit-group: Spark tells the source of every batch but its last."""
     from kcli.cli.pipeline.command import cluster_options
     from kcli.pipeline.connection import sealed_of
-    from kcli.pipeline.groups import commit
     from kcli.pipeline.log import Log
+    from kcli.pipeline.source.commit_group import commit
 
     options = {name.lower(): value for name, value in cluster_options(frame.connection).items()}
     with Log(sealed_of(options)) as log:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.places import from_offsets
+from kcli.pipeline.offset_options import from_offsets
 from kcli.values import Value, field
 
 

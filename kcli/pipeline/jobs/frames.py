@@ -141,7 +141,7 @@ def tried(what: str, make: Callable[[], DataFrame]) -> DataFrame:
     """What `make` gives, with its columns looked up. Raises UsageError that says which text it was."""
     from pyspark.errors import AnalysisException, ParseException
 
-    from kcli.pipeline.trouble import told
+    from kcli.pipeline.errors import told
 
     try:
         found = make()

@@ -222,7 +222,7 @@ def lag_of(progress: Any) -> int:
 
 def _offsets(text: Any) -> dict[TopicPartition, int]:
     """Offsets out of a progress, which has them as text or as a dict; {} for what are none (files, None)."""
-    from kcli.pipeline.places import from_offsets
+    from kcli.pipeline.offset_options import from_offsets
 
     with suppress(ValueError, TypeError, AttributeError):
         return from_offsets(json.loads(text) if isinstance(text, str) else text)

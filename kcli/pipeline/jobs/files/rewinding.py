@@ -14,8 +14,8 @@ from typing import Any
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint
-from kcli.pipeline.jobs.folder import DELTA, LOG
-from kcli.pipeline.places import from_offsets, to_json
+from kcli.pipeline.jobs.files.folder import DELTA, LOG
+from kcli.pipeline.offset_options import from_offsets, to_json
 
 VERSION = "v1"
 """Of the files that are understood here."""
@@ -67,7 +67,7 @@ def sunk(found: Checkpoint, destination: str) -> bool:
         )
     folder = Path(destination)
     if (folder / DELTA).is_dir():
-        from kcli.pipeline.jobs import delta
+        from kcli.pipeline.jobs.files import delta
 
         return delta.written(folder, found.query) >= found.batch
     log = folder / LOG  # every tenth batch is in a file with those before it

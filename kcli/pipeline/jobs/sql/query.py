@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import ERRORS, BadRows
 from kcli.pipeline.jobs.frames import as_ours, load, tried
-from kcli.pipeline.jobs.statements import bare, mentioned, once_each
+from kcli.pipeline.jobs.sql.statements import bare, mentioned, once_each
 from kcli.values import Frozen, field
 
 if TYPE_CHECKING:

@@ -25,14 +25,15 @@ from pyspark.sql.streaming.datasource import (
 
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.pipeline import changes, identity
+from kcli.pipeline import identity
 from kcli.pipeline.connection import Sealed
-from kcli.pipeline.limits import by_bytes, by_rows
 from kcli.pipeline.log import Log
+from kcli.pipeline.offset_options import from_offsets, to_json
 from kcli.pipeline.options import ReadOptions
-from kcli.pipeline.places import from_offsets, to_json
-from kcli.pipeline.ranges import Range, ranges_of
-from kcli.pipeline.read import Reading, in_log
+from kcli.pipeline.source import changes
+from kcli.pipeline.source.limits import by_bytes, by_rows
+from kcli.pipeline.source.ranges import Range, ranges_of
+from kcli.pipeline.source.read import Reading, in_log
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.datasource import ReadLimit
@@ -181,7 +182,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Spark has what is before `end`: show it to others as a group's positions. A failure is only told: the
         checkpoint is what counts."""
         if self.options.commit_group:
-            from kcli.pipeline.groups import commit
+            from kcli.pipeline.source.commit_group import commit
 
             try:
                 commit(self.log, self.options.commit_group, from_offsets(end))

@@ -22,8 +22,8 @@ from pyspark.sql.datasource import (
 
 from kcli.model import TopicPartition
 from kcli.pipeline.log import Log
-from kcli.pipeline.ranges import Range, ranges_of
-from kcli.pipeline.read import BatchReader, bounds_of
+from kcli.pipeline.source.ranges import Range, ranges_of
+from kcli.pipeline.source.read import BatchReader, bounds_of
 
 UPWARDS, DOWNWARDS = (GreaterThan, GreaterThanOrEqual), (LessThan, LessThanOrEqual)
 

@@ -13,7 +13,7 @@ from kcli.errors import KcliError
 from kcli.model import GroupMetadata, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.background import Background
 from kcli.pipeline.connection import Sealed
-from kcli.pipeline.positions import group_of, positions, transactional_id, written_by
+from kcli.pipeline.sink.positions import group_of, positions, transactional_id, written_by
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.batches.ledger import Counts
 from kcli.producer.producer import Producer
@@ -21,7 +21,7 @@ from kcli.producer.producer import Producer
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kcli.pipeline.rows import Send
+    from kcli.pipeline.sink.rows import Send
 
 EVERY = 5.0
 """Seconds after which a transaction is committed and the next begun, within a task: readers need not wait for all."""

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 from kcli.paths import cache_folder
-from kcli.pipeline.java import Java
+from kcli.pipeline.session.java import Java
 
 
 def path_of(java: Java, home: Path) -> Path:

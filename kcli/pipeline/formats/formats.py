@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kcli.errors import UsageError
-from kcli.pipeline.arrow import text
-from kcli.pipeline.json_cell import Cell, Misfit, cell_of
-from kcli.pipeline.json_document import SPACE, Malformed, document
-from kcli.pipeline.loose import fitting
+from kcli.pipeline.formats.arrow import text
+from kcli.pipeline.formats.json_cell import Cell, Misfit, cell_of
+from kcli.pipeline.formats.json_document import SPACE, Malformed, document
+from kcli.pipeline.formats.msgpack_cell import fitting
 
 Decoded = tuple[pa.Array, dict[int, str]]
 """The cells, and by row what is wrong with a record that did not fit."""

@@ -18,10 +18,10 @@ import pyarrow as pa
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import Sealed
-from kcli.pipeline.copying import TWICE, Copying, OutOfOrder
 from kcli.pipeline.options import WriteOptions
 from kcli.pipeline.progress import Reporter
-from kcli.pipeline.write import BatchWriter, StreamWriter, Writing
+from kcli.pipeline.sink.copying import TWICE, Copying, OutOfOrder
+from kcli.pipeline.sink.write import BatchWriter, StreamWriter, Writing
 from kcli.producer.batches.batch import BatchOutcome
 from kcli.producer.batches.ledger import Counts
 
@@ -62,7 +62,7 @@ class ExactlyOnce(Writing):
     ) -> Counts:
         """All rows of the task, partition by partition of the source. `wrong` stays empty: what fails is raised."""
         from kcli.pipeline.background import Background
-        from kcli.pipeline.rows import sends_of
+        from kcli.pipeline.sink.rows import sends_of
         from kcli.producer.batches.ledger import Counts
 
         total = Counts()

@@ -11,10 +11,10 @@ from pyspark.sql.datasource import DataSourceReader
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 from kcli.pipeline.connection import Sealed
-from kcli.pipeline.fetching import LogChanged
 from kcli.pipeline.log import Log
 from kcli.pipeline.options import TYPES, ReadOptions
-from kcli.pipeline.ranges import Range, ranges_of
+from kcli.pipeline.source.fetching import LogChanged
+from kcli.pipeline.source.ranges import Range, ranges_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,10 +35,10 @@ class Reading:
         """A range as record batches of exactly the schema."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        from kcli.pipeline.arrow import Frame
-        from kcli.pipeline.fetching import gathered
-        from kcli.pipeline.formats import converter
+        from kcli.pipeline.formats.arrow import Frame
+        from kcli.pipeline.formats.formats import converter
         from kcli.pipeline.progress import Reporter
+        from kcli.pipeline.source.fetching import gathered
 
         assert isinstance(partition, Range)
         if not len(partition):

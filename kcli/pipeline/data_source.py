@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from kcli.pipeline.connection import Sealed
-    from kcli.pipeline.write import BatchWriter, StreamWriter
+    from kcli.pipeline.sink.write import BatchWriter, StreamWriter
 
 
 class KcliDataSource(DataSource):
@@ -41,17 +41,17 @@ class KcliDataSource(DataSource):
 
         options, sealed = read_options(self.options, streaming=False), self._sealed()
         if options.pushdown:
-            from kcli.pipeline.pushdown import PushingReader
+            from kcli.pipeline.source.pushdown import PushingReader
 
             return PushingReader(options, sealed, schema)
-        from kcli.pipeline.read import BatchReader
+        from kcli.pipeline.source.read import BatchReader
 
         return BatchReader(options, sealed, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """spark.readStream. Raises UsageError."""
         from kcli.pipeline.options import read_options
-        from kcli.pipeline.stream import StreamReader
+        from kcli.pipeline.source.stream import StreamReader
 
         return StreamReader(read_options(self.options, streaming=True), self._sealed(), schema)
 
@@ -59,13 +59,13 @@ class KcliDataSource(DataSource):
         """df.write, mode append. Raises UsageError."""
         from kcli.errors import UsageError
         from kcli.pipeline.options import write_options
-        from kcli.pipeline.write import BatchWriter
+        from kcli.pipeline.sink.write import BatchWriter
 
         if overwrite:
             raise UsageError("a topic cannot be overwritten: use mode append")
         options = write_options(self.options)
         if options.exactly_once:
-            from kcli.pipeline.exactly_once import BatchExactlyOnce
+            from kcli.pipeline.sink.exactly_once import BatchExactlyOnce
 
             return BatchExactlyOnce(options, self._sealed(), schema)
         return BatchWriter(options, self._sealed(), schema)
@@ -73,11 +73,11 @@ class KcliDataSource(DataSource):
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
         """df.writeStream. Raises UsageError."""
         from kcli.pipeline.options import write_options
-        from kcli.pipeline.write import StreamWriter
+        from kcli.pipeline.sink.write import StreamWriter
 
         options = write_options(self.options)
         if options.exactly_once:
-            from kcli.pipeline.exactly_once import StreamExactlyOnce
+            from kcli.pipeline.sink.exactly_once import StreamExactlyOnce
 
             return StreamExactlyOnce(options, self._sealed(), schema)
         return StreamWriter(options, self._sealed(), schema)

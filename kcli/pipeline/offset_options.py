@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-from kcli.pipeline.carried import Carried
+from kcli.pipeline.pickling import Carried
 
 Offsets = Mapping[TopicPartition, int]
 

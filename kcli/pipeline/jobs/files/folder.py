@@ -63,7 +63,7 @@ class Folder:
 
     def _check_adding(self, form: str, partition_by: Sequence[str], *, is_table: bool, begun: bool = False) -> None:
         """`begun`: files without a log may be of this pipeline, which was killed before its first commit."""
-        from kcli.pipeline.jobs.adding import check_files, check_table, files_in
+        from kcli.pipeline.jobs.files.adding import check_files, check_table, files_in
 
         files = list(files_in(str(self._path)))
         check_table(str(self._path), form, is_table=is_table, has_files=bool(files) and not begun)

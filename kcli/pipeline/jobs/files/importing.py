@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.folder import DELTA
+from kcli.pipeline.jobs.files.folder import DELTA
 from kcli.pipeline.jobs.records import as_records
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def load(
 ) -> DataFrame:
     """The files as they are. A stream takes one folder, and the schema of what is in it now."""
     if form == "delta-files":
-        from kcli.pipeline.jobs import delta
+        from kcli.pipeline.jobs.files import delta
 
         return delta.load(spark, Path(places[0]))
     options = {**USUAL.get(form, {}), **reader}

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from kcli.errors import KcliError, UsageError
-from kcli.pipeline.jobs.folder import uri_of
+from kcli.pipeline.jobs.files.folder import uri_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -21,7 +21,7 @@ from kcli.proto.core import Gather
 from kcli.proto.spans import Gathered
 
 if TYPE_CHECKING:
-    from kcli.pipeline.ranges import Range
+    from kcli.pipeline.source.ranges import Range
 
 Noted = Callable[[int, int, int], None]
 
@@ -116,7 +116,7 @@ def _after(error: KcliError, wanted: Range, position: int, fail_on_data_loss: bo
 def _quiet(kafka: Background, wanted: Range, position: int, waited: float, most: float) -> None:
     """Nothing came for a while. Raises if nothing will, or if it was too long."""
     from kcli.asking.offsets import list_offsets
-    from kcli.pipeline.places import LATEST
+    from kcli.pipeline.offset_options import LATEST
 
     end = list_offsets(kafka.client.cluster, {wanted.at: LATEST}, patience=QUIET, wait_for_leaders=True)
     answer = kafka.run(end)[wanted.at]

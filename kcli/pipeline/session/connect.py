@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 from kcli.errors import ConnectError, UsageError
-from kcli.pipeline.logs import log_file
-from kcli.pipeline.session import SessionSettings, check_pyspark
+from kcli.pipeline.session.logs import log_file
+from kcli.pipeline.session.session import SessionSettings, check_pyspark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

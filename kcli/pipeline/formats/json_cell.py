@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from kcli.errors import UsageError
-from kcli.pipeline.json_document import Real, Whole
-from kcli.pipeline.json_time import day_of, instant_of, local_of
+from kcli.pipeline.formats.json_document import Real, Whole
+from kcli.pipeline.formats.json_time import day_of, instant_of, local_of
 
 Cell = Callable[[Any, list[str]], Any]
 

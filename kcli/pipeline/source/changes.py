@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from kcli.errors import KcliError
 from kcli.model import TopicPartition
-from kcli.pipeline.fetching import DataLoss, LogChanged
 from kcli.pipeline.log import Log
+from kcli.pipeline.source.fetching import DataLoss, LogChanged
 
 Offsets = dict[TopicPartition, int]
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from kcli.errors import UsageError
 from kcli.paths import cache_folder
-from kcli.pipeline import archive, gateway
-from kcli.pipeline.gateway import Jvm, SparkFailed
-from kcli.pipeline.java import find_java
-from kcli.pipeline.logs import log_file
+from kcli.pipeline.session import archive, gateway
+from kcli.pipeline.session.gateway import Jvm, SparkFailed
+from kcli.pipeline.session.java import find_java
+from kcli.pipeline.session.logs import log_file
 from kcli.values import Frozen
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ def conf_of(settings: SessionSettings) -> dict[str, str]:
         made |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     given = dict(settings.conf)
     if not local:
-        from kcli.pipeline import shipping
+        from kcli.pipeline.session import executor_code
 
-        given |= shipping.conf(given)
+        given |= executor_code.conf(given)
     return made | given
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from kcli.errors import KcliError
 from kcli.paths import private
-from kcli.pipeline import archive
-from kcli.pipeline.java import Java
+from kcli.pipeline.session import archive
+from kcli.pipeline.session.java import Java
 
 OPENS = """
 java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net

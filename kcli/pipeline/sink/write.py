@@ -85,7 +85,7 @@ class Writing:
     ) -> Counts:
         """Send until the rows end or something went wrong; what became of them."""
         from kcli.pipeline.background import Background
-        from kcli.pipeline.rows import sends_of
+        from kcli.pipeline.sink.rows import sends_of
 
         with Background(self.sealed.client) as kafka:
             producer = kafka.client.producer(self.sealed.producer.patient(False))

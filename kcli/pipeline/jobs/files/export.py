@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.counting import Counted
-from kcli.pipeline.jobs.delta import Table
+from kcli.pipeline.jobs.files.delta import Table
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.values import Frozen
 
@@ -45,7 +45,7 @@ class FileForm(Frozen):
 def check(form: FileForm) -> None:
     """Raise UsageError for a codec that the format does not have, or a package that is missing."""
     if form.plain_delta:
-        from kcli.pipeline.jobs import delta
+        from kcli.pipeline.jobs.files import delta
 
         delta.check()
     if form.compression and form.compression not in CODECS[form.form]:
@@ -76,7 +76,7 @@ class Export:
             self._table(target).write(self._micros(self._frame), mode, self._compressed())
             return
         if mode == "append" and self._form.form != "delta":
-            from kcli.pipeline.jobs.adding import check_columns
+            from kcli.pipeline.jobs.files.adding import check_columns
 
             check_columns(self._frame, target, self._form.form, self._form.partition_by)
         self._set(self._frame.write.format(self._form.form).mode(mode)).save(target)
@@ -105,7 +105,7 @@ class Export:
         return Stream(writer.trigger(**trigger).start, stop_file)
 
     def _table(self, target: str) -> Table:
-        from kcli.pipeline.jobs.delta import Table
+        from kcli.pipeline.jobs.files.delta import Table
 
         if not target.startswith("file://"):
             raise UsageError(f"--to delta: {target} is no folder of this machine; Delta's jars write there (--conf)")

@@ -1,0 +1,1 @@
+"""SQL over topics: statements, the views that they name, results as records."""

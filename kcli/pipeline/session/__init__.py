@@ -1,0 +1,1 @@
+"""A Spark session: Java, the JVM, its logs, kcli's code on executors."""

@@ -1,0 +1,1 @@
+"""Reading: `format("kcli")`, ranges of offsets planned on the driver, batches fetched in tasks."""
