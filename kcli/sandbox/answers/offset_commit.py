@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kcli.errors import BrokerError
+from kcli.model import OffsetAndMetadata
 from kcli.proto.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -12,7 +13,6 @@ from kcli.proto.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.partitions import name_of
-from kcli.sandbox.groups.offsets import Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def _one(
     try:
         if refused is not None:
             raise refused
-        committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
+        committed = OffsetAndMetadata(
+            asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or ""
+        )
         name = name_of(context, topic.name, topic.topic_id)
         scripted = context.refused(8, name, asked.partition_index)
         if scripted is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.model import OffsetAndMetadata
 from kcli.proto.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -19,7 +20,7 @@ from kcli.proto.messages.offset_fetch import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.answers.partitions import name_of
-from kcli.sandbox.groups.offsets import NOTHING, Committed
+from kcli.sandbox.groups.offsets import NOTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def _group(context: RequestContext, asked: OffsetFetchRequestGroup, stable: bool
     return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
 
 
-def _everything(context: RequestContext, kept: dict[tuple[str, int], Committed]) -> list[OffsetFetchRequestTopics]:
+def _everything(
+    context: RequestContext, kept: dict[tuple[str, int], OffsetAndMetadata]
+) -> list[OffsetFetchRequestTopics]:
     rows: dict[str, OffsetFetchRequestTopics] = {}
     for name, partition in kept:
         if not context.may("describe", "topic", name):
@@ -82,7 +85,7 @@ def _everything(context: RequestContext, kept: dict[tuple[str, int], Committed])
 def _topic(
     context: RequestContext,
     asked: OffsetFetchRequestTopics,
-    kept: dict[tuple[str, int], Committed],
+    kept: dict[tuple[str, int], OffsetAndMetadata],
     stable_in: str | None,
 ) -> OffsetFetchResponseTopics:
     """`stable_in` is the group whose open transactions count, None when they do not."""

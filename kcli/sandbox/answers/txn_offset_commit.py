@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.model import OffsetAndMetadata
 from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -13,7 +14,6 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.fencing import told
-from kcli.sandbox.groups.offsets import Committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _keep(
     context: RequestContext, request: TxnOffsetCommitRequest, topic: str, asked: TxnOffsetCommitRequestPartition
 ) -> ErrorCode:
     index = asked.partition_index
-    committed = Committed(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
+    committed = OffsetAndMetadata(asked.committed_offset, asked.committed_leader_epoch, asked.committed_metadata or "")
     try:
         scripted = context.refused(28, topic, index)
         if scripted is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.model import OffsetAndMetadata
 from kcli.sandbox.cluster.group_configs import GroupConfigs
 from kcli.sandbox.groups.classic_group import ClassicGroup
 from kcli.sandbox.groups.consumer_group import ConsumerGroup
-from kcli.sandbox.groups.offsets import Committed, Offsets
+from kcli.sandbox.groups.offsets import Offsets
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY
 from kcli.sandbox.transactions.pending_offsets import PendingOffsets
 
@@ -51,7 +52,7 @@ class Groups:
             self.sharing(facts["group"]).restore(facts)
         for (group, topic, partition), facts in state.offsets.items():
             self.made(group)
-            kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
+            kept = OffsetAndMetadata(facts["offset"], facts["epoch"], facts["metadata"])
             self.offsets.of(group)[(topic, partition)] = kept
         self.pending.restore(state)
 
@@ -184,7 +185,7 @@ class Groups:
                 return
             group.member_of(member_id, instance_id, generation)
 
-    def commit(self, group: str, topic: str, partition: int, committed: Committed) -> None:
+    def commit(self, group: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
         self.offsets.check(topic, partition, committed)
         self.offsets.store(group, topic, partition, committed)

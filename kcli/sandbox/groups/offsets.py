@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NamedTuple
+    from typing import Any
 
     from kcli.sandbox.cluster.topics import Topics
 
-    class Committed(NamedTuple):
-        offset: int
-        leader_epoch: int
-        metadata: str
-else:
-    Committed = namedtuple("Committed", "offset leader_epoch metadata")
-
 LARGEST_METADATA = 4096
-NOTHING = Committed(-1, -1, "")
+NOTHING = OffsetAndMetadata()
 
 
 class Offsets:
@@ -31,19 +23,19 @@ class Offsets:
     def __init__(self, note: Callable[[str, dict[str, Any]], None], topics: Topics) -> None:
         self._note = note
         self._topics = topics
-        self.by_group: dict[str, dict[tuple[str, int], Committed]] = {}
+        self.by_group: dict[str, dict[tuple[str, int], OffsetAndMetadata]] = {}
 
-    def of(self, group: str) -> dict[tuple[str, int], Committed]:
+    def of(self, group: str) -> dict[tuple[str, int], OffsetAndMetadata]:
         """The group's offsets, to be changed."""
         return self.by_group.setdefault(group, {})
 
-    def check(self, topic: str, partition: int, committed: Committed) -> None:
+    def check(self, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION."""
         if len(committed.metadata) > LARGEST_METADATA:
             raise BrokerError(codes.OFFSET_METADATA_TOO_LARGE)
         self._topics.partition(topic, partition)
 
-    def store(self, group: str, topic: str, partition: int, committed: Committed, producer: int = -1) -> None:
+    def store(self, group: str, topic: str, partition: int, committed: OffsetAndMetadata, producer: int = -1) -> None:
         """Keep an offset; `producer` is the id that committed it in a transaction. Raises BrokerError
         KAFKA_STORAGE_ERROR."""
         facts = {

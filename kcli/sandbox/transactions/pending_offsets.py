@@ -3,7 +3,7 @@ stable ones waits until it ends (KIP-447)."""
 
 from __future__ import annotations
 
-from kcli.sandbox.groups.offsets import Committed
+from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kcli.sandbox.log.recovery import State
 
     # None: committed over by somebody outside the transaction meanwhile, so not to be stored
-    Positions = dict[tuple[str, int], Committed | None]
+    Positions = dict[tuple[str, int], OffsetAndMetadata | None]
 
 
 class PendingOffsets:
@@ -29,13 +29,13 @@ class PendingOffsets:
         for (producer, group, topic, partition), facts in state.pending.items():
             kept = None
             if facts["offset"] is not None:
-                kept = Committed(facts["offset"], facts["epoch"], facts["metadata"])
+                kept = OffsetAndMetadata(facts["offset"], facts["epoch"], facts["metadata"])
             self._of(group, producer)[(topic, partition)] = kept
 
     def _of(self, group: str, producer: int) -> Positions:
         return self._by_group.setdefault(group, {}).setdefault(producer, {})
 
-    def add(self, producer: int, group: str, topic: str, partition: int, committed: Committed) -> None:
+    def add(self, producer: int, group: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """Raises BrokerError OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR."""
         self._offsets.check(topic, partition, committed)
         self._note(
