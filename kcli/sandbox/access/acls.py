@@ -27,31 +27,31 @@ class Acls:
         """What the journal brings back."""
         self.rules.update(Acl(*each) for each in rules)
 
-    def add(self, one: Acl) -> None:
+    def add(self, acl: Acl) -> None:
         """Raises BrokerError INVALID_REQUEST for what is no ACL."""
-        kind, colon, name = one.principal.partition(":")
-        if one.kind not in KINDS or one.permission not in ("allow", "deny") or one.pattern not in list(PATTERNS)[2:]:
+        kind, colon, name = acl.principal.partition(":")
+        if acl.kind not in KINDS or acl.permission not in ("allow", "deny") or acl.pattern not in list(PATTERNS)[2:]:
             raise _refused("Invalid resource type, permission type or pattern type")
-        if one.operation != "all" and one.operation not in POSSIBLE[one.kind]:
-            raise _refused(f"Operation {one.operation} is not of resource type {one.kind}")
-        if not one.name or (one.kind == "cluster" and one.name != CLUSTER):
+        if acl.operation != "all" and acl.operation not in POSSIBLE[acl.kind]:
+            raise _refused(f"Operation {acl.operation} is not of resource type {acl.kind}")
+        if not acl.name or (acl.kind == "cluster" and acl.name != CLUSTER):
             raise _refused(f"A resource has a name, and the only one of the CLUSTER resource is {CLUSTER}")
-        if not (kind and colon and name) or not one.host:
-            raise _refused(f"Could not parse principal from `{one.principal}`, or there is no host")
-        if one not in self.rules:
-            self._note("acl", {"acl": list(one), "there": True})
-            self.rules.add(one)
+        if not (kind and colon and name) or not acl.host:
+            raise _refused(f"Could not parse principal from `{acl.principal}`, or there is no host")
+        if acl not in self.rules:
+            self._note("acl", {"acl": list(acl), "there": True})
+            self.rules.add(acl)
 
     def remove(self, wanted: AclFilter) -> list[Acl]:
         """Those that matched, and are gone."""
         gone = self.find(wanted)
-        for one in gone:
-            self._note("acl", {"acl": list(one), "there": False})
-            self.rules.remove(one)
+        for acl in gone:
+            self._note("acl", {"acl": list(acl), "there": False})
+            self.rules.remove(acl)
         return gone
 
     def find(self, wanted: AclFilter) -> list[Acl]:
-        return sorted(one for one in self.rules if wanted.matches(one))
+        return sorted(acl for acl in self.rules if wanted.matches(acl))
 
 
 class Authorizer:
@@ -67,23 +67,23 @@ class Authorizer:
         """Whether `principal`, who comes from address `host`, may."""
         if principal in self.super_users:
             return True
-        rules = [one for one in self.acls.rules if one.kind == kind and covers(one, name)]
+        rules = [acl for acl in self.acls.rules if acl.kind == kind and covers(acl, name)]
         if not rules:
             return self.everyone
-        found = decide(rules, principal, host, operation)
-        return found is not None and found.permission == "allow"
+        rule = decide(rules, principal, host, operation)
+        return rule is not None and rule.permission == "allow"
 
     def allows_any(self, principal: str, host: str, operation: str, kind: str) -> bool:
         """Whether there is any resource of a kind for which it is allowed (KIP-679: who may write a topic may be
         idempotent)."""
         if principal in self.super_users or self.everyone:
             return True
-        rules = [one for one in self.acls.rules if one.kind == kind]
-        named = [one for one in rules if one.permission == "allow" and decide([one], principal, host, operation)]
-        for one in named:
-            over = [each for each in rules if each.permission == "deny" and _whole(each, one)]
-            found = decide([*over, one], principal, host, operation)
-            if found is not None and found.permission == "allow":
+        rules = [acl for acl in self.acls.rules if acl.kind == kind]
+        named = [acl for acl in rules if acl.permission == "allow" and decide([acl], principal, host, operation)]
+        for acl in named:
+            over = [each for each in rules if each.permission == "deny" and _whole(each, acl)]
+            rule = decide([*over, acl], principal, host, operation)
+            if rule is not None and rule.permission == "allow":
                 return True
         return False
 

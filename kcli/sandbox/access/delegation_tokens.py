@@ -51,8 +51,8 @@ class DelegationTokens:
 
     def restore(self, facts: Iterable[dict[str, Any]]) -> None:
         """What the journal brings back."""
-        for one in facts:
-            self._tokens[one["id"]] = SandboxToken(**{**one, "hmac": bytes.fromhex(one["hmac"])})
+        for token in facts:
+            self._tokens[token["id"]] = SandboxToken(**{**token, "hmac": bytes.fromhex(token["hmac"])})
 
     def now(self) -> int:
         return int(self._clock() * 1000)
@@ -60,11 +60,11 @@ class DelegationTokens:
     def living(self) -> list[SandboxToken]:
         """Those that have not ended, the oldest first."""
         now = self.now()
-        return [one for one in self._tokens.values() if one.expires > now]
+        return [token for token in self._tokens.values() if token.expires > now]
 
     def create(self, owner: str, requester: str, renewers: list[str], lifetime: int) -> SandboxToken:
         """Raises BrokerError INVALID_PRINCIPAL_TYPE."""
-        if any(not one.startswith("User:") for one in (owner, *renewers)):
+        if any(not principal.startswith("User:") for principal in (owner, *renewers)):
             raise BrokerError(codes.INVALID_PRINCIPAL_TYPE)
         now = self.now()
         end = now + (LONGEST if lifetime <= 0 else min(lifetime, LONGEST))
@@ -81,43 +81,43 @@ class DelegationTokens:
 
     def expire(self, hmac: bytes, principal: str, period: int) -> int:
         """When it ends now. Raises BrokerError."""
-        one = self._own(hmac, principal)
-        return self._move(one, 0 if period < 0 else period)
+        token = self._own(hmac, principal)
+        return self._move(token, 0 if period < 0 else period)
 
     def _own(self, hmac: bytes, principal: str) -> SandboxToken:
-        one = next((each for each in self._tokens.values() if each.hmac == hmac), None)
-        if one is None:
+        token = next((each for each in self._tokens.values() if each.hmac == hmac), None)
+        if token is None:
             raise BrokerError(codes.DELEGATION_TOKEN_NOT_FOUND)
-        if not one.belongs(principal):
+        if not token.belongs(principal):
             raise BrokerError(codes.DELEGATION_TOKEN_OWNER_MISMATCH)
-        if one.expires <= self.now():
+        if token.expires <= self.now():
             raise BrokerError(codes.DELEGATION_TOKEN_EXPIRED)
-        return one
+        return token
 
-    def _move(self, one: SandboxToken, period: int) -> int:
-        one.expires = min(one.end, self.now() + period)
-        self._keep(one)
-        return one.expires
+    def _move(self, token: SandboxToken, period: int) -> int:
+        token.expires = min(token.end, self.now() + period)
+        self._keep(token)
+        return token.expires
 
-    def _keep(self, one: SandboxToken) -> None:
-        facts = {f.name: getattr(one, f.name) for f in SandboxToken.__fields__}
-        self._note("token", {**facts, "hmac": one.hmac.hex()})
-        self._tokens[one.id] = one
+    def _keep(self, token: SandboxToken) -> None:
+        facts = {f.name: getattr(token, f.name) for f in SandboxToken.__fields__}
+        self._note("token", {**facts, "hmac": token.hmac.hex()})
+        self._tokens[token.id] = token
 
     def credential(self, mechanism: str, token_id: str) -> tuple[str, Credential] | None:
         """The owner of a token by its id, and what it proves itself by: the HMAC in base64 is the password."""
-        one = next((each for each in self.living() if each.id == token_id), None)
-        if one is None:
+        token = next((each for each in self.living() if each.id == token_id), None)
+        if token is None:
             return None
         key = mechanism, token_id
         if key not in self._credentials:
-            self._credentials[key] = derive(mechanism, b64encode(one.hmac))
-        return one.owner, self._credentials[key]
+            self._credentials[key] = derive(mechanism, b64encode(token.hmac))
+        return token.owner, self._credentials[key]
 
 
 def new_id() -> str:
     """As Kafka's Uuid.randomUuid makes them: none that a command line would take for an option."""
     while True:
-        made = urlsafe_b64encode(urandom(16)).decode().rstrip("=")
-        if not made.startswith("-"):
-            return made
+        token = urlsafe_b64encode(urandom(16)).decode().rstrip("=")
+        if not token.startswith("-"):
+            return token

@@ -52,7 +52,7 @@ class Quotas:
             kept[key] = value
         if check_only:
             return
-        self._note("quota", {"entity": [list(one) for one in at], "values": kept})
+        self._note("quota", {"entity": [list(entry) for entry in at], "values": kept})
         self._keep(at, kept)
 
     def pause(self, node_id: int, principal: str, client_id: str, key: str, size: int) -> int:
@@ -71,8 +71,8 @@ class Quotas:
 
     def restore(self, facts: Iterable[dict[str, Any]]) -> None:
         """What the journal brings back."""
-        for one in facts:
-            self._keep(tuple((kind, name) for kind, name in one["entity"]), one["values"])
+        for entry in facts:
+            self._keep(tuple((kind, name) for kind, name in entry["entity"]), entry["values"])
 
     def find(self, filters: Sequence[tuple[str, int, str | None]], strict: bool) -> dict[Entity, dict[str, float]]:
         """The quotas of entities that match each (kind, EXACT…ANY, name). Raises BrokerError INVALID_REQUEST."""
@@ -87,12 +87,12 @@ class Quotas:
         return {
             at: values
             for at, values in self.by_entity.items()
-            if all(_matches(dict(at), one) for one in filters) and (not strict or len(at) == len(filters))
+            if all(_matches(dict(at), entry) for entry in filters) and (not strict or len(at) == len(filters))
         }
 
 
-def _matches(names: dict[str, str | None], one: tuple[str, int, str | None]) -> bool:
-    kind, how, name = one
+def _matches(names: dict[str, str | None], entry: tuple[str, int, str | None]) -> bool:
+    kind, how, name = entry
     if kind not in names:
         return False
     return how == ANY or names[kind] == (None if how == DEFAULT else name)
@@ -100,7 +100,7 @@ def _matches(names: dict[str, str | None], one: tuple[str, int, str | None]) -> 
 
 def _checked(entity: Sequence[tuple[str, str | None]]) -> Entity:
     """The entity in the order of its kinds. Raises BrokerError INVALID_REQUEST for one that Kafka has not."""
-    at = tuple(sorted(entity, key=lambda one: one[0]))
+    at = tuple(sorted(entity, key=lambda entry: entry[0]))
     if tuple(kind for kind, _ in at) not in KEYS:
         raise _refused("Invalid empty client quota entity" if not at else f"Unhandled client quota entity {dict(at)}")
     for kind, name in at:

@@ -37,7 +37,7 @@ class Users:
     def __init__(
         self, passwords: Mapping[str, str], mechanisms: Sequence[str], lifetime: float | None, access: Access
     ) -> None:
-        unknown = [one for one in mechanisms if one not in ALL]
+        unknown = [mechanism for mechanism in mechanisms if mechanism not in ALL]
         if unknown or not mechanisms:
             raise ValueError(f"the sandbox offers {', '.join(ALL)}, not {', '.join(unknown) or 'nothing'}")
         self.passwords = dict(passwords)
@@ -52,8 +52,8 @@ class Users:
         access = self._access
 
         def token(name: str) -> tuple[str, Credential] | None:
-            found = access.tokens.credential(mechanism, name)
-            return None if found is None else (found[0].removeprefix("User:"), found[1])
+            credential = access.tokens.credential(mechanism, name)
+            return None if credential is None else (credential[0].removeprefix("User:"), credential[1])
 
         return ScramServer(mechanism, lambda name: access.scram.find(mechanism, name), token=token)
 
@@ -132,7 +132,7 @@ class SaslSession:
         self.by_token = isinstance(exchange, ScramServer) and exchange.by_token
         self._users.authenticated += 1
         ends = [self._users.lifetime, exchange.lifetime if isinstance(exchange, Bearer) else None]
-        known = [one for one in ends if one is not None]
+        known = [seconds for seconds in ends if seconds is not None]
         self._until = self._loop.time() + min(known) if known else None
 
 

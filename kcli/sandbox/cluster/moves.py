@@ -99,7 +99,7 @@ class Moves:
         """The replicas are these, for good; somebody of them leads."""
         partition.replicas, partition.filling, partition.rest = replicas, set(), None
         if partition.leader not in replicas:
-            living = {one.node_id for one in self._brokers.living()}
+            living = {broker.node_id for broker in self._brokers.living()}
             elect(partition, next((node for node in replicas if node in living), -1))
         self._topics.noted(partition.topic)
         partition.wake()
@@ -128,7 +128,7 @@ class Moves:
             self._advance(TICK)
 
     def _advance(self, seconds: float) -> None:
-        living = {one.node_id for one in self._brokers.living()}
+        living = {broker.node_id for broker in self._brokers.living()}
         topics = self._topics.by_name
         slow = Counter(n for m in self.by_partition.values() for n in m.copied if self._rate(m, n) is not None)
         for move in list(self.by_partition.values()):
@@ -140,23 +140,23 @@ class Moves:
                 move.copied[node] += move.partition.log.size if rate is None else rate * seconds / slow[node]
             if all(done >= move.partition.log.size for done in move.copied.values()):
                 self._finish(move)
-        for key, one in list(self.disks.items()):
-            limit = self._broker_configs.rate(one.node, DISK_RATE)
-            one.copied += one.partition.log.size if limit is None else limit * seconds
-            if one.copied >= one.partition.log.size:
+        for key, disk_move in list(self.disks.items()):
+            limit = self._broker_configs.rate(disk_move.node, DISK_RATE)
+            disk_move.copied += disk_move.partition.log.size if limit is None else limit * seconds
+            if disk_move.copied >= disk_move.partition.log.size:
                 del self.disks[key]
-                one.partition.disks[one.node] = one.to
+                disk_move.partition.disks[disk_move.node] = disk_move.to
 
     def _rate(self, move: Move, node: int) -> float | None:
         """The bytes a second at which `node` is filled; None for no throttle."""
         configs, topic, index = self._broker_configs, move.partition.topic, move.partition.index
-        found = []
+        limits = []
         for config, rate, replica in ((FOLLOWERS, FOLLOWER_RATE, node), (LEADERS, LEADER_RATE, move.partition.leader)):
-            said = topic.config(config).split(",")
+            replicas = topic.config(config).split(",")
             limit = configs.rate(replica, rate)
-            if limit is not None and ("*" in said or f"{index}:{replica}" in said):
-                found.append(limit)
-        return min(found, default=None)
+            if limit is not None and ("*" in replicas or f"{index}:{replica}" in replicas):
+                limits.append(limit)
+        return min(limits, default=None)
 
     def close(self) -> None:
         if self._task is not None:

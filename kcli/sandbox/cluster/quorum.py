@@ -34,7 +34,7 @@ class Quorum:
     @property
     def leader(self) -> int:
         """The living voter that leads, -1 for none."""
-        living = [one.node_id for one in self._brokers.living() if one.node_id in self.voters]
+        living = [broker.node_id for broker in self._brokers.living() if broker.node_id in self.voters]
         return living[0] if living else -1
 
     @property
@@ -50,7 +50,7 @@ class Quorum:
 
     def seen(self, node: int) -> int:
         """When it fetched last, in ms; -1 for one that is down."""
-        up = any(one.node_id == node for one in self._brokers.living())
+        up = any(broker.node_id == node for broker in self._brokers.living())
         return int(time.time() * 1000) if up else -1
 
     def add(self, node: int, directory: bytes) -> None:

@@ -56,12 +56,12 @@ def _bound(faults: Faults, name: str) -> Callable[..., object]:
 
 def _parameters(name: str) -> list[tuple[str, str, bool, Any]]:
     """(name, kind, whether it must be said, default) of each parameter."""
-    found = []
-    for one in list(inspect.signature(_declared(name)).parameters.values())[1:]:
-        kind = str(one.annotation).removesuffix(" | None")
-        needed = one.default is inspect.Parameter.empty
-        found.append((one.name, KINDS[kind], needed, None if needed else one.default))
-    return found
+    rows = []
+    for parameter in list(inspect.signature(_declared(name)).parameters.values())[1:]:
+        kind = str(parameter.annotation).removesuffix(" | None")
+        needed = parameter.default is inspect.Parameter.empty
+        rows.append((parameter.name, KINDS[kind], needed, None if needed else parameter.default))
+    return rows
 
 
 def rows() -> list[dict[str, Any]]:
@@ -71,8 +71,8 @@ def rows() -> list[dict[str, Any]]:
             "name": name,
             "text": _text(name),
             "parameters": [
-                {"name": one, "kind": kind, "needed": needed, "default": default}
-                for one, kind, needed, default in _parameters(name)
+                {"name": parameter, "kind": kind, "needed": needed, "default": default}
+                for parameter, kind, needed, default in _parameters(name)
             ],
         }
         for name in NAMES
@@ -90,14 +90,14 @@ def call_of(faults: Faults, brokers: Brokers, topics: Topics, name: str, given: 
     if name not in NAMES:
         raise UsageError(f"there is no fault {name}{did_you_mean(name, NAMES) or '; there are ' + ', '.join(NAMES)}")
     known = _parameters(name)
-    for one in given.keys() - {one for one, *_ in known}:
-        raise UsageError(f"{name} has no {one}{did_you_mean(one, [row[0] for row in known])}")
+    for parameter in given.keys() - {parameter for parameter, *_ in known}:
+        raise UsageError(f"{name} has no {parameter}{did_you_mean(parameter, [row[0] for row in known])}")
     values: dict[str, Any] = {}
-    for one, kind, needed, _ in known:
-        if given.get(one) not in (None, ""):
-            values[one] = _value(one, kind, given[one])
+    for parameter, kind, needed, _ in known:
+        if given.get(parameter) not in (None, ""):
+            values[parameter] = _value(parameter, kind, given[parameter])
         elif needed:
-            raise UsageError(f"{name} needs {one}")
+            raise UsageError(f"{name} needs {parameter}")
     _check(brokers, topics, values)
     return partial(_bound(faults, name), **values)
 
@@ -105,9 +105,9 @@ def call_of(faults: Faults, brokers: Brokers, topics: Topics, name: str, given: 
 def _check(brokers: Brokers, topics: Topics, values: dict[str, Any]) -> None:
     """That what is named is there, before anything is ordered. Raises UsageError."""
     nodes = brokers.node_ids
-    for one in ("broker", "to", "replica"):
-        if one in values and values[one] not in nodes:
-            raise UsageError(f"there is no broker {values[one]}; there are {', '.join(map(str, nodes))}")
+    for parameter in ("broker", "to", "replica"):
+        if parameter in values and values[parameter] not in nodes:
+            raise UsageError(f"there is no broker {values[parameter]}; there are {', '.join(map(str, nodes))}")
     if "topic" in values:
         topic = topics.by_name.get(values["topic"])
         if topic is None:
@@ -140,8 +140,8 @@ def _value(name: str, kind: str, given: object) -> object:
 
 
 def _code(text: str) -> object:
-    found = getattr(codes, text.upper(), None)
-    if not isinstance(found, codes.ErrorCode):
+    code = getattr(codes, text.upper(), None)
+    if not isinstance(code, codes.ErrorCode):
         names = [name for name in dir(codes) if isinstance(getattr(codes, name), codes.ErrorCode)]
         raise UsageError(f"there is no error code {text}{did_you_mean(text, names)}")
-    return found
+    return code

@@ -41,18 +41,18 @@ class ClusterFaults:
     def move_leader(self, topic: str, partition: int, to: int, *, hint: bool = True) -> None:
         """Broker `to` leads from now on, in a new epoch. The old one answers NOT_LEADER_OR_FOLLOWER, and with `hint`
         says who leads now (KIP-951)."""
-        found = self._topics.partition(topic, partition)
-        found.led_by.add(to)
-        found.leader, found.leader_epoch, found.hints = to, found.leader_epoch + 1, hint
-        if to not in found.replicas:
-            found.replicas.append(to)
-        found.wake()
+        target = self._topics.partition(topic, partition)
+        target.led_by.add(to)
+        target.leader, target.leader_epoch, target.hints = to, target.leader_epoch + 1, hint
+        if to not in target.replicas:
+            target.replicas.append(to)
+        target.wake()
 
     def no_leader(self, topic: str, partition: int) -> None:
         """Nobody leads the partition until `move_leader`."""
-        found = self._topics.partition(topic, partition)
-        found.leader, found.leader_epoch, found.hints = -1, found.leader_epoch + 1, False
-        found.wake()
+        target = self._topics.partition(topic, partition)
+        target.leader, target.leader_epoch, target.hints = -1, target.leader_epoch + 1, False
+        target.wake()
 
     def rewind_epoch(self, topic: str, partition: int, epoch: int) -> None:
         """Metadata tells an older leader epoch from now on (C5)."""
@@ -65,9 +65,9 @@ class ClusterFaults:
     def stale_metadata(self, broker: int) -> None:
         """This broker goes on telling the leaders and epochs of this moment, whatever happens, until `clear` (C5)."""
         self._planned.stale[broker] = {
-            (topic.name, one.index): (one.leader, one.leader_epoch)
+            (topic.name, each.index): (each.leader, each.leader_epoch)
             for topic in self._topics.by_name.values()
-            for one in topic.partitions
+            for each in topic.partitions
         }
 
     def prefer_replica(self, topic: str, partition: int, replica: int, *, times: int = 1) -> None:
@@ -97,8 +97,8 @@ class ClusterFaults:
 
     def forget_sessions(self) -> None:
         """All fetch sessions are evicted: FETCH_SESSION_ID_NOT_FOUND (KIP-227)."""
-        for one in self._brokers:
-            one.sessions.clear()
+        for broker in self._brokers:
+            broker.sessions.clear()
 
     def forget_share_sessions(self) -> None:
         """All share sessions are evicted, and what their members had is free: SHARE_SESSION_NOT_FOUND (KIP-932)."""
@@ -108,9 +108,9 @@ class ClusterFaults:
 
     def expire_locks(self, group: str) -> None:
         """The locks of all records that members of the share group have run out now."""
-        found = self._groups().shared(group)
-        for one in list(found.partitions.values()) if found is not None else ():
-            one.expire(everything=True)
+        share_group = self._groups().shared(group)
+        for share_partition in list(share_group.partitions.values()) if share_group is not None else ():
+            share_partition.expire(everything=True)
 
     # -- brokers --------------------------------------------------------------------------------------------------
 

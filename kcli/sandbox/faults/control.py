@@ -94,48 +94,48 @@ class Control:
         if line.count(b"[") + line.count(b"{") > DEEPEST:
             return None
         try:
-            told = json.loads(line)
-            token = told["token"]
+            message = json.loads(line)
+            token = message["token"]
         except (ValueError, TypeError, KeyError):
             return None
         if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
             return None
         try:
-            await self._do(told)
+            await self._do(message)
         except LookupError as missing:
             return {"error": f"there is no group {missing.args[0]}"}
         except (KcliError, ValueError, OSError) as problem:
             return {"error": str(problem)}
         return self._look()
 
-    async def _do(self, told: dict[str, Any]) -> None:
-        what = told.get("do")
+    async def _do(self, message: dict[str, Any]) -> None:
+        what = message.get("do")
         if what == "fault":
-            given = told.get("with") or {}
+            given = message.get("with") or {}
             if not isinstance(given, dict):
                 raise UsageError("what a fault is told is an object: its parameters by name")
-            call_of(self._faults, self._brokers, self._topics, str(told.get("name")), given)()
+            call_of(self._faults, self._brokers, self._topics, str(message.get("name")), given)()
         elif what == "clear":
             self._faults.clear()
         elif what == "stop":
-            await self._faults.cluster.stop_broker(_node(told))
+            await self._faults.cluster.stop_broker(_node(message))
         elif what == "start":
-            node = _node(told)
-            if not any(one.node_id == node and one.alive for one in self._brokers):
+            node = _node(message)
+            if not any(broker.node_id == node and broker.alive for broker in self._brokers):
                 await self._faults.cluster.start_broker(node)
         elif what != "look":
             raise UsageError(f"a sandbox does not know how to {what!r}")
 
     def _look(self) -> dict[str, Any]:
         return {
-            "brokers": [{"id": one.node_id, "port": one.port, "alive": one.alive} for one in self._brokers],
+            "brokers": [{"id": broker.node_id, "port": broker.port, "alive": broker.alive} for broker in self._brokers],
             "pending": self._faults.waiting(),
             "faults": rows(),
         }
 
 
-def _node(told: dict[str, Any]) -> int:
-    node = told.get("broker")
+def _node(message: dict[str, Any]) -> int:
+    node = message.get("broker")
     if not isinstance(node, int):
         raise UsageError("which broker? its number, please")
     return node

@@ -31,10 +31,10 @@ async def find(cluster: Cluster) -> str:
     from kcli.proto.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
     broker = await cluster.anyone()
-    asked = DescribeConfigsResource(
+    resource = DescribeConfigsResource(
         resource_type=BROKER, resource_name=str(broker.node_id), configuration_keys=[CONTROL]
     )
-    answer = await broker.ask(DescribeConfigsRequest(resources=[asked]))
+    answer = await broker.ask(DescribeConfigsRequest(resources=[resource]))
     for result in answer.results:
         for row in result.configs:
             if row.name == CONTROL and row.value and _is_here(row.value):
@@ -55,7 +55,7 @@ async def tell(address: str, do: str, **facts: Any) -> dict[str, Any]:
     place, _, token = address.partition("/")
     host, _, port = place.partition(":")
     line = json.dumps(
-        {"token": token, "do": do, **{("with" if one == "given" else one): f for one, f in facts.items()}}
+        {"token": token, "do": do, **{("with" if name == "given" else name): f for name, f in facts.items()}}
     )
     try:
         async with asyncio.timeout(WITHIN):
@@ -71,7 +71,7 @@ async def tell(address: str, do: str, **facts: Any) -> dict[str, Any]:
         raise ConnectError(f"the sandbox's control port {place}: {problem.strerror or problem}") from problem
     if not answer:
         raise ConnectError(f"the sandbox's control port {place} hung up")
-    told: dict[str, Any] = json.loads(answer)
-    if "error" in told:
-        raise KcliError(str(told["error"]))
-    return told
+    reply: dict[str, Any] = json.loads(answer)
+    if "error" in reply:
+        raise KcliError(str(reply["error"]))
+    return reply

@@ -41,24 +41,24 @@ class LogFaults:
 
     def forget_producers(self, topic: str, partition: int) -> None:
         """The partition loses its producers' state: UNKNOWN_PRODUCER_ID for their next batch."""
-        found = self._topics.partition(topic, partition)
-        found.producers.forget()
+        target = self._topics.partition(topic, partition)
+        target.producers.forget()
         self._rules.forget(topic, partition)
 
     def truncate(self, topic: str, partition: int, offset: int) -> None:
         """Lose acknowledged records from `offset` on in a new leader epoch: unclean leader election (C9)."""
-        found = self._topics.partition(topic, partition)
-        found.log.truncate(offset)
-        found.leader_epoch += 1
+        target = self._topics.partition(topic, partition)
+        target.log.truncate(offset)
+        target.leader_epoch += 1
         self._rules.forget(topic, partition)
-        found.wake()
+        target.wake()
 
     def diverge(self, topic: str, partition: int, epoch: int, end_offset: int, *, times: int = 1) -> None:
         """The next fetches are told that the histories part after `end_offset` of leader epoch `epoch` (C10)."""
         from kcli.proto.messages.fetch import EpochEndOffset
 
-        told = EpochEndOffset(epoch=epoch, end_offset=end_offset)
-        self._planned.plan("diverge", "Fetch", told, times=times, topic=topic, partition=partition)
+        diverging = EpochEndOffset(epoch=epoch, end_offset=end_offset)
+        self._planned.plan("diverge", "Fetch", diverging, times=times, topic=topic, partition=partition)
 
     def recreate(self, topic: str) -> None:
         """Delete the topic and make it again: same name, same partitions, new id (C8)."""
@@ -77,14 +77,14 @@ class LogFaults:
         offset."""
         from kcli.sandbox.faults.hanging import hanging_batch
 
-        found = self._topics.partition(topic, partition)
+        target = self._topics.partition(topic, partition)
         producer, epoch = self._producer(transactional_id)
-        known = found.producers.known.get(producer)
+        known = target.producers.known.get(producer)
         sequence = known.last_sequence + 1 if known is not None and known.epoch == epoch else 0
         data = hanging_batch(producer, epoch, sequence, int((time.time() - age) * 1000))
         header = Header(data)
         header.base_offset = self.append(topic, partition, data)
-        found.producers.note(header)
+        target.producers.note(header)
         self._rules.forget(topic, partition)
         return header.base_offset
 
@@ -97,11 +97,11 @@ class LogFaults:
     def append(self, topic: str, partition: int, batch: bytes) -> int:
         """Store a batch as it is, whatever it is: nothing but its CRC, offset and leader epoch is put right. Returns
         its first offset."""
-        found = self._topics.partition(topic, partition)
+        target = self._topics.partition(topic, partition)
         header = Header(batch)
         header.crc = checksum(batch[CHECKED_FROM:])
-        base = found.log.append(header, batch, found.leader_epoch, None)
-        found.wake()
+        base = target.log.append(header, batch, target.leader_epoch, None)
+        target.wake()
         return base
 
     def end_with_marker(self, topic: str, partition: int, *, commit: bool = True, producer_id: int = 1 << 40) -> int:
@@ -147,7 +147,7 @@ def _backwards(response: FetchResponse) -> None:
     for topic in response.responses:
         for row in topic.partitions:
             if row.aborted_transactions:
-                row.aborted_transactions.sort(key=lambda one: -one.first_offset)
+                row.aborted_transactions.sort(key=lambda aborted: -aborted.first_offset)
 
 
 def _batch(attributes: int, count: int, offsets: int, body: bytes) -> bytes:

@@ -106,25 +106,25 @@ class Planned:
     def waiting(self) -> list[dict[str, Any]]:
         """The faults that are still to happen, as plain values; `times` None is until `clear`."""
         names = {key: name for name, key in KEYS.items()}
-        found: list[dict[str, Any]] = [
+        rows: list[dict[str, Any]] = [
             {
-                "fault": ORDERED_AS.get(one.kind, one.kind),
-                "api": None if one.key is None else names[one.key],
-                "what": str(getattr(one.value, "name", one.value)) if one.kind in TELLING else "",
-                "times": one.times,
-                "broker": one.broker,
-                "topic": one.topic,
-                "partition": one.partition,
+                "fault": ORDERED_AS.get(fault.kind, fault.kind),
+                "api": None if fault.key is None else names[fault.key],
+                "what": str(getattr(fault.value, "name", fault.value)) if fault.kind in TELLING else "",
+                "times": fault.times,
+                "broker": fault.broker,
+                "topic": fault.topic,
+                "partition": fault.partition,
             }
-            for one in self._planned
+            for fault in self._planned
         ]
         nothing = {"what": "", "times": None, "topic": None, "partition": None}
-        found += [{**nothing, "fault": "stale_metadata", "api": "Metadata", "broker": node} for node in self.stale]
-        found += [
+        rows += [{**nothing, "fault": "stale_metadata", "api": "Metadata", "broker": node} for node in self.stale]
+        rows += [
             {**nothing, "fault": "speak_only", "api": names[key], "broker": node, "what": f"{low} to {high}"}
             for (node, key), (low, high) in self.limited.items()
         ]
-        return found
+        return rows
 
     # -- what the broker asks -------------------------------------------------------------------------------------
 

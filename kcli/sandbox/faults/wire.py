@@ -99,21 +99,21 @@ class WireFaults:
 
     def drop_connections(self, broker: int | None = None) -> None:
         """Close the connections that are open now."""
-        for one in self._brokers:
-            if broker in (None, one.node_id):
-                one.drop_connections()
+        for each in self._brokers:
+            if broker in (None, each.node_id):
+                each.drop_connections()
 
     def close_idle(self, seconds: float | None, broker: int | None = None) -> None:
         """Close connections on which nothing came for `seconds`: connections.max.idle.ms (B24). None: never."""
-        for one in self._brokers:
-            if broker in (None, one.node_id):
-                one.close_idle_after(seconds)
+        for each in self._brokers:
+            if broker in (None, each.node_id):
+                each.close_idle_after(seconds)
 
     # -- older brokers --------------------------------------------------------------------------------------------
 
     def speak_only(self, api: str, low: int, high: int, *, broker: int | None = None) -> None:
         """Speak only versions `low` to `high` of an API, and say so. Other versions of ApiVersions are answered with
         UNSUPPORTED_VERSION in a v0 body (B9), of other APIs with the end of the connection. Until `clear`."""
-        for one in self._brokers:
-            if broker in (None, one.node_id):
-                self._planned.limited[one.node_id, key_of(api)] = (low, high)
+        for each in self._brokers:
+            if broker in (None, each.node_id):
+                self._planned.limited[each.node_id, key_of(api)] = (low, high)

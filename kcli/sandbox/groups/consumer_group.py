@@ -79,7 +79,7 @@ class ConsumerGroup:
     @property
     def assignor(self) -> str:
         """The one most members ask for."""
-        votes = [one.assignor for one in self.members.values() if one.assignor]
+        votes = [each.assignor for each in self.members.values() if each.assignor]
         return max(ASSIGNORS, key=votes.count) if votes else ASSIGNORS[0]
 
     # -- heartbeats -------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class ConsumerGroup:
         self._take_terms(member, request)
         self._look()
         if request.topic_partitions is not None:
-            member.owned = {(one.topic_id, number) for one in request.topic_partitions for number in one.partitions}
+            member.owned = {(each.topic_id, number) for each in request.topic_partitions for number in each.partitions}
             member.revoking &= member.owned
         self._advance(member)
         self.beat(member)
@@ -129,16 +129,16 @@ class ConsumerGroup:
 
     def _known(self, member_id: str, instance_id: str | None) -> ConsumerMember:
         """Who says a name or none is looked up by that: no name means that it has not changed, as in Kafka."""
-        found = self.members.get(member_id)
+        member = self.members.get(member_id)
         if instance_id is not None:
             owner = next((m for m in self.members.values() if m.instance_id == instance_id), None)
             if owner is None:
                 raise BrokerError(codes.UNKNOWN_MEMBER_ID, message=f"Instance id {instance_id} is unknown.")
-            if owner is not found:
+            if owner is not member:
                 raise BrokerError(codes.FENCED_INSTANCE_ID)
-        if found is None:
+        if member is None:
             raise BrokerError(codes.UNKNOWN_MEMBER_ID)
-        return found
+        return member
 
     @staticmethod
     def _take_terms(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> None:
@@ -153,10 +153,12 @@ class ConsumerGroup:
 
     def _look(self) -> None:
         """Another epoch and other targets when who is here, or what they read, has changed."""
-        there = {one.name: one for one in self._topics.by_name.values() if not one.internal}
-        wanted = {one.id: frozenset(there[name].id for name in _read_by(one, there)) for one in self.members.values()}
+        there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
+        wanted = {
+            each.id: frozenset(there[name].id for name in _read_by(each, there)) for each in self.members.values()
+        }
         counts = {topic.id: len(topic.partitions) for topic in there.values()}
-        read = {one: counts[one] for topics in wanted.values() for one in topics}
+        read = {each: counts[each] for topics in wanted.values() for each in topics}
         made_from = (wanted, read, self.assignor)
         if made_from != self._made_from:
             self._made_from = made_from
@@ -176,8 +178,8 @@ class ConsumerGroup:
         if member.patience is not None:
             member.patience.cancel()
             member.patience = None
-        others = [one for one in self.members.values() if one is not member]
-        member.assigned |= target.difference(*(one.assigned | one.revoking for one in others))
+        others = [each for each in self.members.values() if each is not member]
+        member.assigned |= target.difference(*(each.assigned | each.revoking for each in others))
         if member.epoch != self.epoch:
             member.previous, member.epoch = member.epoch, self.epoch
 
@@ -191,12 +193,12 @@ class ConsumerGroup:
 
     def member_of(self, member_id: str, instance_id: str | None, epoch: int) -> ConsumerMember:
         """Who commits or reads offsets. Raises BrokerError UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH."""
-        found = self.members.get(member_id)
-        if found is None:
+        member = self.members.get(member_id)
+        if member is None:
             raise BrokerError(codes.UNKNOWN_MEMBER_ID)
-        if epoch != found.epoch:
+        if epoch != member.epoch:
             raise BrokerError(codes.STALE_MEMBER_EPOCH)
-        return found
+        return member
 
     def beat(self, member: ConsumerMember) -> None:
         """The member lives: its session starts anew."""
@@ -213,7 +215,7 @@ class ConsumerGroup:
             self._look()
 
     def subscribes(self, topic: str) -> bool:
-        return any(topic in one.topics for one in self.members.values())
+        return any(topic in each.topics for each in self.members.values())
 
     def prepare(self) -> None:
         """A fault: everybody's epoch is old."""
@@ -257,8 +259,8 @@ def _read_by(member: ConsumerMember, topics: Iterable[str]) -> set[str]:
 
 def _impossible(request: ConsumerGroupHeartbeatRequest) -> str | None:
     """What makes no sense in a heartbeat, in Kafka's words."""
-    told = {"GroupId": request.group_id, "InstanceId": request.instance_id, "RackId": request.rack_id}
-    for name, value in (told | {"MemberId": request.member_id}).items():
+    fields = {"GroupId": request.group_id, "InstanceId": request.instance_id, "RackId": request.rack_id}
+    for name, value in (fields | {"MemberId": request.member_id}).items():
         if value == "":
             return f"{name} can't be empty."
     if request.member_epoch < AWAY:

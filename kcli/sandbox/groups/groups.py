@@ -61,8 +61,8 @@ class Groups:
 
     def find(self, name: str) -> ClassicGroup | None:
         """The classic group of that name."""
-        found = self._by_name.get(name)
-        return found if isinstance(found, ClassicGroup) else None
+        group = self._by_name.get(name)
+        return group if isinstance(group, ClassicGroup) else None
 
     def any(self, name: str) -> AnyGroup:
         """The group of any kind. Raises BrokerError GROUP_ID_NOT_FOUND."""
@@ -73,34 +73,34 @@ class Groups:
     def modern(self, name: str, *, make: bool, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ConsumerGroup:
         """The KIP-848 group, made if asked for; it takes the place of an empty classic one. Raises BrokerError
         `otherwise`, GROUP_ID_NOT_FOUND for a classic one with members."""
-        found = self._by_name.get(name)
-        if isinstance(found, ConsumerGroup):
-            return found
-        if not make or (found is not None and (found.members or found.kind == "share")):
+        group = self._by_name.get(name)
+        if isinstance(group, ConsumerGroup):
+            return group
+        if not make or (group is not None and (group.members or group.kind == "share")):
             text = f"Group {name} is not a consumer group."
             raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
-        if found is not None:
-            found.close()
+        if group is not None:
+            group.close()
         made = self._by_name[name] = ConsumerGroup(name, self._topics)
         self.remember(made)
         return made
 
     def shared(self, name: str) -> ShareGroup | None:
         """The share group of that name."""
-        found = self._by_name.get(name)
-        return found if found is not None and found.kind == "share" else None  # type: ignore[return-value] # by its kind
+        group = self._by_name.get(name)
+        return group if group is not None and group.kind == "share" else None  # type: ignore[return-value] # by its kind
 
     def sharing(self, name: str) -> ShareGroup:
         """The share group, made if there is none. Raises BrokerError GROUP_ID_NOT_FOUND for a group of another kind."""
-        found = self.shared(name)
-        if found is None:
+        group = self.shared(name)
+        if group is None:
             if name in self._by_name:
                 raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is not a share group.")
             from kcli.sandbox.groups.share_group import ShareGroup
 
-            found = self._by_name[name] = ShareGroup(name, self._topics, self.configs, self._note)
-            self.remember(found)
-        return found
+            group = self._by_name[name] = ShareGroup(name, self._topics, self.configs, self._note)
+            self.remember(group)
+        return group
 
     def configure(self, name: str, configs: dict[str, str]) -> None:
         """Raises BrokerError KAFKA_STORAGE_ERROR."""
@@ -109,23 +109,23 @@ class Groups:
 
     def existing(self, name: str, otherwise: codes.ErrorCode = codes.UNKNOWN_MEMBER_ID) -> ClassicGroup:
         """Raises BrokerError `otherwise` for a group that does not exist."""
-        found = self.find(name)
-        if found is None:
+        group = self.find(name)
+        if group is None:
             raise BrokerError(otherwise)
-        return found
+        return group
 
     def made(self, name: str) -> ClassicGroup:
         """The classic group, made if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a KIP-848
         group of that name has members."""
-        found = self._by_name.get(name)
-        if found is not None and not isinstance(found, ClassicGroup):
-            if found.members or found.kind == "share":
+        group = self._by_name.get(name)
+        if group is not None and not isinstance(group, ClassicGroup):
+            if group.members or group.kind == "share":
                 raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
-            found.close()
-            found = None
-        if found is None:
-            found = self._by_name[name] = ClassicGroup(name, self._rebalance_delay)
-        return found
+            group.close()
+            group = None
+        if group is None:
+            group = self._by_name[name] = ClassicGroup(name, self._rebalance_delay)
+        return group
 
     def remember(self, group: AnyGroup) -> None:
         """Write down that the group exists."""

@@ -106,8 +106,8 @@ class ShareGroup:
 
     def _look(self) -> None:
         """Another epoch and other targets when who is here, or what they read, has changed."""
-        there = {one.name: one for one in self._topics.by_name.values() if not one.internal}
-        wanted = {one.id: sorted(name for name in one.topics if name in there) for one in self.members.values()}
+        there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
+        wanted = {each.id: sorted(name for name in each.topics if name in there) for each in self.members.values()}
         counts = {name: (there[name].id, len(there[name].partitions)) for some in wanted.values() for name in some}
         if (wanted, counts) == self._made_from:
             return
@@ -143,26 +143,26 @@ class ShareGroup:
         raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {self.name} is a share group.")
 
     def subscribes(self, topic: str) -> bool:
-        return any(topic in one.topics for one in self.members.values())
+        return any(topic in each.topics for each in self.members.values())
 
     # -- records ----------------------------------------------------------------------------------------------------
 
     def partition(self, partition: Partition) -> SharePartition:
         """The group's state of a partition, made when it is first read, at the start or the end of the log."""
         place = (partition.topic.id, partition.index)
-        found = self.partitions.get(place)
-        if found is None:
+        share_partition = self.partitions.get(place)
+        if share_partition is None:
             earliest = self.config("share.auto.offset.reset") == "earliest"
-            found = self._made(partition, partition.log.start if earliest else partition.log.end)
-            self._note(found)
-        return found
+            share_partition = self._made(partition, partition.log.start if earliest else partition.log.end)
+            self._note(share_partition)
+        return share_partition
 
     def _made(self, partition: Partition, start: int) -> SharePartition:
-        made = self.partitions[partition.topic.id, partition.index] = SharePartition(
+        share_partition = self.partitions[partition.topic.id, partition.index] = SharePartition(
             partition, start, lambda: int(self.config("share.record.lock.duration.ms")) / 1000,
             lambda: int(self.config("share.delivery.count.limit")), self._note,
         )  # fmt: skip
-        return made
+        return share_partition
 
     def config(self, name: str) -> str:
         return self._configs.value(self.name, name)
@@ -185,23 +185,26 @@ class ShareGroup:
 
     def topic_deleted(self, topic: str) -> None:
         """What was done with its records ends with it."""
-        topics = {one.partition.topic for one in self.partitions.values()}
-        for one in topics:
-            if one.name == topic:
-                self.forget(one.id)
+        topics = {each.partition.topic for each in self.partitions.values()}
+        for each in topics:
+            if each.name == topic:
+                self.forget(each.id)
 
     def release(self, member_id: str, node: int) -> None:
         """Whatever the member has of partitions that this broker leads is free."""
-        for one in list(self.partitions.values()):
-            if one.partition.leader == node:
-                one.release(member_id)
+        for each in list(self.partitions.values()):
+            if each.partition.leader == node:
+                each.release(member_id)
 
-    def _note(self, one: SharePartition) -> None:
-        topic, index = one.partition.topic, one.partition.index
-        self._write(
-            "share",
-            {"group": self.name, "id": topic.id.hex(), "partition": index, "start": one.start, "done": one.done()},
-        )
+    def _note(self, state: SharePartition) -> None:
+        facts = {
+            "group": self.name,
+            "id": state.partition.topic.id.hex(),
+            "partition": state.partition.index,
+            "start": state.start,
+            "done": state.done(),
+        }
+        self._write("share", facts)
 
     def restore(self, facts: dict[str, Any]) -> None:
         """One partition as the journal knows it."""
@@ -213,5 +216,5 @@ class ShareGroup:
         self._closed = True
         for member in self.members.values():
             member.stop_timers()
-        for one in self.partitions.values():
-            one.close()
+        for each in self.partitions.values():
+            each.close()

@@ -73,7 +73,7 @@ class SharePartition:
         is reached. Nothing when there is nothing."""
         log = self.partition.log
         self._follow_log()
-        offset = next((one.first for one in self.flights if one.state == AVAILABLE), self.end)
+        offset = next((flight.first for flight in self.flights if flight.state == AVAILABLE), self.end)
         if max_records <= 0 or offset >= log.end or self._full(offset):
             return None, []
         records = log.read(offset, max_bytes, oversize=True)
@@ -103,34 +103,34 @@ class SharePartition:
             self.flights.append(Flight(max(first, self.end), last, AVAILABLE))
             self.end = last + 1
         taken: list[Acquired] = []
-        for one in self._pieces(first, last):
-            if one.state != AVAILABLE or (most is not None and most <= 0):
+        for flight in self._pieces(first, last):
+            if flight.state != AVAILABLE or (most is not None and most <= 0):
                 continue
-            if most is not None and one.size > most:
-                one = self._pieces(one.first, one.first + most - 1)[0]
-            one.state, one.member, one.until, one.count = ACQUIRED, member, until, one.count + 1
-            taken.append((one.first, one.last, one.count))
-            most = None if most is None else most - one.size
+            if most is not None and flight.size > most:
+                flight = self._pieces(flight.first, flight.first + most - 1)[0]
+            flight.state, flight.member, flight.until, flight.count = ACQUIRED, member, until, flight.count + 1
+            taken.append((flight.first, flight.last, flight.count))
+            most = None if most is None else most - flight.size
         self._watch()
         return taken
 
     def _pieces(self, first: int, last: int) -> list[Flight]:
         """The flights of [first, last], cut so that none reaches over either end."""
-        made: list[Flight] = []
+        kept: list[Flight] = []
         inside: list[Flight] = []
-        for one in self.flights:
-            if one.last < first or one.first > last:
-                made.append(one)
+        for flight in self.flights:
+            if flight.last < first or flight.first > last:
+                kept.append(flight)
                 continue
-            low, high = max(one.first, first), min(one.last, last)
-            if one.first < low:
-                made.append(one.part(one.first, low - 1))
-            middle = one if (low, high) == (one.first, one.last) else one.part(low, high)
-            made.append(middle)
+            low, high = max(flight.first, first), min(flight.last, last)
+            if flight.first < low:
+                kept.append(flight.part(flight.first, low - 1))
+            middle = flight if (low, high) == (flight.first, flight.last) else flight.part(low, high)
+            kept.append(middle)
             inside.append(middle)
-            if high < one.last:
-                made.append(one.part(high + 1, one.last))
-        self.flights = made
+            if high < flight.last:
+                kept.append(flight.part(high + 1, flight.last))
+        self.flights = kept
         return inside
 
     # -- what is said of it -----------------------------------------------------------------------------------------
@@ -148,37 +148,37 @@ class SharePartition:
                 text = "The record state is invalid. The acknowledgement of delivery could not be completed."
                 raise BrokerError(codes.INVALID_RECORD_STATE, message=text)
         for first, last, kind in told:
-            for one in self._pieces(first, last):
-                if one.last >= self.start:
-                    self._apply(one, kind)
+            for flight in self._pieces(first, last):
+                if flight.last >= self.start:
+                    self._apply(flight, kind)
         self._settled()
 
     def _holds(self, member: str, first: int, last: int) -> bool:
         following = max(first, self.start)
-        for one in self.flights:
-            if one.last < following or one.first > last:
+        for flight in self.flights:
+            if flight.last < following or flight.first > last:
                 continue
-            if one.first > following or one.state != ACQUIRED or one.member != member:
+            if flight.first > following or flight.state != ACQUIRED or flight.member != member:
                 return False
-            following = one.last + 1
+            following = flight.last + 1
         return following > last
 
-    def _apply(self, one: Flight, kind: int) -> None:
+    def _apply(self, flight: Flight, kind: int) -> None:
         if kind == RENEW:
-            one.until = asyncio.get_running_loop().time() + self._lock()
+            flight.until = asyncio.get_running_loop().time() + self._lock()
         elif kind == RELEASE:
-            self._free(one)
+            self._free(flight)
         else:
-            one.state, one.member = DONE, ""
+            flight.state, flight.member = DONE, ""
 
-    def _free(self, one: Flight) -> None:
-        one.state, one.member = (AVAILABLE if one.count < self._limit() else DONE), ""
+    def _free(self, flight: Flight) -> None:
+        flight.state, flight.member = (AVAILABLE if flight.count < self._limit() else DONE), ""
 
     def release(self, member: str) -> None:
         """All that the member has is free: its session ended."""
-        held = [one for one in self.flights if one.state == ACQUIRED and one.member == member]
-        for one in held:
-            self._free(one)
+        held = [flight for flight in self.flights if flight.state == ACQUIRED and flight.member == member]
+        for flight in held:
+            self._free(flight)
         if held:
             self._settled()
 
@@ -189,37 +189,37 @@ class SharePartition:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        locks = [one.until for one in self.flights if one.state == ACQUIRED]
+        locks = [flight.until for flight in self.flights if flight.state == ACQUIRED]
         if locks:
             self._timer = asyncio.get_running_loop().call_at(min(locks), self.expire)
 
     def expire(self, *, everything: bool = False) -> None:
         """Locks that ran out are no more; a fault has them all run out."""
         now = asyncio.get_running_loop().time()
-        for one in self.flights:
-            if one.state == ACQUIRED and (everything or one.until <= now):
-                self._free(one)
+        for flight in self.flights:
+            if flight.state == ACQUIRED and (everything or flight.until <= now):
+                self._free(flight)
         self._settled()
 
     def _follow_log(self) -> None:
         """What retention or a deletion took is done."""
         start = self.partition.log.start
         if start > self.start:
-            for one in self._pieces(self.start, start - 1):
-                one.state = DONE
+            for flight in self._pieces(self.start, start - 1):
+                flight.state = DONE
             self.start, self.end = start, max(start, self.end)
             self._settled()
 
     def _settled(self) -> None:
         """The start moves past what is done; whoever waits for records looks again."""
         kept: list[Flight] = []
-        for one in self.flights:
-            if one.last < self.start or (one.state == DONE and not kept):
-                self.start = max(self.start, one.last + 1)
-            elif kept and one.state == DONE and kept[-1].state == DONE and kept[-1].last + 1 == one.first:
-                kept[-1].last = one.last
+        for flight in self.flights:
+            if flight.last < self.start or (flight.state == DONE and not kept):
+                self.start = max(self.start, flight.last + 1)
+            elif kept and flight.state == DONE and kept[-1].state == DONE and kept[-1].last + 1 == flight.first:
+                kept[-1].last = flight.last
             else:
-                kept.append(one)
+                kept.append(flight)
         self.flights = kept
         self._note(self)
         self._watch()
@@ -230,12 +230,12 @@ class SharePartition:
     @property
     def lag(self) -> int:
         """Offsets that are not done."""
-        done = sum(one.size for one in self.flights if one.state == DONE)
+        done = sum(flight.size for flight in self.flights if flight.state == DONE)
         return max(self.partition.log.end - max(self.start, self.partition.log.start) - done, 0)
 
     def done(self) -> list[list[int]]:
         """What is done beyond the start."""
-        return [[one.first, one.last] for one in self.flights if one.state == DONE]
+        return [[flight.first, flight.last] for flight in self.flights if flight.state == DONE]
 
     def restore(self, start: int, done: Iterable[Iterable[int]]) -> None:
         """As it was before the process died: what was with a member is free."""

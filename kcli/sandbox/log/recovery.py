@@ -121,7 +121,7 @@ class State:
         said += [("client metrics", {"name": name, "configs": kept}) for name, kept in self.client_metrics.items()]
         said += [("feature", {"feature": name, "level": level}) for name, level in self.features.items()]
         said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
-        said += [("acl", {"acl": one, "there": True}) for one in self.acls.values()]
+        said += [("acl", {"acl": fact, "there": True}) for fact in self.acls.values()]
         said += [("scram", facts) for facts in self.scram.values()]
         said += [("token", facts) for facts in self.tokens.values()]
         said += [("share", facts) for facts in self.shares.values()]

@@ -50,24 +50,26 @@ class Completion:
     def release(self) -> None:
         """Complete what was held."""
         held, self._held = self._held or [], None
-        for one in held:
-            self.finish(one)
+        for transaction in held:
+            self.finish(transaction)
 
-    def finish(self, one: Transaction) -> None:
+    def finish(self, transaction: Transaction) -> None:
         """Write the markers that are still missing; what cannot be written now is tried again."""
-        one.stop_timer()
+        transaction.stop_timer()
         if self._held is not None:
-            self._held.append(one)
+            self._held.append(transaction)
             return
-        commit = one.state == PREPARE_COMMIT
+        commit = transaction.state == PREPARE_COMMIT
         living = {broker.node_id for broker in self._brokers.living()} or set(self._brokers.node_ids)
-        one.partitions = dict.fromkeys(
-            (name, index) for name, index in one.partitions if not self._marked(one, name, index, living, commit)
+        transaction.partitions = dict.fromkeys(
+            (name, index)
+            for name, index in transaction.partitions
+            if not self._marked(transaction, name, index, living, commit)
         )
-        if one.partitions or not self._settled(one, commit):
-            one.timer = asyncio.get_running_loop().call_later(RETRY, self.finish, one)
+        if transaction.partitions or not self._settled(transaction, commit):
+            transaction.timer = asyncio.get_running_loop().call_later(RETRY, self.finish, transaction)
 
-    def _marked(self, one: Transaction, name: str, index: int, living: set[int], commit: bool) -> bool:
+    def _marked(self, transaction: Transaction, name: str, index: int, living: set[int], commit: bool) -> bool:
         topic = self._topics.by_name.get(name)
         if topic is None or index >= len(topic.partitions):
             return True  # deleted meanwhile
@@ -75,16 +77,16 @@ class Completion:
         if partition.leader not in living:
             return False
         try:
-            end_in(partition, one.producer_id, one.epoch, commit=commit)
+            end_in(partition, transaction.producer_id, transaction.epoch, commit=commit)
         except BrokerError:  # the disk refused; it is tried again
             return False
         return True
 
-    def _settled(self, one: Transaction, commit: bool) -> bool:
+    def _settled(self, transaction: Transaction, commit: bool) -> bool:
         try:
-            for group in one.groups:
-                self._settle(one.producer_id, group, commit=commit)
-            self._step(one, one.complete)
+            for group in transaction.groups:
+                self._settle(transaction.producer_id, group, commit=commit)
+            self._step(transaction, transaction.complete)
         except BrokerError:  # the disk refused; it is tried again
             return False
         return True

@@ -45,9 +45,9 @@ class Transaction:
 
     @classmethod
     def restored(cls, facts: dict[str, Any]) -> Transaction:
-        one = cls(facts["id"], facts["producer_id"], facts["timeout_ms"])
-        one.take(facts)
-        return one
+        transaction = cls(facts["id"], facts["producer_id"], facts["timeout_ms"])
+        transaction.take(facts)
+        return transaction
 
     def take(self, facts: dict[str, Any]) -> None:
         """Be as `facts` said."""

@@ -51,15 +51,15 @@ class Transactions:
     def restore(self, state: State) -> None:
         """Take up what the journal says. Needs a running loop."""
         for facts in state.transactions.values():
-            one = self.by_id[facts["id"]] = Transaction.restored(facts)
-            if one.state in DECIDED:
-                self.completion.finish(one)
-            elif one.state == ONGOING:
-                self._watch(one)
+            transaction = self.by_id[facts["id"]] = Transaction.restored(facts)
+            if transaction.state in DECIDED:
+                self.completion.finish(transaction)
+            elif transaction.state == ONGOING:
+                self._watch(transaction)
 
     def close(self) -> None:
-        for one in self.by_id.values():
-            one.stop_timer()
+        for transaction in self.by_id.values():
+            transaction.stop_timer()
 
     # -- the producer's requests --------------------------------------------------------------------------------------
 
@@ -69,92 +69,98 @@ class Transactions:
         the open transaction of its predecessor was aborted, as in Kafka; it asks again."""
         if not 0 < timeout_ms <= LONGEST_TIMEOUT_MS:
             raise BrokerError(codes.INVALID_TRANSACTION_TIMEOUT)
-        one = self.by_id.get(name)
-        if one is None:
-            one = Transaction(name, self._producer_ids.next(), timeout_ms)
+        transaction = self.by_id.get(name)
+        if transaction is None:
+            transaction = Transaction(name, self._producer_ids.next(), timeout_ms)
         if expected is not None:
-            one.check_instance(*expected)
-        if one.state == ONGOING:
-            self._abort(one)
+            transaction.check_instance(*expected)
+        if transaction.state == ONGOING:
+            self._abort(transaction)
             raise BrokerError(codes.CONCURRENT_TRANSACTIONS)
-        if one.state in DECIDED:
+        if transaction.state in DECIDED:
             raise BrokerError(codes.CONCURRENT_TRANSACTIONS)
         epoch = None if expected is None else expected[1]
-        rotates = one.exhausted and epoch in (None, one.epoch)
+        rotates = transaction.exhausted and epoch in (None, transaction.epoch)
         fresh_id = self._producer_ids.next() if rotates else None
-        self._step(one, lambda: one.renew(epoch, timeout_ms, fresh_id))
-        self.by_id[name] = one
-        return one
+        self._step(transaction, lambda: transaction.renew(epoch, timeout_ms, fresh_id))
+        self.by_id[name] = transaction
+        return transaction
 
     def writer(self, name: str, producer_id: int, epoch: int) -> Transaction:
         """Raises BrokerError INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS."""
-        one = self._existing(name)
-        one.check_writer(producer_id, epoch)
-        return one
+        transaction = self._existing(name)
+        transaction.check_writer(producer_id, epoch)
+        return transaction
 
-    def add(self, one: Transaction, partitions: Iterable[tuple[str, int]] = (), groups: Iterable[str] = ()) -> None:
+    def add(
+        self, transaction: Transaction, partitions: Iterable[tuple[str, int]] = (), groups: Iterable[str] = ()
+    ) -> None:
         """Make partitions and groups part of the transaction, which begins with the first of them."""
-        new = [key for key in partitions if key not in one.partitions]
-        new_groups = [group for group in groups if group not in one.groups]
-        begins = one.state != ONGOING
+        new = [key for key in partitions if key not in transaction.partitions]
+        new_groups = [group for group in groups if group not in transaction.groups]
+        begins = transaction.state != ONGOING
         if begins or new or new_groups:
-            self._step(one, lambda: one.add(new, new_groups, _now()))
+            self._step(transaction, lambda: transaction.add(new, new_groups, _now()))
         if begins:
-            self._watch(one)
+            self._watch(transaction)
 
     def end(self, name: str, producer_id: int, epoch: int, *, commit: bool, bump: bool) -> tuple[int, int]:
         """Commit or abort; returns the (producer id, epoch) to go on with, new ones with `bump` (EndTxn 5).
         Raises BrokerError as `Transaction.may_end` does."""
-        one = self._existing(name)
-        if one.may_end(producer_id, epoch, commit=commit, bump=bump):
-            self._decide(one, commit=commit, bump=bump, rotate=bump and one.exhausted)
-            given = one.identity
-            self.completion.finish(one)
+        transaction = self._existing(name)
+        if transaction.may_end(producer_id, epoch, commit=commit, bump=bump):
+            self._decide(transaction, commit=commit, bump=bump, rotate=bump and transaction.exhausted)
+            given = transaction.identity
+            self.completion.finish(transaction)
             return given
-        return one.identity
+        return transaction.identity
 
     def _existing(self, name: str) -> Transaction:
-        found = self.by_id.get(name)
-        if found is None:
+        transaction = self.by_id.get(name)
+        if transaction is None:
             raise BrokerError(codes.INVALID_PRODUCER_ID_MAPPING)
-        return found
+        return transaction
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
-    def _decide(self, one: Transaction, *, commit: bool, bump: bool, rotate: bool = False, fence: bool = False) -> None:
+    def _decide(
+        self, transaction: Transaction, *, commit: bool, bump: bool, rotate: bool = False, fence: bool = False
+    ) -> None:
         next_id = self._producer_ids.next() if rotate else -1
-        self._step(one, lambda: one.decide(commit=commit, bump=bump, next_id=next_id, now=_now(), fence=fence))
-        one.stop_timer()
+        self._step(
+            transaction, lambda: transaction.decide(commit=commit, bump=bump, next_id=next_id, now=_now(), fence=fence)
+        )
+        transaction.stop_timer()
 
-    def _abort(self, one: Transaction) -> None:
+    def _abort(self, transaction: Transaction) -> None:
         """End a transaction its producer did not end: whoever wrote under it is fenced, but may come back and say who
         it was (KIP-360)."""
         bump = self._features.level("transaction.version") >= 2
-        self._decide(one, commit=False, bump=bump, fence=True)
-        self.completion.finish(one)
+        self._decide(transaction, commit=False, bump=bump, fence=True)
+        self.completion.finish(transaction)
 
-    def _step(self, one: Transaction, change: Callable[[], None]) -> None:
+    def _step(self, transaction: Transaction, change: Callable[[], None]) -> None:
         """Change it and write that down, or leave it as it was. Raises BrokerError what `change` raises, and
         KAFKA_STORAGE_ERROR."""
-        before = one.facts()
+        before = transaction.facts()
         change()
         try:
-            self._note("transaction", one.facts())
+            self._note("transaction", transaction.facts())
         except BrokerError:
-            one.take(before)
+            transaction.take(before)
             raise
 
     # -- time -------------------------------------------------------------------------------------------------------
 
-    def _watch(self, one: Transaction) -> None:
-        left = max(one.started + one.timeout_ms - _now(), 0) / 1000
-        one.timer = asyncio.get_running_loop().call_later(left, self._time_is_up, one)
+    def _watch(self, transaction: Transaction) -> None:
+        left = max(transaction.started + transaction.timeout_ms - _now(), 0) / 1000
+        transaction.timer = asyncio.get_running_loop().call_later(left, self._time_is_up, transaction)
 
-    def _time_is_up(self, one: Transaction) -> None:
+    def _time_is_up(self, transaction: Transaction) -> None:
         try:
-            self._abort(one)
+            self._abort(transaction)
         except BrokerError:  # the disk refused; it is tried again
-            one.timer = asyncio.get_running_loop().call_later(RETRY, self._time_is_up, one)
+            transaction.timer = asyncio.get_running_loop().call_later(RETRY, self._time_is_up, transaction)
 
 
 def _now() -> int:

@@ -36,10 +36,10 @@ def verify(context: RequestContext, transactional_id: str | None, header: Header
         return
     transactions, key = context.cluster.transactions, (partition.topic.name, partition.index)
     try:
-        one = transactions.writer(transactional_id, header.producer_id, header.producer_epoch)
+        transaction = transactions.writer(transactional_id, header.producer_id, header.producer_epoch)
         if context.version >= ADDS_SINCE:
-            transactions.add(one, [key])
-        elif one.state != ONGOING or key not in one.partitions:
+            transactions.add(transaction, [key])
+        elif transaction.state != ONGOING or key not in transaction.partitions:
             raise BrokerError(
                 codes.TRANSACTION_ABORTABLE if context.version >= ABORTABLE_SINCE else codes.INVALID_TXN_STATE,
                 message="the partition was not added to the transaction",

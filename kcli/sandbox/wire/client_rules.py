@@ -110,9 +110,11 @@ class Witness:
             self._committed(request, request.generation_id)
 
     def _committed(self, request: Any, generation: int) -> None:
-        told = self._rules.generations.get((request.group_id, request.member_id))
-        if told is not None and generation != told:
-            self._say(f"{request.member_id} commits for generation {generation} of {request.group_id}, it is in {told}")
+        current = self._rules.generations.get((request.group_id, request.member_id))
+        if current is not None and generation != current:
+            self._say(
+                f"{request.member_id} commits for generation {generation} of {request.group_id}, it is in {current}"
+            )
 
     def _produced(self, request: Any, response: Any) -> None:
         if response is None:
@@ -121,20 +123,20 @@ class Witness:
         if in_flight > MOST_IN_FLIGHT:
             self._say(f"{in_flight} Produce requests in flight (B7)")
         topics = self._rules.topics
-        for sent, told in zip(request.topic_data, response.responses, strict=True):
-            found = topics.by_name.get(sent.name) or topics.by_id.get(sent.topic_id)
-            for part, row in zip(sent.partition_data, told.partition_responses, strict=True):
-                if found is None or part.index >= len(found.partitions):
+        for sent, answered in zip(request.topic_data, response.responses, strict=True):
+            topic = topics.by_name.get(sent.name) or topics.by_id.get(sent.topic_id)
+            for part, row in zip(sent.partition_data, answered.partition_responses, strict=True):
+                if topic is None or part.index >= len(topic.partitions):
                     continue
-                partition = found.partitions[part.index]
+                partition = topic.partitions[part.index]
                 if self._node_id not in partition.led_by:
-                    self._say(f"records for {found.name}[{part.index}], which this broker has never led (C4)")
+                    self._say(f"records for {topic.name}[{part.index}], which this broker has never led (C4)")
                 if row.error_code or part.records is None or len(part.records) < SIZE:
                     continue
                 header = Header(part.records)
-                wrong = self._rules.appended(found.name, part.index, header) if header.producer_id >= 0 else None
+                wrong = self._rules.appended(topic.name, part.index, header) if header.producer_id >= 0 else None
                 if wrong is not None:
                     self._say(
                         f"producer {header.producer_id} epoch {header.producer_epoch}, "
-                        f"{found.name}[{part.index}]: {wrong}"
+                        f"{topic.name}[{part.index}]: {wrong}"
                     )

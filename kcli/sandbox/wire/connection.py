@@ -288,7 +288,7 @@ class Connection(asyncio.BufferedProtocol):
         key = "producer_byte_rate"
         if api_key == FETCH:
             key = "consumer_byte_rate"
-            size = sum(len(one.records or b"") for topic in response.responses for one in topic.partitions)
+            size = sum(len(row.records or b"") for topic in response.responses for row in topic.partitions)
         node = self._broker.node_id
         pause = self._cluster.quotas.pause(node, context.principal, context.client_id, key, size)
         response.throttle_time_ms = max(response.throttle_time_ms, pause)

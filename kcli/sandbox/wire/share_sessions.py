@@ -35,8 +35,8 @@ class ShareSession:
                 self.partitions.pop((gone.topic_id, index), None)
                 self.forgotten.append((gone.topic_id, index))
         for topic in request.topics:
-            for one in topic.partitions:
-                self.partitions.setdefault((topic.topic_id, one.partition_index))
+            for row in topic.partitions:
+                self.partitions.setdefault((topic.topic_id, row.partition_index))
 
     def served(self, place: Place) -> None:
         """It gave something: the others come first next time."""
@@ -56,31 +56,31 @@ class ShareSessions:
         """The session of a fetch; None when the fetch ends it. Raises BrokerError SHARE_SESSION_NOT_FOUND,
         INVALID_SHARE_SESSION_EPOCH, INVALID_REQUEST."""
         key = (request.group_id or "", request.member_id or "")
-        said = any(one.acknowledgement_batches for topic in request.topics for one in topic.partitions)
+        acknowledges = any(row.acknowledgement_batches for topic in request.topics for row in topic.partitions)
         if request.share_session_epoch == NEW:
-            if said:
+            if acknowledges:
                 raise BrokerError(codes.INVALID_REQUEST, message="the first request of a session acknowledges nothing")
             if key in self.open:
                 self.end(*key)
             made = self.open[key] = ShareSession(peer)
             made.update(request)
             return made
-        found = self.continued(key, request.share_session_epoch)
-        if found is not None:
-            found.update(request)
-        return found
+        session = self.continued(key, request.share_session_epoch)
+        if session is not None:
+            session.update(request)
+        return session
 
     def continued(self, key: tuple[str, str], epoch: int) -> ShareSession | None:
         """The session that goes on with this epoch; None when it is the final one. Raises BrokerError."""
-        found = self.open.get(key)
-        if found is None:
+        session = self.open.get(key)
+        if session is None:
             raise BrokerError(codes.SHARE_SESSION_NOT_FOUND)
         if epoch == FINAL:
             return None
-        if epoch == NEW or epoch != found.epoch:
+        if epoch == NEW or epoch != session.epoch:
             raise BrokerError(codes.INVALID_SHARE_SESSION_EPOCH)
-        found.epoch = 1 if found.epoch == LAST_EPOCH else found.epoch + 1
-        return found
+        session.epoch = 1 if session.epoch == LAST_EPOCH else session.epoch + 1
+        return session
 
     def end(self, group: str, member: str) -> None:
         """The session is over, and its records are free."""
