@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
 from kcli.seeking.stretch import LITTLE, stretches
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NamedTuple
 
-    from kcli.model import Cluster, TopicPartition
+class Newest(NamedTuple):
+    """One of the newest records with a value."""
 
-    class Newest(NamedTuple):
-        """One of the newest records with a value."""
-
-        timestamp: int
-        at: TopicPartition
-        offset: int
-        value: bytes
-else:
-    from collections import namedtuple
-
-    Newest = namedtuple("Newest", "timestamp at offset value")
+    timestamp: int
+    at: TopicPartition
+    offset: int
+    value: bytes
 
 
 async def newest(cluster: Cluster, spans: dict[TopicPartition, tuple[int, int]]) -> list[Newest]:

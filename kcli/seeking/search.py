@@ -9,16 +9,12 @@ middle, by time, of a few neighbours: a clock that is wrong for a record or two 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Time = Callable[[int], int | None]
-    """The time of the record at an index of a stretch, None where it has none."""
-
-    Seen = list[tuple[int, int]]
-    """Offsets and times."""
+Time = Callable[[int], int | None]
+"""The time of the record at an index of a stretch, None where it has none."""
+Seen = list[tuple[int, int]]
+"""Offsets and times."""
 
 NEIGHBOURS = 5
 NARROW = 2 * NEIGHBOURS

@@ -6,44 +6,37 @@ widens the range by that, and whoever reads the span filters exactly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
 from kcli.seeking.search import Search, back
-from kcli.seeking.stretch import LITTLE, MUCH, stretches
+from kcli.seeking.stretch import LITTLE, MUCH, Stretch, stretches
+from kcli.serde.payload_time import TimeField
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NamedTuple
+Tell = Callable[[int, int], None]
+"""Is told how much of a search is done, and how much it is in all."""
 
-    from kcli.model import Cluster, TopicPartition
-    from kcli.seeking.stretch import Stretch
-    from kcli.serde.payload_time import TimeField
 
-    Tell = Callable[[int, int], None]
-    """Is told how much of a search is done, and how much it is in all."""
+class Span(NamedTuple):
+    """[start, stop) holds all records of the range. `back` is by how many ms times were seen to go back; `timed`
+    is False where records were looked at and none had a time."""
 
-    class Span(NamedTuple):
-        """[start, stop) holds all records of the range. `back` is by how many ms times were seen to go back; `timed`
-        is False where records were looked at and none had a time."""
+    start: int
+    stop: int
+    back: int = 0
+    timed: bool = True
 
-        start: int
-        stop: int
-        back: int = 0
-        timed: bool = True
 
-    class First(NamedTuple):
-        """The first record of a time or later: its offset, and its time in ms; without such a record the end of the
-        searched range and None. `back` and `timed` are those of Span."""
+class First(NamedTuple):
+    """The first record of a time or later: its offset, and its time in ms; without such a record the end of the
+    searched range and None. `back` and `timed` are those of Span."""
 
-        offset: int
-        time: int | None
-        back: int = 0
-        timed: bool = True
-else:
-    from collections import namedtuple
-
-    Span = namedtuple("Span", "start stop back timed", defaults=(0, True))
-    First = namedtuple("First", "offset time back timed", defaults=(0, True))
+    offset: int
+    time: int | None
+    back: int = 0
+    timed: bool = True
 
 
 async def spans(

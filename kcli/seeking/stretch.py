@@ -6,15 +6,11 @@ from kcli import codes
 from kcli.asking.fan_out import PATIENCE
 from kcli.asking.fetch_once import Place, fetch_once
 from kcli.errors import BrokerError, KcliError
-from kcli.proto.batch import CorruptBatch, read_batches
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.model import Cluster, TopicPartition
-    from kcli.proto.batch import Batch
-    from kcli.proto.columns import Columns
-    from kcli.proto.messages.fetch import PartitionData
-    from kcli.proto.schema import Buffer
+from kcli.model import Cluster, TopicPartition
+from kcli.proto.batch import Batch, CorruptBatch, read_batches
+from kcli.proto.columns import Columns
+from kcli.proto.messages.fetch import PartitionData
+from kcli.proto.schema import Buffer
 
 LITTLE, MUCH = 64 * 1024, 4 * 1024 * 1024  # bytes of a partition
 AT_ONCE = 32 * 1024 * 1024  # bytes of an answer

@@ -21,10 +21,14 @@ LINES = (
     "__complete bash kcli con",
 )  # fmt: skip
 OFFLINE = ("--version", "--help", "__complete")
-PLAIN = (
-    "kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/cli/apply", "kcli/cli/config", "kcli/cli/copy",
-    "kcli/cli/demo", "kcli/cli/doctor", "kcli/cli/documents", "kcli/cli/pipeline", "kcli/cli/raw", "kcli/cli/redrive",
-)  # fmt: skip
+COMMANDS = (
+    "acls apply cluster config copy demo doctor documents faults leaders meta pipeline quotas raw reassign redrive "
+    "tokens txn users"
+)
+PLAIN = [
+    *("kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/seeking"),
+    *(f"kcli/cli/{name}" for name in COMMANDS.split()),
+]
 OPTIONS = "options"  # modules that declare a command line, which every command line may import
 COSTLY = {"typing", "dataclasses", "json", "re", "logging", "inspect", "ssl", "yaml", "typer", "rich", "textual"}
 IMPORTED = """

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from kcli.acls import AclFilter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kcli.acls import Acl, AclFilter
 from kcli.admin.acls import create_acls, delete_acls
 from kcli.cli.acls import undo as acls_undo
 from kcli.cli.acls.command import find, row
 from kcli.cli.acls.words import filters, said, spelled, spelled_sets
 from kcli.cli.admin import answer, confirm, excluding, plural, say
+from kcli.cli.render import Document
 from kcli.cli.undo import UndoFile
 from kcli.errors import UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kcli.acls import Acl
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 ADD, REMOVE = "add", "remove"
 DONE = {ADD: "added", REMOVE: "removed"}

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from kcli.acls import AclFilter
+from kcli.acls import Acl, AclFilter
 from kcli.admin.acls import describe_acls
 from kcli.cli.acls.words import filters
 from kcli.cli.admin import answer
+from kcli.cli.render import Document
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kcli.acls import Acl
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 FEW = 20
 """Up to so many filters are asked one by one; more are looked up in all ACLs, which are asked for once."""

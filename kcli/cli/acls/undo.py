@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kcli.acls import Acl
 from kcli.cli.acls.command import row
 from kcli.cli.acls.words import checked
 from kcli.cli.undo import UndoFile, undo_document
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.model import Cluster
 
 SCHEMA = "kcli.acls.undo/1"
 LIST = "kcli.acls.list/1"

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from kcli.acls import ANYWHERE, CLUSTER, EVERYBODY, KINDS, OPERATIONS, POSSIBLE, principal, sentence
+from kcli.acls import ANYWHERE, CLUSTER, EVERYBODY, KINDS, OPERATIONS, POSSIBLE, Acl, principal, sentence
 from kcli.admin.who_can import WITHOUT, Authorizer, Verdict, acls_of, authorizer, verdict, verdicts
 from kcli.cli.admin import answer, say
+from kcli.cli.render import Document
 from kcli.errors import UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.acls import Acl
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 MAY_NOT = 3
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 from kcli.acls import CLUSTER, KINDS, OPERATIONS, POSSIBLE, Acl, AclFilter, principal
 from kcli.errors import UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kcli.cli.option import Values
 
-    Named = list[tuple[str, str]]
+Named = list[tuple[str, str]]
 
 FLAGS = {
     "topic": "topics", "group": "groups", "transactional-id": "transactional_ids",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.brokers import look_at_brokers
 from kcli.admin.cluster_changes import (
     SAFE_DOWNGRADE,
@@ -13,14 +15,13 @@ from kcli.admin.cluster_changes import (
 from kcli.admin.quorum import Feature, features
 from kcli.admin.topics import Topic, describe_topics
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 HOW = {UPGRADE: "upgrade", SAFE_DOWNGRADE: "downgrade", UNSAFE_DOWNGRADE: "unsafe downgrade"}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from kcli.admin.brokers import look_at_brokers
+from kcli.admin.brokers import BrokerRow, look_at_brokers
 from kcli.admin.cluster import describe_cluster
 from kcli.admin.groups import group_names
 from kcli.admin.quorum import describe_quorum
@@ -13,16 +14,14 @@ from kcli.admin.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.admin import answer
 from kcli.cli.moments import known
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
 from kcli.proto.messages import REQUESTS, api_name, request_type
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.brokers import BrokerRow
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 
 def brokers(values: Values) -> int:

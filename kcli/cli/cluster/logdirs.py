@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from kcli.admin.log_dirs import log_dirs
+from typing import TYPE_CHECKING
+
+from kcli.admin.log_dirs import LogDir, ReplicaSize, log_dirs
 from kcli.admin.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, missing
+from kcli.cli.render import Document
 from kcli.errors import UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.log_dirs import LogDir, ReplicaSize
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 
 def directories(values: Values) -> int:

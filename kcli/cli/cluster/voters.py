@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
 from kcli.admin.cluster_changes import Controller, add_voter, controllers, remove_voter
 from kcli.admin.topics import id_text
 from kcli.cli.admin import answer, confirm, excluding, say
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
-from kcli.model import Address
+from kcli.model import Address, Cluster
 from kcli.proto.schema import NO_ID
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 LISTENER = "CONTROLLER"
 

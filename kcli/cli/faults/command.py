@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kcli.cli.admin import answer, say
 from kcli.cli.connection import Connection
+from kcli.cli.render import Document
 from kcli.errors import UsageError
+from kcli.model import Cluster
 from kcli.sandbox.faults.control_client import find, tell
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
-    from kcli.model import Cluster
 
 
 def run(values: Values) -> int:

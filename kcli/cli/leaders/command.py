@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli.admin.elections import elect_leaders
 from kcli.admin.reassignments import about
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.topics import Partition, Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.reassign.partitions_chosen import Chosen, chosen
+from kcli.cli.render import Document
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.topics import Partition
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
-    Found = dict[TopicPartition, Partition]
+Found = dict[TopicPartition, Partition]
 
 PATIENCE = 5.0  # seconds until brokers have heard of a new leader
 PAUSE = 0.05

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from kcli.admin.metadata import ask_metadata
+from typing import TYPE_CHECKING
+
+from kcli.admin.metadata import Told, ask_metadata
 from kcli.admin.topics import Topic, describe_topics, id_text
 from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, fail_all
+from kcli.cli.render import Document
 from kcli.errors import BrokerError, KcliError, UsageError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, Node, TopicPartition
+from kcli.proto.messages.metadata import MetadataResponsePartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.metadata import Told
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, Node
-    from kcli.proto.messages.metadata import MetadataResponsePartition
 
 
 def meta(values: Values) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.quota_rules import resolve as resolved
 from kcli.admin.quotas import (
     ANY,
@@ -21,18 +23,17 @@ from kcli.admin.quotas import (
 )
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.quotas import undo as quotas_undo
+from kcli.cli.render import Document
 from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.quotas import Quotas
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
-    Changes = dict[Entity, dict[str, float | None]]
+Changes = dict[Entity, dict[str, float | None]]
 
 OPTIONS = {USER: ("user", "user_default"), CLIENT: ("client", "client_default"), IP: ("ip", "ip_default")}
 NOBODY = "ANONYMOUS"  # who speaks on a listener without authentication

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kcli.admin.quotas import KEYS, entity
-from kcli.cli.undo import UndoFile, undo_document
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from kcli.admin.quotas import KEYS, Entity, entity
+from kcli.cli.undo import UndoFile, undo_document
+from kcli.model import Cluster
+
 if TYPE_CHECKING:
-    from kcli.admin.quotas import Entity
     from kcli.cli.option import Values
-    from kcli.model import Cluster
 
 SCHEMA = "kcli.quotas.undo/1"
 

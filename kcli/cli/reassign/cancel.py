@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin import assignment_file
 from kcli.admin.disks import Replica, alter_log_dirs
 from kcli.admin.log_dirs import log_dirs
-from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
+from kcli.admin.reassignments import Ongoing, about, alter_reassignments, list_reassignments
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.groups.scope import Scope
 from kcli.cli.reassign.plan import file_of
 from kcli.cli.reassign.throttle import clean
+from kcli.cli.render import Document
 from kcli.cli.undo import UndoFile
 from kcli.errors import UsageError
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Ongoing
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, TopicPartition
 
 
 def cancel(values: Values) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from kcli.admin import assignment_file
 from kcli.admin.config_resources import Resource, describe_configs
@@ -12,17 +13,15 @@ from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.reassign import plan as reassign_plan
 from kcli.cli.reassign.moving import move
 from kcli.cli.reassign.plan import Plan
-from kcli.cli.render import human_time
+from kcli.cli.render import Document, human_time
 from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.reassignments import Assignment
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, TopicPartition
 
     Rows = dict[TopicPartition, Row]
 

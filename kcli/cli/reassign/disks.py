@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.disk_plan import evened
 from kcli.admin.disks import Replica
-from kcli.admin.log_dirs import log_dirs
+from kcli.admin.log_dirs import LogDir, log_dirs
 from kcli.admin.quantities import bytes_of
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.groups.scope import Scope
 from kcli.cli.reassign.disks_moving import move
+from kcli.cli.render import Document
 from kcli.errors import UsageError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.log_dirs import LogDir
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
-    Moves = dict[Replica, str]
+Moves = dict[Replica, str]
 
 
 def disks(values: Values) -> int:

@@ -4,6 +4,7 @@ Ctrl-C; the brokers go on then."""
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli import codes
 from kcli.admin.config_resources import SET, Operation, Resource, about
@@ -12,18 +13,16 @@ from kcli.admin.log_dirs import log_dirs
 from kcli.admin.throttles import DISK_RATE, clear_throttles, set_throttle
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
-from kcli.cli.loop import INTERRUPTED, ended_by
+from kcli.cli.loop import INTERRUPTED, Stop, ended_by
+from kcli.cli.render import Document
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.loop import Stop
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
-    Moves = dict[Replica, str]
+Moves = dict[Replica, str]
 
 PATIENCE = 10.0  # seconds until a replica that was just begun is there to be moved
 PAUSE = 0.2

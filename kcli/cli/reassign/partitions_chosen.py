@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.reset_plan import NoPartition
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.topics import Partition, Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import missing
 from kcli.cli.groups.scope import Scope
+from kcli.cli.render import Document
 from kcli.errors import UsageError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.topics import Partition
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
-    from kcli.model import Cluster
 
 
 class Chosen:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from kcli.admin import assignment_file, balance
+from kcli.admin.disks import Replica
 from kcli.admin.move_progress import replica_sizes
-from kcli.admin.reassignments import about, list_reassignments
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.reassignments import Ongoing, about, list_reassignments
+from kcli.admin.topics import Partition, Topic, describe_topics
 from kcli.cli.admin import plural, say
 from kcli.cli.reassign.partitions_chosen import Chosen
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster, TopicPartition
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.disks import Replica
-    from kcli.admin.reassignments import Assignment, Ongoing
-    from kcli.admin.topics import Partition
+    from kcli.admin.reassignments import Assignment
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, TopicPartition
 
 PLANNING = ("all_topics", "broker_list", "remove_brokers", "replication", "no_racks", "no_balance")
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli.admin import assignment_file
 from kcli.admin.disks import Replica
 from kcli.admin.log_dirs import log_dirs
-from kcli.admin.move_progress import shares
+from kcli.admin.move_progress import Share, shares
 from kcli.admin.quantities import number_of
-from kcli.admin.reassignments import list_reassignments
+from kcli.admin.reassignments import Ongoing, list_reassignments
 from kcli.cli.admin import answer, say
 from kcli.cli.reassign.plan import file_of
 from kcli.cli.reassign.wait import Watch
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.move_progress import Share
-    from kcli.admin.reassignments import Assignment, Ongoing
+    from kcli.admin.reassignments import Assignment
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster, TopicPartition
 
 MOVING = 3  # exit code: an assertion, that all is done, did not hold
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
 from kcli.admin import throttles
 from kcli.admin.config_resources import DELETE, Operation, Resource
 from kcli.admin.config_resources import about as about_resource
@@ -10,18 +13,15 @@ from kcli.admin.reassignments import list_reassignments
 from kcli.admin.throttles import DISK_RATE, clear_throttles, find_throttles, set_throttle
 from kcli.admin.topics import Topic, describe_topics
 from kcli.cli.admin import answer, confirm, excluding, plural, say
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
-    Found = dict[Resource, dict[str, str]]
+Found = dict[Resource, dict[str, str]]
 
 
 async def settle_throttle(

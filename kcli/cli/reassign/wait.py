@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import TYPE_CHECKING, Self
 
+from kcli.admin.config_resources import Resource
 from kcli.admin.move_progress import shares
 from kcli.admin.quantities import bytes_text
 from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
@@ -16,24 +18,17 @@ from kcli.admin.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
-from kcli.cli.loop import INTERRUPTED, ended_by
+from kcli.cli.loop import INTERRUPTED, Stop, ended_by
 from kcli.cli.progress import Progress
 from kcli.cli.reassign.throttle import clean
-from kcli.cli.render import human_time
+from kcli.cli.render import Document, human_time
 from kcli.errors import DeadlineExceeded, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self
-
-    from kcli.admin.config_resources import Resource
     from kcli.admin.reassignments import Assignment
-    from kcli.cli.loop import Stop
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
 PATIENCE = 5.0  # seconds until every broker knows what the controller says is done

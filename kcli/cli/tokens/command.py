@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from kcli.acls import principal
 from kcli.admin.tokens import DEFAULT, Token, create_token, describe_tokens, expire_token, renew_token
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.moments import known
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 
 def list_all(values: Values) -> int:

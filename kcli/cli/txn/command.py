@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from kcli.admin.producers import describe_producers
+from kcli.admin.producers import ProducerState, describe_producers
 from kcli.admin.transactions import OPEN, STATES, Described, Filter, describe_transactions, list_transactions
 from kcli.asking.fan_out import good
 from kcli.cli.admin import answer, words_of
 from kcli.cli.cluster.command import broker_ids
 from kcli.cli.groups.scope import Scope
 from kcli.cli.lag.rows import stamp
+from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.admin.producers import ProducerState
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 
 def list_all(values: Values) -> int:

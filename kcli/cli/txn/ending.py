@@ -7,6 +7,7 @@ knows, which aborts the whole transaction; `abort` for a hanging one, which nobo
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from kcli.admin.hanging import OpenTransaction, abort, find_one
 from kcli.admin.producers import ProducerState, describe_producers
@@ -14,17 +15,15 @@ from kcli.admin.transactions import Described, describe_transactions
 from kcli.admin.transactions import fence as fence_one
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
 from kcli.cli.groups.scope import Scope
+from kcli.cli.render import Document
 from kcli.cli.txn.command import age
 from kcli.cli.txn.hanging import where, who
 from kcli.errors import KcliError, UsageError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 
 def abort_command(values: Values) -> int:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.hanging import OpenTransaction, find_open
 from kcli.admin.topics import Topic, describe_topics
 from kcli.cli.admin import answer, plural, say
 from kcli.cli.cluster.command import broker_ids
 from kcli.cli.groups.scope import Scope
+from kcli.cli.render import Document
 from kcli.cli.txn.command import milliseconds, moment
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.model import Cluster
 
 FOUND = 3
 OLD = 15 * 60_000

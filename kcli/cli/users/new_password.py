@@ -4,13 +4,13 @@ which everybody on the machine can read."""
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from kcli.cli.main import complain
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import Secret
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
 
