@@ -23,19 +23,22 @@ LEAST = 0.01
 """Seconds: the shortest base, whatever was configured (retry.backoff.ms=0 is allowed)."""
 
 
-def jitter(seconds: float, spread: float = 0.2) -> float:
-    """About so long: ±20 %, so that a hundred clients do not align."""
-    return seconds * (1 + spread * (urandom(1)[0] / 127.5 - 1))
+def spread(part: float = 0.2) -> float:
+    """A factor around 1, ±20 %, so that a hundred clients do not align."""
+    return 1 + part * (urandom(1)[0] / 127.5 - 1)
 
 
-def after(failures: int, base: float, maximum: float) -> float:
-    """How long to wait after one more failure, when there were so many in a row before it. All in seconds."""
-    return jitter(doubled(failures, base, maximum))
+def after(failures: int, base: float, maximum: float, factor: float | None = None) -> float:
+    """How long to wait after one more failure, when there were so many in a row before it. All in seconds. `factor` is
+    one `spread()` for several that shall come back together."""
+    pause = min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST))
+    return pause * (spread() if factor is None else factor)
 
 
-def doubled(failures: int, base: float, maximum: float) -> float:
-    """As `after`, without the jitter: for several that shall come back together, with one jitter for all."""
-    return min(max(base, LEAST) * 2.0 ** min(failures, 32), max(maximum, LEAST))
+def every(interval: float) -> float:
+    """How long to wait before what is done regularly is done once more: the interval, ±10 %, so that those who began
+    together do not stay together."""
+    return interval * spread(0.1)
 
 
 class Floor:

@@ -10,7 +10,7 @@ from kcli.admin.producers import describe_producers
 from kcli.admin.record_times import RecordTime, record_times
 from kcli.admin.snapshot import Snapshot, take
 from kcli.asking.fan_out import good
-from kcli.backoff import jitter
+from kcli.backoff import every
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
 from kcli.model import TopicPartition
@@ -33,7 +33,6 @@ BELIEVED = 60.0
 """Seconds for which a partition's samples are believed to tell how old its records are, once they did."""
 NEAR, NEARLY = 5.0, 0.1
 """They tell it when they are off by so many seconds at most, and by that share of the age."""
-JITTER = 0.1  # of the interval: watchers that began together do not stay together
 
 
 class Look(Value):
@@ -215,4 +214,4 @@ class Watch:
 
 def pause(interval: float) -> float:
     """The jittered time until the next look, in seconds."""
-    return jitter(interval, JITTER)
+    return every(interval)

@@ -128,7 +128,7 @@ def _click(number: int) -> tuple[str, dict[str, object]]:
 
 
 def _payment(number: int) -> tuple[str, dict[str, object]]:
-    return f"account-{random.randrange(50)}", {"payment": number, "amount": round(random.uniform(1, 900), 2)}
+    return f"account-{random.randrange(50)}", {"payment": number, "amount": random.randrange(100, 90_000) / 100}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from kcli.backoff import doubled
+from kcli.backoff import after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,15 +203,15 @@ class Cursor:
 
     # -- trouble ----------------------------------------------------------------------------------------------------
 
-    def failed_once(self, now: float, jitter: float, *, at_once: bool = False) -> None:
-        """Something that may pass went wrong: not before `retry_at` again. `jitter` is around 1."""
+    def failed_once(self, now: float, factor: float | None = None, *, at_once: bool = False) -> None:
+        """Something that may pass went wrong: not before `retry_at` again. `factor` as in `backoff.after`."""
         if self.trouble_since is None:
             self.trouble_since = now
         if at_once and self.attempts == 0:
             self.attempts = 1
             self.retry_at = 0.0
             return
-        self.retry_at = now + doubled(self.attempts, FIRST_PAUSE, LAST_PAUSE) * jitter
+        self.retry_at = now + after(self.attempts, FIRST_PAUSE, LAST_PAUSE, factor)
         self.attempts += 1
 
     def succeeded(self) -> None:

@@ -10,7 +10,7 @@ import asyncio
 
 from kcli import codes
 from kcli.asking.offsets import ISOLATION
-from kcli.backoff import LEAST, Backoff, Floor, jitter
+from kcli.backoff import LEAST, Backoff, Floor, spread
 from kcli.consumer.fetch import frames
 from kcli.consumer.fetch.chunk import Chunk
 from kcli.consumer.fetch.cursor import READY, VALIDATING
@@ -248,7 +248,7 @@ class Fetcher:
             if cursor.fruitless < frames.PATIENCE:
                 size = frames.wanted(records)
                 cursor.max_bytes = max(cursor.max_bytes, size)
-                cursor.failed_once(now, jitter(1.0), at_once=size > len(records))
+                cursor.failed_once(now, at_once=size > len(records))
                 return
             wrong = frames.fruitless(records)
         following = frames.behind(records, cursor.fetch_at, row.high_watermark)
@@ -263,11 +263,11 @@ class Fetcher:
         error = BrokerError(code, f"{cursor.at.topic} partition {cursor.at.partition}")
         if cursor.replica == self.node:  # whatever a follower says, the leader knows better (C12, C13)
             cursor.replica = -1
-            cursor.failed_once(now, jitter(1.0), at_once=True)
+            cursor.failed_once(now, at_once=True)
             reader.changed()
         elif code is codes.OFFSET_OUT_OF_RANGE:
             if cursor.chunks:  # first what is good is delivered (E13)
-                cursor.failed_once(now, jitter(1.0))
+                cursor.failed_once(now)
             else:
                 cursor.reset(Bound("outside"))
                 reader.positions.wake.set()
@@ -288,7 +288,7 @@ class Fetcher:
     def _broke(self, asked: Asked, error: KcliError) -> None:
         """No answer. The way there is forgotten, and everybody tries again a little later."""
         self.session.broke()
-        together = jitter(1.0)  # one for all, so that they come back in one request
+        together = spread()  # one for all, so that they come back in one request
         for at, (cursor, generation, _) in asked.items():
             if self.reader.cursors.get(at) is not cursor or cursor.generation != generation:
                 continue
@@ -302,6 +302,6 @@ class Fetcher:
     def _later(self, cursor: Cursor, error: KcliError, *, at_once: bool = False, together: float | None = None) -> None:
         """Try again after a pause; when that has gone on for two request timeouts, say so."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, jitter(1.0) if together is None else together, at_once=at_once)
+        cursor.failed_once(now, together, at_once=at_once)
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)

@@ -11,7 +11,6 @@ import asyncio
 from kcli import codes
 from kcli.asking.ask import ask_leader
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
-from kcli.backoff import jitter
 from kcli.consumer.fetch.cursor import READY, RESOLVING, VALIDATING
 from kcli.consumer.offset_values import Bound
 from kcli.consumer.offsets import resolve
@@ -132,7 +131,7 @@ class Positions:
     def _later(self, cursor: Cursor, error: KcliError) -> None:
         """Passing errors are tried again for two request timeouts, others are the partition's end."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, jitter(1.0))
+        cursor.failed_once(now)
         since = cursor.trouble_since or now
         if not error.retriable or now - since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)
@@ -202,7 +201,7 @@ class Positions:
                 self._later(cursor, last)
             elif first.offset <= position <= last.offset:  # it is inside: the broker that said so was behind
                 cursor.resolved(generation, position, cursor.epoch)
-                cursor.failed_once(asyncio.get_running_loop().time(), 1.0)
+                cursor.failed_once(asyncio.get_running_loop().time())
             elif settings.reset == "none":
                 reader.fail(cursor, OffsetOutOfRange(at, position, first.offset, last.offset))
             else:
@@ -227,7 +226,7 @@ class Positions:
     def _again(self, cursor: Cursor, error: KcliError) -> None:
         """A failed validation is tried again whatever it was, even a refusal (C11)."""
         now = asyncio.get_running_loop().time()
-        cursor.failed_once(now, jitter(1.0))
+        cursor.failed_once(now)
         if cursor.trouble_since is not None and now - cursor.trouble_since > 2 * self.reader.settings.request_timeout:
             self.reader.fail(cursor, error)
 
