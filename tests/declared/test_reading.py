@@ -222,6 +222,14 @@ def test_a_text_of_many_lines_has_no_keys_of_TOML() -> None:
     assert document["d"].lines == {"ef": 7}
 
 
+@pytest.mark.parametrize(
+    ("line", "keys"),
+    [("[a.b]", ["a", "b"]), ('[[ "a.b" . c ]] # d', ["a.b", "c"]), ("a = 1", []), ('["\\q"]', []), ("[a", [])],
+)
+def test_a_header_of_TOML_names_its_keys(line: str, keys: list[str]) -> None:
+    assert toml_reader.header(line) == keys
+
+
 def test_files_and_folders_are_one_declaration(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     (tmp_path / "a.yaml").write_text("topics: {a: {partitions: 1}}\n")

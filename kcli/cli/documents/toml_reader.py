@@ -82,21 +82,25 @@ def _keys(text: str, end: str) -> list[str]:
     keys, at = [], 0
     while (match := KEY.match(text, at)) is not None:
         part, at = match.group(1), match.end()
-        keys.append(tomllib.loads(f"key = {part}")["key"] if part[0] in "\"'" else part)
+        try:
+            keys.append(tomllib.loads(f"key = {part}")["key"] if part[0] in "\"'" else part)
+        except tomllib.TOMLDecodeError:
+            return []  # a line of a text, with an escape that TOML does not have
         if match.group(2) != ".":
             return keys if match.group(2) == end else []
     return []
 
 
-def _lined(value: Any, path: tuple[str, ...], where: Where, line: int) -> Any:
+def _lined(value: Any, path: Key, where: Where, line: int) -> Any:
+    """`value` with each map as a Map; `line` is that of the key above it."""
     if isinstance(value, list):
-        parts = [(one, (*path, str(number))) for number, one in enumerate(value)]
-        return [_lined(one, at, where, where.get(at, line)) for one, at in parts]
+        places = [(*path, str(number)) for number in range(len(value))]
+        return [_lined(item, place, where, where.get(place, line)) for item, place in zip(value, places)]
     if not isinstance(value, dict):
         return value
-    found = Map()
-    for key, one in value.items():
-        at = (*path, key)
-        found.lines[key] = where.get(at, line)
-        found[key] = _lined(one, at, where, found.lines[key])
-    return found
+    table = Map()
+    for key, inner in value.items():
+        place = (*path, key)
+        table.lines[key] = where.get(place, line)
+        table[key] = _lined(inner, place, where, table.lines[key])
+    return table
