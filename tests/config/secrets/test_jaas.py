@@ -1,14 +1,11 @@
-"""sasl.jaas.config is read and never executed; property files as Java and librdkafka read them."""
+"""sasl.jaas.config is read and never executed."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.config.properties.files import lines_of
 from kcli.config.secrets.jaas import parse
 from kcli.config.secrets.login import jaas_fields
 from kcli.errors import UsageError
@@ -71,41 +68,3 @@ def test_any_text_is_a_module_or_a_sentence(text: str) -> None:
 def test_any_password_survives_its_quotation_marks(password: str) -> None:
     quoted = password.replace("\\", "\\\\").replace('"', '\\"')
     assert parse(f'{PLAIN} required password="{quoted}";', "x") == ("PlainLoginModule", {"password": password})
-
-
-def read(path: Path, data: bytes) -> list[tuple[int, str, str]]:
-    path.write_bytes(data)
-    return list(lines_of(str(path)))
-
-
-def test_a_properties_file_has_javas_escapes_and_separators(tmp_path: Path) -> None:
-    data = (
-        b"# comment\n! comment\n\na=1\nb : 2\nc 3\n  d\t=\t4\ne=a\\\n   b\\\n c\nf=\\u00e9\\t\\\\x\\=\n"
-        b"sp\\ ace=5\ng=tr\\u0061iling\\ \nh=\\ud83d\\ude00\ni==x\nj=a\\\\\nk=\xc3\xa9\n"
-    )
-    assert [(key, value) for _, key, value in read(tmp_path / "x.properties", data)] == [
-        ("a", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("e", "abc"), ("f", "é\t\\x="), ("sp ace", "5"),
-        ("g", "trailing "), ("h", "😀"), ("i", "=x"), ("j", "a\\"), ("k", "é"),
-    ]  # fmt: skip
-
-
-def test_a_properties_file_may_be_latin_1(tmp_path: Path) -> None:
-    assert read(tmp_path / "x.properties", b"a=\xe9\n") == [(1, "a", "é")]
-
-
-def test_another_file_is_librdkafkas_where_a_backslash_is_one(tmp_path: Path) -> None:
-    assert read(tmp_path / "kcat.conf", b"sasl.password=a\\tb\\\\\nx=1\n") == [
-        (1, "sasl.password", "a\\tb\\\\"),
-        (2, "x", "1"),
-    ]
-    with pytest.raises(UsageError, match="is not UTF-8 text"):
-        read(tmp_path / "kcat.conf", b"a=\xe9\n")
-
-
-@pytest.mark.parametrize(
-    ("data", "says"),
-    [(b"a=1\nb\n", ":2: expected KEY=VALUE"), (b"a=\\u12\n", "four hexadecimal"), (b"=x", ":1: expected")],
-)
-def test_a_line_that_is_none_is_named(tmp_path: Path, data: bytes, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        read(tmp_path / "x.properties", data)
