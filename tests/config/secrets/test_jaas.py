@@ -64,7 +64,7 @@ def test_any_text_is_a_module_or_a_sentence(text: str) -> None:
     assert module in text
 
 
-@given(st.text(alphabet=st.characters(blacklist_categories=("Cs",)), max_size=30))
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_any_password_survives_its_quotation_marks(password: str) -> None:
     quoted = password.replace("\\", "\\\\").replace('"', '\\"')
     assert parse(f'{PLAIN} required password="{quoted}";', "x") == ("PlainLoginModule", {"password": password})
