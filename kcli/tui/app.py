@@ -1,28 +1,27 @@
-"""The application: one session, the newest look, and the screens that were opened on top of one another."""
+"""The application: the state of one cluster, and the screens that were opened on top of one another."""
 
 from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
-from textual.binding import Binding, BindingType
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from kcli import watchdog
 from kcli.errors import KcliError
+from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
-from kcli.tui.messages import Connected, Looked, LookFailed
+from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook
+from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
-from kcli.tui.routes import find
-from kcli.tui.screens.groups import Groups
+from kcli.tui.routes import Groups, find, places
 from kcli.tui.screens.page import Page
+from kcli.tui.state import State, Trouble
 from kcli.tui.text.printable import LONG, printable
-from kcli.tui.text.trouble import Trouble
 from kcli.tui.themes import THEMES
 from kcli.tui.widgets.debug import Frames
 from kcli.tui.widgets.slider import Slider
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from textual.actions import ActionParseResult
+    from textual.binding import Binding
     from textual.command import Provider
     from textual.dom import DOMNode
 
-    from kcli.lag.watch import Look
-    from kcli.tui.session import Session, Trails
-    from kcli.tui.widgets.masthead import Masthead
+    from kcli.tui.routes import Route
+    from kcli.tui.session import Session
 
 
 LEAVE = (
@@ -48,60 +47,37 @@ LEAVING = ("back", "dismiss", "dismiss(None)")
 
 
 class Dashboard(App[int]):
-    """`kcli tui`. The screens watch `look`; the session fills it."""
+    """`kcli tui`. The session fills the state, the pages are told that it changed and read it."""
 
     TITLE = "kcli"
     CSS_PATH = Path(__file__).with_name("dashboard.tcss")
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions, Places, Themes, Profiles}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("comma", "step(-1)", "Earlier", show=False, id="replay.back", key_display=","),
-        Binding("full_stop", "step(1)", "Later", show=False, id="replay.on", key_display="."),
-        Binding("less_than_sign", "step(-12)", "Much earlier", show=False, id="replay.far_back", key_display="<"),
-        Binding("greater_than_sign", "step(12)", "Much later", show=False, id="replay.far_on", key_display=">"),
-        Binding("minus", "faster(-1)", "Slower", show=False, id="replay.slower", key_display="-"),
-        Binding("plus,equals_sign", "faster(1)", "Faster", show=False, id="replay.faster", key_display="+"),
-        Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
-        Binding("colon", "command", "Go to", id="app.command", key_display=":"),
-        Binding("ctrl+g", "place('groups')", "Groups", show=False, id="app.groups"),
-        Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
-        Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),
-        Binding("ctrl+f", "place('faults')", "Sandbox faults", show=False, id="app.faults"),
-        Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", priority=True),
-        Binding("space", "pause", "Pause", id="app.pause"),
-        Binding("space", "play", "Play", id="replay.play"),
-        Binding("q", "quit", "Quit", id="app.quit"),
-        Binding("ctrl+c", "interrupt", "Quit, or copy what is marked", show=False, id="app.interrupt", priority=True),
-        Binding("ctrl+z", "suspend", "To the background", show=False, id="app.suspend", priority=True),
-    ]
-
-    look: reactive[Look | None] = reactive(None, always_update=True)
-    cluster: reactive[tuple[str | None, int]] = reactive((None, 0))
+    BINDINGS = EVERYWHERE
 
     def __init__(
         self,
         session: Session,
         *,
-        place: Screen[Any] | None = None,
+        place: Route | None = None,
         keymap: dict[str, str] | None = None,
         theme: str = "kcli-dark",
         profiles: dict[str, Callable[[], Session]] | None = None,
         debug: bool = False,
     ) -> None:
         super().__init__()
-        self.session = session
-        self.trails: Trails | None = None
-        self.trouble: Trouble | None = None
-        self.began = session.clock()  # when this cluster was first asked
-        self.down = 0
+        self._profiles = profiles or {}
+        self.state = State(session, self._profiles, Frames() if debug else None)
         self._place = place
         self._keymap_given = keymap or {}
         self._theme_given = theme
-        self.profiles = profiles or {}
-        self.frames = Frames() if debug else None
-        self.timely = False  # plots and sparklines show time lag instead of lag
         self._clashes: set[str] = set()
         self._deafen: Callable[[], None] | None = None
+
+    @property
+    def session(self) -> Session:
+        """Where the data come from."""
+        return self.state.session
 
     async def on_mount(self) -> None:
         for one in THEMES:
@@ -114,9 +90,9 @@ class Dashboard(App[int]):
             for sentence in taken(self._keymap_given):
                 self.notify(sentence, severity="warning", markup=False, timeout=LONG)
         self._heed_signals()
-        await self.push_screen(Groups())
-        if self._place is not None and not isinstance(self._place, Groups):
-            await self.push_screen(self._place)
+        await self.push_screen(page_of(Groups(), self.state))
+        if self._place not in (None, Groups()):
+            await self.push_screen(page_of(self._place, self.state))
         self.run_worker(self.session.open(self.post_message), name="open")
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
@@ -126,34 +102,31 @@ class Dashboard(App[int]):
         if new:
             self.notify(f"keys.toml takes the keys of: {', '.join(sorted(new))}", severity="warning", markup=False)
 
-    def change_profile(self, name: str) -> None:
-        """Leave this cluster for another one."""
-        self.run_worker(self._change_profile(name), name="change", exclusive=True)
+    def on_change_profile(self, message: ChangeProfile) -> None:
+        self.run_worker(self._change_profile(message.name), name="change", exclusive=True)
 
     async def _change_profile(self, name: str) -> None:
         """Its secrets are looked up beside the screens: a command or a keyring may take its time."""
         try:
-            fresh = await asyncio.to_thread(self.profiles[name])
+            fresh = await asyncio.to_thread(self._profiles[name])
         except KcliError as problem:
             self.toast(problem)
             return
         await self._change_session(fresh)
 
     async def _change_session(self, fresh: Session) -> None:
-        old, self.session = self.session, fresh
+        old, self.state.session = self.session, fresh
         await old.close()
         while len(self.screen_stack) > 2:
             await self.pop_screen()
-        self.trouble, self.trails, self.down, self.began = None, None, 0, fresh.clock()
-        self.cluster = (None, 0)
-        self.look = None
-        await self.switch_screen(Groups())
+        self.state.enter(fresh)  # now: until it was closed the old one may have brought another look
+        await self.switch_screen(page_of(Groups(), self.state))
         await fresh.open(self.post_message)
 
     def action_timely(self) -> None:
         """Plots show time lag, or lag again."""
-        self.timely = not self.timely
-        self.mutate_reactive(Dashboard.look)
+        self.state.timely = not self.state.timely
+        self._tell(NewLook)
 
     def _heed_signals(self) -> None:
         """Who ends the process, or closes its window, gets a clean terminal back too."""
@@ -175,37 +148,30 @@ class Dashboard(App[int]):
 
     # -- what the session tells ---
 
-    @property
-    def problem(self) -> str:
-        """Why the last look could not be made; "" when it could."""
-        return self.trouble.problem if self.trouble is not None else ""
+    def _tell(self, what: type[NewLook | Changed]) -> None:
+        """Tell every page that is open."""
+        for page in self.screen_stack:
+            if isinstance(page, Page):
+                page.post_message(what())
 
     def on_looked(self, message: Looked) -> None:
-        self.trouble = None
-        self.trails = message.trails
-        self.look = message.look
+        self.state.trouble = None
+        self.state.trails = message.trails
+        self.state.look = message.look
+        self._tell(NewLook)
 
     def on_look_failed(self, message: LookFailed) -> None:
-        before = self.trouble
-        if before is None and not getattr(self.screen, "told", ""):
+        before = self.state.trouble
+        if before is None and not (isinstance(self.screen, Page) and self.screen.told):
             self.toast(message.problem)
         since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
-        self.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
-        self.mutate_reactive(Dashboard.cluster)
+        self.state.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
+        self._tell(Changed)
 
     def on_connected(self, message: Connected) -> None:
-        self.down = message.down
-        self.cluster = (message.cluster_id, message.brokers)
-
-    def inform(self, masthead: Masthead) -> None:
-        """Tell a masthead what it shows."""
-        masthead.profile, masthead.guard = printable(self.session.name), self.session.guard
-        masthead.cluster_id, masthead.brokers = self.cluster
-        masthead.down = self.down
-        masthead.live = self.session.live
-        masthead.now = self.session.clock
-        masthead.look, masthead.problem, masthead.paused = self.look, self.problem, self.session.paused
-        masthead.refresh()
+        self.state.down = message.down
+        self.state.cluster_id, self.state.brokers = message.cluster_id, message.brokers
+        self._tell(Changed)
 
     def toast(self, problem: KcliError) -> None:
         """Say what went wrong and go on."""
@@ -217,7 +183,7 @@ class Dashboard(App[int]):
         self.session.paused = not self.session.paused
         if not self.session.paused:
             self.session.look_now()
-        self.mutate_reactive(Dashboard.cluster)
+        self._tell(Changed)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys of a replay are there in a replay only, and its space plays."""
@@ -238,6 +204,24 @@ class Dashboard(App[int]):
             return True
         return await super().run_action(action, default_namespace, namespaces)
 
+    def action_now(self) -> None:
+        self.session.look_now()
+
+    def action_window(self, by: int) -> None:
+        self.session.widen(by)
+        self.notify(f"rates over {self.session.window:g} s", timeout=2, markup=False)
+
+    def action_save(self) -> None:
+        from kcli.tui.actions.saving import save
+
+        title = f"kcli {self.screen.heading}" if isinstance(self.screen, Page) else "kcli"
+        try:
+            files = save(self.session.name, self.state.look, self.export_screenshot(title=title))
+        except KcliError as problem:
+            self.toast(problem)
+            return
+        self.notify("\n".join(files), title="Saved", markup=False)
+
     def action_play(self) -> None:
         self.action_pause()
 
@@ -248,7 +232,7 @@ class Dashboard(App[int]):
     def action_faster(self, by: int) -> None:
         if isinstance(self.session, ReplaySession):
             self.session.faster(by)
-            self.mutate_reactive(Dashboard.cluster)
+            self._tell(Changed)
 
     def on_slider_wanted(self, message: Slider.Wanted) -> None:
         if isinstance(self.session, ReplaySession):
@@ -261,24 +245,26 @@ class Dashboard(App[int]):
         self.push_screen(Help(self.screen))
 
     def action_place(self, name: str) -> None:
-        where = find(name)
-        if where is not None:
-            self.go(where)
+        route = find(name)
+        if route is not None:
+            self.go(route)
 
     def action_command(self) -> None:
         from kcli.tui.dialogs.command import Command
 
-        self.push_screen(Command(), lambda where: None if where is None else self.go(where))
+        self.push_screen(Command(places(self.state.look)), lambda route: None if route is None else self.go(route))
 
-    def go(self, where: Screen[Any]) -> None:
+    def on_go(self, message: Go) -> None:
+        self.go(message.route)
+
+    def go(self, route: Route) -> None:
         """Open a page. One that is open already comes to the front again, and what was opened from it is left: a place
         that is visited a hundred times is one page."""
-        place = where.place if isinstance(where, Page) else None
-        there = [one for one in self.screen_stack if isinstance(one, Page) and one.place == place]
+        there = [one for one in self.screen_stack if isinstance(one, Page) and one.route == route]
         if there:
             self.run_worker(self._back_to(there[0]), name="back", group="back", exclusive=True)
         else:
-            self.push_screen(where)
+            self.push_screen(page_of(route, self.state))
 
     async def _back_to(self, page: Page) -> None:
         while self.screen is not page and page in self.screen_stack:

@@ -1,4 +1,4 @@
-"""What the session tells the app. Messages are the only way from there to here."""
+"""What the session tells the app, the app its pages, and the pages the app."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from textual.message import Message
 if TYPE_CHECKING:
     from kcli.errors import KcliError
     from kcli.lag.watch import Look
-    from kcli.tui.session import Trails
+    from kcli.tui.routes import Route
+    from kcli.tui.trails import Trails
 
 
 class Looked(Message):
@@ -39,3 +40,27 @@ class Connected(Message):
         self.cluster_id = cluster_id
         self.brokers = brokers
         self.down = down
+
+
+class NewLook(Message, bubble=False):
+    """To a page: the state has another look."""
+
+
+class Changed(Message, bubble=False):
+    """To a page: the state of the cluster or of the session changed, the look did not."""
+
+
+class Go(Message):
+    """From a page: open the page of a route, or come back to it."""
+
+    def __init__(self, route: Route) -> None:
+        super().__init__()
+        self.route = route
+
+
+class ChangeProfile(Message):
+    """Leave this cluster for that of another profile."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name

@@ -14,7 +14,9 @@ from kcli.lag.history import KEEP, History
 from kcli.lag.recording import read
 from kcli.lag.watch import Look
 from kcli.tui.messages import Connected, Looked, LookFailed
-from kcli.tui.session import NoCluster, Session, Trails
+from kcli.tui.session import NoCluster, Session
+from kcli.tui.text.printable import quoted
+from kcli.tui.trails import Trails
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +105,12 @@ class ReplaySession(Session):
 
     def clock(self) -> float:
         return self.times[self.at]
+
+    def command(self, words: str, narrowed: str) -> str:
+        path = quoted(str(self.recording.path))
+        if words.startswith("kcli lag"):
+            return f"{words.replace(' --watch', '')} --replay {path}"
+        return f"kcli tui --replay {path}"
 
     async def open(self, post: Post) -> None:
         self._post = post

@@ -1,15 +1,92 @@
-"""The places of the dashboard by name: what `:` and the command line offer, and the screen of each."""
+"""The pages by name: what `:` and the command line offer, and what a page is a page of. A route is opened once: going
+there again comes back to its page."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from kcli.lag.watch import Look
+    from kcli.model import TopicPartition
+    from kcli.tui.tail import Seen
 
 NAMES = "groups, group NAME, topics, topic NAME, records TOPIC…, brokers, broker ID, faults"
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where one can go."""
+
+
+@dataclass(frozen=True)
+class Groups(Route):
+    """All groups: the first page."""
+
+
+@dataclass(frozen=True)
+class Group(Route):
+    """A consumer group."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Member(Route):
+    """A member of a group."""
+
+    group: str
+    member_id: str
+
+
+@dataclass(frozen=True)
+class Topics(Route):
+    """All topics."""
+
+
+@dataclass(frozen=True)
+class Topic(Route):
+    """A topic."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Records(Route):
+    """The newest records of topics; with `around`, those of one partition from shortly before an offset on. `why` these
+    are looked at; with `next_of` the record at the offset is what that group reads next."""
+
+    topics: tuple[str, ...]
+    around: tuple[TopicPartition, int] | None = None
+    why: str = ""
+    next_of: str = ""
+
+
+@dataclass(frozen=True)
+class Record(Route):
+    """A record."""
+
+    topic: str
+    partition: int
+    offset: int
+    seen: Seen = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Brokers(Route):
+    """All brokers."""
+
+
+@dataclass(frozen=True)
+class Broker(Route):
+    """A broker."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Faults(Route):
+    """What a sandbox does wrong."""
 
 
 def places(look: Look | None) -> list[str]:
@@ -27,41 +104,25 @@ def places(look: Look | None) -> list[str]:
     ]
 
 
-def find(text: str) -> Screen[Any] | None:
-    """The screen that a line names; None if there is none."""
+def find(text: str) -> Route | None:
+    """The route that a line names; None if there is none."""
     word, _, name = text.strip().partition(" ")
     name, rest = name.strip(), name.split()
     match word, rest:
         case "groups", []:
-            from kcli.tui.screens.groups import Groups
-
             return Groups()
         case "group", [_, *_]:  # a group's name may have spaces in it
-            from kcli.tui.screens.group import Group
-
             return Group(name)
         case "topics", []:
-            from kcli.tui.screens.topics import Topics
-
             return Topics()
         case "topic", [name]:
-            from kcli.tui.screens.topic import Topic
-
             return Topic(name)
         case "brokers", []:
-            from kcli.tui.screens.brokers import Brokers
-
             return Brokers()
         case "broker", [number] if number.isascii() and number.isdigit():
-            from kcli.tui.screens.broker import Broker
-
             return Broker(int(number))
         case "faults", []:
-            from kcli.tui.screens.faults import Faults
-
             return Faults()
         case (("records" | "tail"), [_, *_]):
-            from kcli.tui.screens.records import Records
-
-            return Records(rest)
+            return Records(tuple(rest))
     return None

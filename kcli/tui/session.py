@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections import deque
 
 from kcli.admin.cluster import describe_cluster
 from kcli.errors import KcliError, UsageError
@@ -19,6 +18,7 @@ from kcli.tui.client_thread import ClientThread
 from kcli.tui.gc_tuning import GcTuning
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.text.printable import quoted
+from kcli.tui.trails import Trails
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,37 +37,6 @@ if TYPE_CHECKING:
 
 WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 """What rates can be taken over, in seconds."""
-TRAIL = 360
-"""Looks of which a group's lag is kept: half an hour at 5 s."""
-
-
-class Trails:
-    """How the lag of each group went: (time, lag, time lag) of the last looks. Written by the client thread, read by
-    the screens; a deque may be copied while it is appended to."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, deque[tuple[float, int, float | None]]] = {}
-
-    def add(self, look: Look) -> None:
-        """One look more; what is gone is forgotten."""
-        there = {one.described.group for one in look.groups} | set(look.failed)
-        for gone in self._of.keys() - there:
-            del self._of[gone]
-        for one in look.groups:
-            trail = self._of.setdefault(one.described.group, deque(maxlen=TRAIL))
-            trail.append((look.time, one.total.lag or 0, one.time_lag))
-
-    def of(self, group: str) -> list[tuple[float, int]]:
-        """(time, lag), oldest first."""
-        return [(time, lag) for time, lag, _ in list(self._of.get(group, ()))]
-
-    def late(self, group: str) -> list[tuple[float, float | None]]:
-        """(time, time lag in seconds), oldest first; None where it was not known."""
-        return [(time, late) for time, _, late in list(self._of.get(group, ()))]
-
-    def __len__(self) -> int:
-        """How many points are kept."""
-        return sum(map(len, list(self._of.values())))
 
 
 class Session(ABC):
@@ -124,6 +93,10 @@ class Session(ABC):
     def aimed(self, command: str) -> str:
         """A kcli command as it has to be pasted elsewhere, to reach this cluster and no other."""
         return f"{command} {self.aim}" if self.aim and command.startswith("kcli ") else command
+
+    def command(self, words: str, narrowed: str) -> str:
+        """The kcli command that shows the same as a page: of this cluster, with the page's filter as a pipe."""
+        return self.aimed(words) + narrowed
 
     def refusal(self, what: str) -> str:
         """Why an action cannot be begun here, in a sentence; "" when it can. `what` is as in "producing"."""

@@ -16,6 +16,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ClientSettings, parse_bootstrap
+from kcli.tui import routes
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.produce import Produce
 from kcli.tui.dialogs.reset import Reset
@@ -43,7 +44,7 @@ async def test_a_reset_a_record_and_no_faults(
     assert kcli("produce", topic, "-b", kafka.bootstrap, stdin=lines).code == 0
     settings = ClientSettings(bootstrap=parse_bootstrap(kafka.bootstrap))
     await seed(settings, topic, group)
-    app = Dashboard(LiveSession(settings, interval=0.5), place=Group(group))
+    app = Dashboard(LiveSession(settings, interval=0.5), place=routes.Group(group))
     async with app.run_test(size=(200, 40), notifications=True) as pilot:
         await until(pilot, lambda: isinstance(app.screen, Group) and app.screen.partition is not None, 20.0)
         await pilot.press("r")

@@ -17,9 +17,9 @@ from kcli.lag.history import GroupStanding, History
 from kcli.lag.watch import Look
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import arrow, until
-from kcli.tui.session import Trails
 from kcli.tui.text.formatting import status_of
 from kcli.tui.text.status_text import explained
+from kcli.tui.trails import Trails
 
 STEP, WINDOW = 5.0, 60.0
 

@@ -14,6 +14,8 @@ from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
+from kcli.tui.pages import page_of
+from kcli.tui.routes import find
 from kcli.tui.session import LiveSession
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from textual.pilot import Pilot
+
+    from kcli.tui.routes import Route
+    from kcli.tui.screens.page import Page
 
     Open = Callable[..., AbstractAsyncContextManager[Pilot[int]]]
 
@@ -75,10 +80,21 @@ def dashboard(seeded: SandboxThread) -> Open:
         settings = ClientSettings(bootstrap=parse_bootstrap(seeded.bootstrap))
         app = Dashboard(LiveSession(settings, interval=interval))
         async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda: app.look is not None)
+            await until(pilot, lambda: app.state.look is not None)
             yield pilot
 
     return opened
+
+
+async def visit(pilot: Pilot[int], where: str | Route) -> Page:
+    """Open a page in front of all others; it is made then."""
+    board = pilot.app
+    assert isinstance(board, Dashboard)
+    route = find(where) if isinstance(where, str) else where
+    assert route is not None
+    page = page_of(route, board.state)
+    await board.push_screen(page)
+    return page
 
 
 async def until(pilot: Pilot[int], holds: Callable[[], object], seconds: float = 20.0) -> None:

@@ -126,7 +126,7 @@ class Stage:
         with contextlib.ExitStack() as first:
             first.enter_context(during(names[0]))
             async with board.run_test(size=(110, 30), notifications=True) as pilot:
-                await until(pilot, lambda: board.look is not None or board.trouble is not None, PATIENCE)
+                await until(pilot, lambda: board.state.look is not None or board.state.trouble is not None, PATIENCE)
                 for name in names:
                     if time.perf_counter() > end:
                         return

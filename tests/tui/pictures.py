@@ -27,6 +27,7 @@ from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
 from kcli.tui.actions.keys import every
 from kcli.tui.app import Dashboard
+from kcli.tui.messages import Connected
 from kcli.tui.replay import ReplaySession
 from kcli.tui.routes import find
 from kcli.tui.session import LiveSession
@@ -83,7 +84,7 @@ async def replayed(
 
 async def _pressed(app: Dashboard, keys: tuple[str, ...], words: str, size: tuple[int, int]) -> tuple[str, str]:
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.look is not None)
+        await until(pilot, lambda: app.state.look is not None)
         await pilot.press(*keys)
         await shows(pilot, words)
         await pilot.pause(0.3)
@@ -97,7 +98,7 @@ class Still(LiveSession):
     board: Dashboard | None = None
 
     def clock(self) -> float:
-        look = self.board.look if self.board is not None else None
+        look = self.board.state.look if self.board is not None else None
         return look.time if look is not None else 0.0
 
 
@@ -135,12 +136,12 @@ async def live(bootstrap: str, place: str, keys: tuple[str, ...], words: str) ->
     )
     app = session.board = Dashboard(session, place=find(place))
     async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: app.look is not None)
+        await until(pilot, lambda: app.state.look is not None)
         await pilot.pause(1.0)
         await pilot.press(*keys)
         await shows(pilot, words)
         await settled(pilot)
-        app.cluster = ("demo", 1)
+        app.post_message(Connected("demo", 1))
         if place.startswith(
             "topic "
         ):  # how fast it is written to depends on the clock: the plot gets points of its own

@@ -22,6 +22,7 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.tui.actions import key_clashes, keys
 from kcli.tui.app import Dashboard
+from kcli.tui.messages import ChangeProfile
 from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.member import Member
@@ -113,12 +114,12 @@ async def test_another_profile_is_another_cluster_and_what_was_shown_is_gone(wor
         return Dashboard(session, profiles={"prod": open_other})
 
     async with world.open(app=dashboard) as pilot:
-        first = board(pilot).cluster
+        first = board(pilot).state.cluster_id
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Group))
-        board(pilot).change_profile("prod")
-        await until(pilot, lambda: board(pilot).cluster[0] not in (None, first[0]), 10.0)
-        await until(pilot, lambda: board(pilot).look is not None)
+        board(pilot).post_message(ChangeProfile("prod"))
+        await until(pilot, lambda: board(pilot).state.cluster_id not in (None, first), 10.0)
+        await until(pilot, lambda: board(pilot).state.look is not None)
         assert isinstance(pilot.app.screen, Groups)
         assert "prod  PROTECTED" in seen(pilot)
 
@@ -131,10 +132,10 @@ async def test_a_profile_that_cannot_be_used_is_said_and_nothing_changes(world: 
         return Dashboard(session, profiles={"broken": broken})
 
     async with world.open(app=dashboard) as pilot:
-        board(pilot).change_profile("broken")
+        board(pilot).post_message(ChangeProfile("broken"))
         await shows(pilot, "there is no variable")
-        look = board(pilot).look
-        await until(pilot, lambda: board(pilot).look is not look)
+        look = board(pilot).state.look
+        await until(pilot, lambda: board(pilot).state.look is not look)
 
 
 # -- keys and themes ---

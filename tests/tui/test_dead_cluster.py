@@ -11,7 +11,8 @@ from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.session import LiveSession
-from kcli.tui.text.trouble import Trouble, card
+from kcli.tui.state import State, Trouble
+from kcli.tui.text.trouble import card
 from kcli.tui.widgets.rows import Rows
 from tests.ports import free_port
 from tests.tui.conftest import seen, shows, until
@@ -52,7 +53,7 @@ async def test_nobody_sees_an_empty_list_on_a_dead_cluster(size: tuple[int, int]
             assert not any(words in text for words in EMPTY)
             assert f"{title} (0)" not in text
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: app.trouble is not None and app.trouble.tries > 1)
+        await until(pilot, lambda: app.state.trouble is not None and app.state.trouble.tries > 1)
 
 
 async def test_a_cluster_that_comes_takes_the_card_away() -> None:
@@ -63,7 +64,7 @@ async def test_a_cluster_that_comes_takes_the_card_away() -> None:
         from kcli.sandbox.thread import SandboxThread
 
         with SandboxThread(port=port):
-            await until(pilot, lambda: app.look is not None)
+            await until(pilot, lambda: app.state.look is not None)
             text = await shows(pilot, "No groups yet")  # now it is true
             assert "cannot be reached" not in text
 
@@ -71,12 +72,16 @@ async def test_a_cluster_that_comes_takes_the_card_away() -> None:
 async def test_the_card_counts_down() -> None:
     session = LiveSession(at(1), interval=5.0)
     now = session.clock()
+    state = State(session)
+    state.began = now - 4
     session.clock = lambda: now  # type: ignore[method-assign]
-    assert card(session, None, now - 4, []).startswith("Connecting to 127.0.0.1:1 … 4s\n")
-    text = card(session, Trouble("no", now - 12, 3, now + 4), now - 20, [])
+    assert card(state).startswith("Connecting to 127.0.0.1:1 … 4s\n")
+    state.trouble = Trouble("no", now - 12, 3, now + 4)
+    text = card(state)
     assert "3 times in 12s; again in 4s (ctrl+r: now)" in text
     assert "elsewhere" not in text
-    assert "trying now" in card(session, Trouble("no", now - 12, 3, now - 1), now - 20, [])
+    state.trouble = Trouble("no", now - 12, 3, now - 1)
+    assert "trying now" in card(state)
     await session.close()
 
 
@@ -103,7 +108,7 @@ async def test_a_paused_broker_is_told_after_two_beats_and_the_rows_are_dim(worl
         for api in ("Metadata", "ListGroups", "OffsetFetch", "ListOffsets"):
             world.sandbox.faults.wire.never_answer(api, times=FOREVER)
         text = await shows(pilot, "No answer for")
-        assert board.problem == ""  # nothing has failed yet
+        assert board.state.problem == ""  # nothing has failed yet
         assert "this is how it was at" in text
         assert "billing" in text
         assert board.screen.query_one(Rows).faded
@@ -118,8 +123,8 @@ async def test_a_pause_that_one_asked_for_is_no_trouble(world: World) -> None:
         await shows(pilot, "billing")
         await pilot.press("space")
         await shows(pilot, "PAUSED")
-        assert isinstance(board.look, Look)
-        board.look.time -= 60.0
+        assert isinstance(board.state.look, Look)
+        board.state.look.time -= 60.0
         board.screen._beat()  # type: ignore[attr-defined]
         assert "No answer for" not in seen(pilot)
         assert not board.screen.query_one(Rows).faded

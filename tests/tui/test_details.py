@@ -20,7 +20,7 @@ from kcli.tui.text.formatting import squeezed
 from kcli.tui.text.retention import kept
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
@@ -221,9 +221,9 @@ async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_t
 
     monkeypatch.setattr(watch, "record_times", counted)
     async with world.open() as pilot:
-        first = pilot.app.look  # type: ignore[attr-defined]
+        first = pilot.app.state.look  # type: ignore[attr-defined]
         assert all(one.time_lag_exact for group in first.groups for one in group.partitions)
-        await until(pilot, lambda: pilot.app.look.time > first.time + 0.5)  # type: ignore[attr-defined]
+        await until(pilot, lambda: pilot.app.state.look.time > first.time + 0.5)  # type: ignore[attr-defined]
         line = next(one for one in seen(pilot).splitlines() if "billing" in one)
         assert ">" not in line
     assert sorted(offset for _, offset in asked) == [40, 40]
@@ -232,14 +232,14 @@ async def test_time_lag_is_exact_at_the_first_look_and_no_place_is_asked_about_t
 async def test_only_so_many_places_are_asked_about_in_a_look(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcli.tui.session.LiveSession.dated", 1)
     async with world.open(interval=60.0) as pilot:
-        first = pilot.app.look  # type: ignore[attr-defined]
+        first = pilot.app.state.look  # type: ignore[attr-defined]
         assert [one.time_lag_exact for group in first.groups for one in group.partitions].count(True) == 1
 
 
 async def test_an_answer_that_comes_when_its_page_is_gone_does_nothing(world: World) -> None:
     async with world.open() as pilot:
-        page = Faults()
-        await pilot.app.push_screen(page)
+        page = await visit(pilot, "faults")
+        assert isinstance(page, Faults)
         await shows(pilot, "move_leader")
         assert page.is_there
         await pilot.press("escape")
@@ -272,5 +272,5 @@ class _Away:
     group = "g"
 
     def __init__(self, look: object) -> None:
-        self.board = self
+        self.state = self
         self.look = look

@@ -65,8 +65,8 @@ async def test_the_only_broker_is_killed_and_started_again(world: World) -> None
         await shows(pilot, "● up")
         board = pilot.app
         assert isinstance(board, Dashboard)
-        look = board.look
-        await until(pilot, lambda: board.look is not look, 10.0)
+        look = board.state.look
+        await until(pilot, lambda: board.state.look is not look, 10.0)
 
 
 async def test_a_read_only_profile_orders_nothing(world: World) -> None:

@@ -15,14 +15,12 @@ from kcli.lag.watch import Look
 from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.help import Help, keys_of
 from kcli.tui.replay import ReplaySession
-from kcli.tui.routes import find
-from kcli.tui.screens.page import Page
 from kcli.tui.session import still_there
 from kcli.tui.widgets.columns import Cell, Column, fitting
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
 from tests.tui import pictures
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -129,10 +127,8 @@ async def test_y_copies_the_command_of_the_screen(dashboard: Open) -> None:
     "place", ["groups", "group audit", "topics", "topic orders", "brokers", "broker 1", "records orders", "faults"]
 )
 async def test_the_command_of_every_screen_is_one_of_kclis(place: str, dashboard: Open) -> None:
-    screen = find(place)
-    assert isinstance(screen, Page)
     async with dashboard() as pilot:
-        await pilot.app.push_screen(screen)
+        screen = await visit(pilot, place)
         await pilot.pause(0.1)
         kcli, command, *_ = screen.same_as.split()
         assert kcli == "kcli"
@@ -142,9 +138,7 @@ async def test_the_command_of_every_screen_is_one_of_kclis(place: str, dashboard
 @pytest.mark.parametrize("place", ["groups", "group audit", "topics", "topic orders", "broker 1", "records orders"])
 async def test_help_lists_each_binding_in_force_once_and_nothing_else(place: str, dashboard: Open) -> None:
     async with dashboard(size=(120, 60)) as pilot:
-        screen = find(place)
-        assert screen is not None
-        await pilot.app.push_screen(screen)
+        screen = await visit(pilot, place)
         await until(pilot, lambda: pilot.app.screen is screen)
         await pilot.pause(0.1)
         listed = keys_of(pilot.app, screen)

@@ -3,22 +3,24 @@ of it acts (reliability.md 3.4)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kcli.cli.moments import utc
+from kcli.settings import ClientSettings
+from kcli.tui import routes
 from kcli.tui.routes import find
-from kcli.tui.screens.group import Group
 from kcli.tui.screens.record import RecordView
 from kcli.tui.screens.records import Records
+from kcli.tui.session import LiveSession
+from kcli.tui.state import State
 from kcli.tui.tail import Seen
 from tests.cli.poison import EVIL, Poison, leaks, poisoned
-from tests.tui.conftest import seen, until
+from tests.tui.conftest import seen, until, visit
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
-    from textual.screen import Screen
 
     from tests.tui.conftest import Open
 
@@ -45,9 +47,7 @@ async def test_no_screen_obeys_a_cluster(place: str, dashboard: Open) -> None:
     with poisoned(Poison()) as poison:
         async with dashboard(size=(200, 40)) as pilot:
             word, _, name = place.partition(" ")
-            screen = find(place) if not name else _named(word, name)
-            assert screen is not None
-            await pilot.app.push_screen(screen)
+            await visit(pilot, place if not name else _named(word, name))
             await pilot.pause(0.3)
             harmless(pilot)
             for key in ("2", "3", "enter", "question_mark"):
@@ -57,14 +57,15 @@ async def test_no_screen_obeys_a_cluster(place: str, dashboard: Open) -> None:
     assert poison.fields
 
 
-def _named(word: str, name: str) -> Screen[Any]:
-    from kcli.tui.screens.group import Group
-    from kcli.tui.screens.records import Records
-    from kcli.tui.screens.topic import Topic
-
-    if word == "records":
-        return Records([name])
-    return Group(name) if word == "group" else Topic(name)
+def _named(word: str, name: str) -> routes.Route | str:
+    match word:
+        case "records":
+            return routes.Records((name,))
+        case "group":
+            return routes.Group(name)
+        case "topic":
+            return routes.Topic(name)
+    return f"{word} {name}"
 
 
 @pytest.mark.parametrize("error", [29, 9999])
@@ -80,18 +81,19 @@ async def test_no_error_message_is_obeyed(error: int, dashboard: Open) -> None:
 
 
 @pytest.mark.parametrize("stamp", [1_700_000_000_000_000, 2**63 - 1])
-def test_a_timestamp_that_is_in_no_calendar_is_shown_as_the_number_it_is(stamp: int) -> None:
+async def test_a_timestamp_that_is_in_no_calendar_is_shown_as_the_number_it_is(stamp: int) -> None:
     """Microseconds where milliseconds are meant: seen in the wild, and it took the dashboard down."""
     one = Seen(1, "orders", 0, 7, stamp, None, b"x", ())
-    records = Records(["orders"])
+    session = LiveSession(ClientSettings())
+    state = State(session)
+    records = Records(state, routes.Records(("orders",)))
     assert next(column for column in records._columns() if column.id == "time").cell(one).text == str(stamp)
-    assert f"timestamp {stamp}" in RecordView(one).heading
+    assert f"timestamp {stamp}" in RecordView(state, routes.Record("orders", 0, 7, one)).heading
     assert utc(stamp) == f"{stamp} ms"
+    await session.close()
 
 
 def test_a_group_with_spaces_in_its_name_can_be_gone_to() -> None:
-    found = find("group my  own group ")
-    assert isinstance(found, Group)
-    assert found.group == "my  own group"
+    assert find("group my  own group ") == routes.Group("my  own group")
     assert find("topic a b") is None
     assert find(" ") is None

@@ -11,7 +11,7 @@ import itertools
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import textual
@@ -19,20 +19,16 @@ import textual
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, parse_bootstrap
+from kcli.tui import routes
 from kcli.tui.app import Dashboard
-from kcli.tui.screens.broker import Broker
-from kcli.tui.screens.faults import Faults
-from kcli.tui.screens.group import Group
-from kcli.tui.screens.records import Records
-from kcli.tui.screens.topic import Topic
+from kcli.tui.messages import Connected
 from kcli.tui.widgets.plot import Plot
 from tests.tui import pictures
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from textual.screen import Screen
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 MADE_WITH = SNAPSHOTS / "textual.txt"
@@ -73,15 +69,15 @@ async def test_a_screen_looks_as_it_did(name: str, size: tuple[int, int]) -> Non
     await same(f"{name}-{size[0]}x{size[1]}", *await pictures.replayed(keys, words, size))
 
 
-PLACES: dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...], str]] = {
-    "topic": (lambda: Topic("orders"), (), "OF THE LARGEST"),
-    "configs": (lambda: Topic("orders"), ("3",), "flush.ms"),
-    "broker": (lambda: Broker(1), (), "● leader"),
-    "around": (lambda: Records(["payments"], around=(PAID, 5), next_of="billing"), (), "18 shown"),
-    "reset": (lambda: Group("billing"), ("r",), "would change"),
-    "produce": (lambda: Topic("orders"), ("n",), "NAME=VALUE"),
-    "faults": (Faults, (), "move_leader"),
-    "help": (lambda: Group("billing"), ("question_mark",), "Keys"),
+PLACES: dict[str, tuple[routes.Route, tuple[str, ...], str]] = {
+    "topic": (routes.Topic("orders"), (), "OF THE LARGEST"),
+    "configs": (routes.Topic("orders"), ("3",), "flush.ms"),
+    "broker": (routes.Broker(1), (), "● leader"),
+    "around": (routes.Records(("payments",), around=(PAID, 5), next_of="billing"), (), "18 shown"),
+    "reset": (routes.Group("billing"), ("r",), "would change"),
+    "produce": (routes.Topic("orders"), ("n",), "NAME=VALUE"),
+    "faults": (routes.Faults(), (), "move_leader"),
+    "help": (routes.Group("billing"), ("question_mark",), "Keys"),
 }
 """A screen of a sandbox whose every look is just now: the page, keys, words that are there then."""
 
@@ -94,14 +90,14 @@ async def test_screens_of_a_cluster_look_as_they_did(size: tuple[int, int], sand
     )
     app = session.board = Dashboard(session)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.look is not None)
-        for name, (made, keys, words) in PLACES.items():
-            await app.push_screen(made())
+        await until(pilot, lambda: app.state.look is not None)
+        for name, (route, keys, words) in PLACES.items():
+            await visit(pilot, route)
             await pilot.pause(0.3)
             await shows(pilot, " kcli  demo")  # a dialog on a page that was never drawn has nothing behind it
             await pilot.press(*keys)
             await shows(pilot, words)
-            app.cluster = ("demo", 1)
+            app.post_message(Connected("demo", 1))
             for plot in app.screen.query(Plot):
                 plot.put([(0.0, 1.0), (5.0, 3.0)])
                 plot.title = "a plot"

@@ -10,22 +10,17 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from kcli.model import TopicPartition
+from kcli.tui import routes
 from kcli.tui.app import Dashboard
-from kcli.tui.screens.broker import Broker
-from kcli.tui.screens.group import Group
 from kcli.tui.screens.groups import Groups
-from kcli.tui.screens.member import Member
 from kcli.tui.screens.page import Page
-from kcli.tui.screens.record import RecordView
-from kcli.tui.screens.records import Records
-from kcli.tui.screens.topic import Topic
 from kcli.tui.screens.topics import Topics
 from kcli.tui.tail import Seen
 from tests.tui.conftest import shows, until
 from tests.tui.world import World, a_world
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from kcli.lag.watch import Look
     from tests.tui.conftest import Open
@@ -47,19 +42,23 @@ async def test_twenty_one_jumps_leave_as_many_pages_as_there_are_places(dashboar
 
 
 def test_pages_of_other_things_are_other_places() -> None:
-    def record(offset: int) -> Seen:
-        return Seen(1, "t", 0, offset, 0, None, None, [])
+    def seen_as(number: int) -> Seen:
+        return Seen(number, "t", 0, 1, 0, None, None, ())
 
     at = TopicPartition("t", 0)
-    every: list[Callable[[], Page]] = [
-        lambda: Topic("a"), lambda: Topic("b"), lambda: Group("a"), lambda: Group("b"), lambda: Broker(1),
-        lambda: Broker(2), lambda: Member("a", "m"), lambda: Member("b", "m"), lambda: Member("a", "n"),
-        lambda: Records(["a"]), lambda: Records(["b"]), lambda: Records(["a", "b"]),
-        lambda: Records(["t"], around=(at, 5)), lambda: Records(["t"], around=(at, 6)),
-        lambda: RecordView(record(1)), lambda: RecordView(record(2)),
-    ]  # fmt: skip
-    assert len({one().place for one in every}) == len(every)
-    assert [one().place for one in every] == [one().place for one in every]
+
+    def every() -> list[routes.Route]:
+        return [
+            routes.Topic("a"), routes.Topic("b"), routes.Group("a"), routes.Group("b"), routes.Broker(1),
+            routes.Broker(2), routes.Member("a", "m"), routes.Member("b", "m"), routes.Member("a", "n"),
+            routes.Records(("a",)), routes.Records(("b",)), routes.Records(("a", "b")), routes.Groups(),
+            routes.Records(("t",), around=(at, 5)), routes.Records(("t",), around=(at, 6)), routes.Topics(),
+            routes.Record("t", 0, 1, seen_as(1)), routes.Record("t", 0, 2, seen_as(1)),
+        ]  # fmt: skip
+
+    assert len(set(every())) == len(every())
+    assert every() == every()
+    assert routes.Record("t", 0, 1, seen_as(1)) == routes.Record("t", 0, 1, seen_as(2)), "read twice"
 
 
 async def test_a_group_that_is_opened_from_its_topic_is_the_group_one_came_from(dashboard: Open) -> None:
@@ -102,13 +101,13 @@ async def test_a_page_that_is_not_seen_draws_no_look_and_catches_up_when_it_is(
         assert isinstance(board, Dashboard)
         await pilot.press("ctrl+t")
         await until(pilot, lambda: isinstance(board.screen, Topics))
-        many, look = len(drawn), board.look
-        await until(pilot, lambda: board.look is not look)
-        look = board.look
-        await until(pilot, lambda: board.look is not look)
+        many, look = len(drawn), board.state.look
+        await until(pilot, lambda: board.state.look is not look)
+        look = board.state.look
+        await until(pilot, lambda: board.state.look is not look)
         assert len(drawn) == many
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: drawn[-1] is board.look)
+        await until(pilot, lambda: drawn[-1] is board.state.look)
         assert len(drawn) > many
 
 
@@ -127,12 +126,12 @@ async def test_a_page_that_comes_to_the_front_draws_what_it_missed(
         await until(pilot, lambda: bool(drawn))
         await pilot.press("ctrl+t")
         await until(pilot, lambda: isinstance(board.screen, Topics))
-        first = board.look
+        first = board.state.look
         await pilot.press("ctrl+r")
-        await until(pilot, lambda: board.look is not first)
+        await until(pilot, lambda: board.state.look is not first)
         assert drawn[-1] is first
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: drawn[-1] is board.look)
+        await until(pilot, lambda: drawn[-1] is board.state.look)
 
 
 @pytest.mark.parametrize("keys", [(), ("n",), ("r",), ("colon",), ("slash",), ("ctrl+p",)])

@@ -43,7 +43,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def replay(path: Path) -> AsyncIterator[Pilot[int]]:
     app = Dashboard(ReplaySession(path))
     async with app.run_test(size=(120, 34), notifications=True) as pilot:
-        await until(pilot, lambda: app.look is not None)
+        await until(pilot, lambda: app.state.look is not None)
         yield pilot
 
 
@@ -128,8 +128,8 @@ async def test_a_recording_that_was_cut_off_is_shown_up_to_its_last_whole_line(r
         await shows(pilot, "ends in the middle of a line")
         board = pilot.app
         assert isinstance(board, Dashboard)
-        assert board.look is not None
-        assert board.look.time == 1_700_000_028.0
+        assert board.state.look is not None
+        assert board.state.look.time == 1_700_000_028.0
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.tui.app import Dashboard
-from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.widgets.rows import Rows
-from tests.tui.conftest import seen, shows, until
+from tests.tui.conftest import seen, shows, until, visit
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -162,11 +161,11 @@ async def test_a_pause_stops_looking_and_a_dead_broker_is_told_while_the_last_lo
         assert isinstance(board, Dashboard)
         await pilot.press("space")
         await shows(pilot, "PAUSED")
-        look = board.look
+        look = board.state.look
         await pilot.pause(0.5)
-        assert board.look is look
+        assert board.state.look is look
         await pilot.press("space")
-        await until(pilot, lambda: board.look is not look)
+        await until(pilot, lambda: board.state.look is not look)
 
 
 async def test_what_a_terminal_would_obey_is_spelled_out(dashboard: Open) -> None:
@@ -181,9 +180,7 @@ async def test_what_a_terminal_would_obey_is_spelled_out(dashboard: Open) -> Non
 async def test_every_screen_fits(dashboard: Open, size: tuple[int, int]) -> None:
     async with dashboard(size=size) as pilot:
         for place in ("groups", "group audit", "topics", "topic orders", "brokers", "records orders payments"):
-            screen = find(place)
-            assert screen is not None
-            await pilot.app.push_screen(screen)
+            await visit(pilot, place)
             await pilot.pause(0.2)
             lines = seen(pilot).split("\n")
             assert len(lines) == size[1]

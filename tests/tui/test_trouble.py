@@ -17,6 +17,7 @@ from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, parse_bootstrap
 from kcli.tui.app import Dashboard
 from kcli.tui.client_thread import ClientThread
+from kcli.tui.pages import page_of
 from kcli.tui.routes import find
 from kcli.tui.screens.groups import Groups
 from kcli.tui.screens.topics import Topics
@@ -69,7 +70,7 @@ async def test_a_refused_connection_at_the_start_is_said_and_tried_again() -> No
         from kcli.sandbox.thread import SandboxThread
 
         with SandboxThread(port=port):
-            await until(pilot, lambda: app.look is not None, 10.0)
+            await until(pilot, lambda: app.state.look is not None, 10.0)
             await shows(pilot, "1/1 brokers")
             assert "refused" not in seen(pilot).splitlines()[1]
 
@@ -80,7 +81,7 @@ async def test_a_broker_that_dies_is_one_toast_and_the_last_look_stands_with_its
         await shows(pilot, "orders")
         await until(pilot, lambda: isinstance(pilot.app.screen, Topics))
         world.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(1))
-        await until(pilot, lambda: board(pilot).problem, 10.0)
+        await until(pilot, lambda: board(pilot).state.problem, 10.0)
         await pilot.pause(1.5)
         assert board(pilot).toasts == 1
         text = seen(pilot)
@@ -89,7 +90,7 @@ async def test_a_broker_that_dies_is_one_toast_and_the_last_look_stands_with_its
         assert " old" in trouble
         assert any(why in trouble for why in ("could not connect", "refused", "no broker answered in time"))
         world.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(1))
-        await until(pilot, lambda: not board(pilot).problem, 10.0)
+        await until(pilot, lambda: not board(pilot).state.problem, 10.0)
         assert board(pilot).toasts == 1
 
 
@@ -108,8 +109,8 @@ async def test_brokers_that_go_and_come_back_are_counted(three: World) -> None:
         await shows(pilot, "3/3 brokers", 10.0)
         three.sandbox.call(lambda sandbox: sandbox.faults.cluster.stop_broker(2))
         await shows(pilot, "2/3 brokers", 10.0)
-        look = board(pilot).look
-        await until(pilot, lambda: board(pilot).look is not look, 10.0)
+        look = board(pilot).state.look
+        await until(pilot, lambda: board(pilot).state.look is not look, 10.0)
         await shows(pilot, "2/3 brokers", 10.0)
         three.sandbox.call(lambda sandbox: sandbox.faults.cluster.start_broker(2))
         await shows(pilot, "3/3 brokers", 10.0)
@@ -128,7 +129,7 @@ async def test_an_answer_that_takes_longer_than_a_beat_still_comes(world: World)
 async def test_quitting_does_not_wait_for_a_broker_that_never_answers(world: World, api: str) -> None:
     app = Counting(LiveSession(world.settings(), interval=0.2))
     async with app.run_test(size=(120, 30)) as pilot:
-        await until(pilot, lambda: app.look is not None)
+        await until(pilot, lambda: app.state.look is not None)
         before = requests(world.sandbox, api)
         world.sandbox.faults.wire.never_answer(api, times=FOREVER)
         await pilot.press(*(["ctrl+t"] if api == "DescribeLogDirs" else []))
@@ -206,8 +207,9 @@ async def test_keys_that_come_before_their_page_is_made_do_no_harm(world: World,
         board = pilot.app
         assert isinstance(board, Dashboard)
         for action in ("filter", "tab('x')", "back"):
-            page = find(place)
-            assert page is not None
+            route = find(place)
+            assert route is not None
+            page = page_of(route, board.state)
             made = board.push_screen(page)
             assert board.screen is page
             assert not page.is_mounted
@@ -230,7 +232,9 @@ async def test_an_error_of_kclis_own_is_told_and_the_next_look_is_made(
             raise ZeroDivisionError("of nothing")
 
         monkeypatch.setattr(Watch, "look", broken)
-        await until(pilot, lambda: board(pilot).problem == "an error of kcli's own: ZeroDivisionError('of nothing')")
+        await until(
+            pilot, lambda: board(pilot).state.problem == "an error of kcli's own: ZeroDivisionError('of nothing')"
+        )
         monkeypatch.setattr(Watch, "look", original)
-        await until(pilot, lambda: not board(pilot).problem)
+        await until(pilot, lambda: not board(pilot).state.problem)
         assert board(pilot).toasts == 1

@@ -10,7 +10,7 @@ import importlib
 import os
 import pkgutil
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.keys import Keys
 
@@ -21,13 +21,36 @@ from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 QUITS = "ctrl+q"
 """Textual's own, before every other key: whatever a file says, there is a way out."""
 MODIFIERS = ("ctrl+", "alt+", "shift+", "super+")
 NAMED = frozenset(one.value for one in Keys) | {"space", "enter", "tab", "escape", "backspace"}
+
+
+EVERYWHERE: list[BindingType] = [
+    Binding("comma", "step(-1)", "Earlier", show=False, id="replay.back", key_display=","),
+    Binding("full_stop", "step(1)", "Later", show=False, id="replay.on", key_display="."),
+    Binding("less_than_sign", "step(-12)", "Much earlier", show=False, id="replay.far_back", key_display="<"),
+    Binding("greater_than_sign", "step(12)", "Much later", show=False, id="replay.far_on", key_display=">"),
+    Binding("minus", "faster(-1)", "Slower", show=False, id="replay.slower", key_display="-"),
+    Binding("plus,equals_sign", "faster(1)", "Faster", show=False, id="replay.faster", key_display="+"),
+    Binding("question_mark", "help", "Help", id="app.help", key_display="?"),
+    Binding("colon", "command", "Go to", id="app.command", key_display=":"),
+    Binding("ctrl+g", "place('groups')", "Groups", show=False, id="app.groups"),
+    Binding("ctrl+t", "place('topics')", "Topics", show=False, id="app.topics"),
+    Binding("ctrl+b", "place('brokers')", "Brokers", show=False, id="app.brokers"),
+    Binding("ctrl+f", "place('faults')", "Sandbox faults", show=False, id="app.faults"),
+    Binding("ctrl+p", "command_palette", "Palette", show=False, id="app.palette", priority=True),
+    Binding("space", "pause", "Pause", id="app.pause"),
+    Binding("space", "play", "Play", id="replay.play"),
+    Binding("q", "quit", "Quit", id="app.quit"),
+    Binding("ctrl+c", "interrupt", "Quit, or copy what is marked", show=False, id="app.interrupt", priority=True),
+    Binding("ctrl+z", "suspend", "To the background", show=False, id="app.suspend", priority=True),
+]
+"""The keys that work on every page."""
 
 
 class Known(Value):
@@ -41,20 +64,19 @@ class Known(Value):
 def every() -> dict[str, Known]:
     """All of them, in the order of their ids."""
     from kcli.tui import dialogs, screens, widgets
-    from kcli.tui.app import Dashboard
 
-    found = {one.id: one for one in _of(Dashboard)}
+    found = {one.id: one for one in _of(EVERYWHERE)}
     for package in (screens, dialogs, widgets):
         for module in pkgutil.iter_modules(package.__path__):
             loaded = importlib.import_module(f"{package.__name__}.{module.name}")
             for kind in vars(loaded).values():
                 if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__ == loaded.__name__:
-                    found |= {one.id: one for one in _of(kind)}
+                    found |= {one.id: one for one in _of(vars(kind).get("BINDINGS", ()))}
     return dict(sorted(found.items()))
 
 
-def _of(kind: type[DOMNode]) -> Iterator[Known]:
-    for one in vars(kind).get("BINDINGS", ()):
+def _of(bindings: Iterable[BindingType]) -> Iterator[Known]:
+    for one in bindings:
         if isinstance(one, Binding) and one.id is not None:
             yield Known(id=one.id, keys=one.key_display or one.key, what=one.description)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from kcli.tui.routes import places
+from kcli.tui.messages import ChangeProfile, Go
+from kcli.tui.routes import find, places
+from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from textual.fuzzy import Matcher
 
-    from kcli.tui.app import Dashboard
+    from kcli.tui.state import State
 
 SHOWN = 200  # places that are offered before anything is typed
 
@@ -37,8 +39,9 @@ class Entries(Provider):
         yield from ()
 
     @property
-    def board(self) -> Dashboard:
-        return cast("Dashboard", self.app)
+    def state(self) -> State:
+        """What the page in front reads; a dialog may be before it."""
+        return next(one.state for one in reversed(self.app.screen_stack) if isinstance(one, Page))
 
     async def discover(self) -> Hits:
         for number, one in enumerate(self.entries()):
@@ -79,8 +82,10 @@ class Places(Entries):
     """Where one can go."""
 
     def entries(self) -> Iterator[Entry]:
-        for name in places(self.board.look):
-            yield Entry(f"Go to {printable(name)}", "", partial(self.board.action_place, name))
+        for name in places(self.state.look):
+            route = find(name)
+            if route is not None:
+                yield Entry(f"Go to {printable(name)}", "", partial(self.app.post_message, Go(route)))
 
 
 class Themes(Entries):
@@ -95,6 +100,7 @@ class Profiles(Entries):
     """The other clusters that have a name."""
 
     def entries(self) -> Iterator[Entry]:
-        for name in self.board.profiles:
-            if name != self.board.session.name:
-                yield Entry(f"Profile {printable(name)}", "another cluster", partial(self.board.change_profile, name))
+        for name in self.state.profiles:
+            if name != self.state.session.name:
+                go = partial(self.app.post_message, ChangeProfile(name))
+                yield Entry(f"Profile {printable(name)}", "another cluster", go)

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from kcli.tui.routes import NAMES, find, places
-
-if TYPE_CHECKING:
-    from kcli.tui.app import Dashboard
+from kcli.tui.routes import NAMES, Route, find
 
 
-class Command(ModalScreen[Screen[Any] | None]):
-    """One line; the answer is the screen to open, or None."""
+class Command(ModalScreen[Route | None]):
+    """One line; the answer is the route to go, or None. `known` is offered for completion."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", id="command.close")]
 
+    def __init__(self, known: list[str]) -> None:
+        super().__init__()
+        self._known = known
+
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            known = places(cast("Dashboard", self.app).look)
-            yield Input(placeholder=NAMES, suggester=SuggestFromList(known))
+            yield Input(placeholder=NAMES, suggester=SuggestFromList(self._known))
             yield Static("", id="wrong", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

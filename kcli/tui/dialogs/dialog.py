@@ -3,7 +3,7 @@ that does the same."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,12 +14,11 @@ from textual.widgets import Static
 from kcli.tui.text.printable import LONG, printable
 
 if TYPE_CHECKING:
-    from kcli.tui.app import Dashboard
     from kcli.tui.session import Session
 
 
 class Dialog(ModalScreen[None]):
-    """A kind says its `title_text`, its `fields` and its `command`."""
+    """A dialog about a session. A kind says its `title_text`, its `fields` and its `command`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", id="dialog.close"),
@@ -28,15 +27,9 @@ class Dialog(ModalScreen[None]):
 
     title_text = ""
 
-    @property
-    def board(self) -> Dashboard:
-        """The application."""
-        return cast("Dashboard", self.app)
-
-    @property
-    def session(self) -> Session:
-        """Where the data come from."""
-        return self.board.session
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
 
     @property
     def command(self) -> str:
@@ -59,7 +52,7 @@ class Dialog(ModalScreen[None]):
         what was begun is done, and somebody wants to know what became of it."""
         if not self.is_open:
             severity: Literal["error", "information"] = "error" if tone == "bad" else "information"
-            self.board.notify(printable(words), title=self.title_text, severity=severity, markup=False, timeout=LONG)
+            self.app.notify(printable(words), title=self.title_text, severity=severity, markup=False, timeout=LONG)
             return
         line = self.query_one("#said", Static)
         line.set_classes(tone)

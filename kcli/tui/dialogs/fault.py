@@ -16,6 +16,10 @@ from kcli.tui.text.printable import named, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.tui.session import Session
+
+    Tell = Callable[[str, dict[str, Any], Callable[[str], object]], object]
+
 APIS = (
     "Produce", "Fetch", "ListOffsets", "Metadata", "OffsetCommit", "OffsetFetch", "FindCoordinator", "JoinGroup",
     "Heartbeat", "SyncGroup", "LeaveGroup", "DescribeGroups", "ListGroups", "ApiVersions", "InitProducerId", "EndTxn",
@@ -30,8 +34,8 @@ class Fault(Dialog):
         Binding("ctrl+s", "order", "Order it", id="fault.order", priority=True),
     ]
 
-    def __init__(self, fault: dict[str, Any], tell: Callable[[str, dict[str, Any], Callable[[str], object]], object]):
-        super().__init__()
+    def __init__(self, session: Session, fault: dict[str, Any], tell: Tell) -> None:
+        super().__init__(session)
         self.fault = fault
         self.title_text = f"Fault {fault['name']} (enter orders it)"
         self._tell = tell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,6 +14,9 @@ from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.producing import Draft, headers_of, partition_of
 from kcli.tui.dialogs.dialog import Dialog
 from kcli.tui.text.printable import printable
+
+if TYPE_CHECKING:
+    from kcli.tui.session import Session
 
 
 class Tick(Checkbox):
@@ -30,8 +33,8 @@ class Produce(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", id="produce.send", priority=True)]
     title_text = "Produce a record (ctrl+s sends it)"
 
-    def __init__(self, topic: str = "") -> None:
-        super().__init__()
+    def __init__(self, session: Session, topic: str = "") -> None:
+        super().__init__(session)
         self._topic = topic
         self._sent = 0
         self._sending = False
@@ -105,7 +108,7 @@ class Produce(Dialog):
             return
         self.say("sending …")
         self._sending = True
-        self.board.run_worker(self._send(draft), group="send")  # to the end, whoever leaves meanwhile
+        self.app.run_worker(self._send(draft), group="send")  # to the end, whoever leaves meanwhile
 
     async def _send(self, draft: Draft) -> None:
         try:

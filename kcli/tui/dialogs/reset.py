@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.model import TopicPartition
     from kcli.tui.actions.resetting import Wish
+    from kcli.tui.session import Session
 
 TONES = {
     "reset": "good",
@@ -38,8 +39,8 @@ TONES = {
 class Reset(Dialog):
     """The dialog. The plan is made anew whenever the form, the text or the scope changes; what was shown is done."""
 
-    def __init__(self, group: str, at: TopicPartition | None) -> None:
-        super().__init__()
+    def __init__(self, session: Session, group: str, at: TopicPartition | None) -> None:
+        super().__init__(session)
         self.resetting = Resetting(group, at)
         self.title_text = f"Reset the offsets of group {printable(group)}"
         self._wish: Wish | None = None
@@ -150,7 +151,7 @@ class Reset(Dialog):
             self._done = True
             event.input.disabled = True
             self.say("changing …")
-            self.board.run_worker(self._execute(event.value), group="execute")  # to the end, whoever leaves meanwhile
+            self.app.run_worker(self._execute(event.value), group="execute")  # to the end, whoever leaves meanwhile
 
     async def _execute(self, typed: str) -> None:
         async def executed(client: Client) -> str:

@@ -11,6 +11,7 @@ from textual.widgets import TabbedContent, TabPane
 
 from kcli.admin.log_dirs import log_dirs
 from kcli.admin.topics import Topic, describe_topics
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, bar, count, size
 from kcli.tui.text.printable import printable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kcli.admin.topics import Partition
     from kcli.client import Client
     from kcli.errors import KcliError
+    from kcli.tui.state import State
 
 BAR = 16
 
@@ -57,14 +59,10 @@ class Broker(Page):
 
     unrecorded = "brokers"
 
-    def __init__(self, broker: int) -> None:
-        super().__init__()
-        self.broker = broker
+    def __init__(self, state: State, route: routes.Broker) -> None:
+        super().__init__(state, route)
+        self.broker = route.number
         self._said = ""
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        return (*super().place, self.broker)
 
     @property
     def heading(self) -> str:
@@ -90,7 +88,6 @@ class Broker(Page):
                 yield configs_table()
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#replicas", Rows).focus()
 
     async def fetch(self, client: Client) -> Any:
@@ -117,10 +114,8 @@ class Broker(Page):
         self.query_one(f"#{name}", Rows).focus()
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        from kcli.tui.screens.topic import Topic as TopicPage
-
         if event.rows.id == "replicas":
-            self.board.go(TopicPage(event.row.partition.topic))
+            self.go(routes.Topic(event.row.partition.topic))
 
 
 def replicas_on(broker: int, topics: list[Topic], places: list[LogDir]) -> list[Here]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import ComposeResult
 
 from kcli.admin.brokers import BrokerRow, look_at_brokers
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, count, size
 from kcli.tui.text.printable import printable
@@ -15,6 +16,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.state import State
 
 
 class Brokers(Page):
@@ -22,8 +24,8 @@ class Brokers(Page):
 
     unrecorded = "brokers"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: State, route: routes.Brokers) -> None:
+        super().__init__(state, route)
         self._known: int | None = None
 
     @property
@@ -42,9 +44,7 @@ class Brokers(Page):
         return await look_at_brokers(client.cluster)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        from kcli.tui.screens.broker import Broker
-
-        self.board.go(Broker(event.row.node.id))
+        self.go(routes.Broker(event.row.node.id))
 
     def fetched(self, answer: list[BrokerRow]) -> None:
         self._known = len(answer)

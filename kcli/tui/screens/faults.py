@@ -11,6 +11,7 @@ from textual.widgets import TabbedContent, TabPane
 
 from kcli.errors import KcliError
 from kcli.sandbox.faults.control_client import NotASandbox, find, tell
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import named, printable
 from kcli.tui.widgets.columns import Cell, Column
@@ -19,8 +20,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.client import Client
     from kcli.lag.watch import Look
-
-BEAT = 1.0  # seconds
+    from kcli.tui.state import State
 
 
 class Faults(Page):
@@ -38,8 +38,8 @@ class Faults(Page):
 
     asks = False
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: State, route: routes.Faults) -> None:
+        super().__init__(state, route)
         self._address = ""
         self._why = "asking whether this is a sandbox …"
         self._pending = 0
@@ -68,9 +68,7 @@ class Faults(Page):
                 yield Rows(_broker_columns(), key=lambda b: b["id"], id="brokers", empty="No sandbox.")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#faults", Rows).focus()
-        self.set_interval(BEAT, self._beat)
 
     async def fetch(self, client: Client) -> Any:
         if not self._address:
@@ -103,7 +101,7 @@ class Faults(Page):
         if event.rows.id == "faults" and not self.refused("a fault"):
             from kcli.tui.dialogs.fault import Fault
 
-            self.app.push_screen(Fault(event.row, self.tell))
+            self.app.push_screen(Fault(self.session, event.row, self.tell))
         elif event.rows.id == "brokers":
             self.action_stop()
 

@@ -14,6 +14,7 @@ from kcli.admin.groups import who
 from kcli.admin.lag import CALM, SEVERITY
 from kcli.lag.history import KEEP, GroupStanding, topics_of
 from kcli.model import TopicPartition
+from kcli.tui import routes
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, age, count, duration, rate, spark, status, status_of
@@ -25,6 +26,7 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.lag.standing import Standing
     from kcli.lag.watch import Look
+    from kcli.tui.state import State
 
 SPARK = 12
 
@@ -41,22 +43,18 @@ class Group(Page):
         Binding("t", "app.timely", "Lag or time lag", show=False, id="group.time"),
     ]
 
-    def __init__(self, group: str) -> None:
-        super().__init__()
-        self.group = group
+    def __init__(self, state: State, route: routes.Group) -> None:
+        super().__init__(state, route)
+        self.group = route.name
         self.standing: GroupStanding | None = None
         self._sparks: dict[TopicPartition, str] = {}
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        return (*super().place, self.group)
 
     @property
     def heading(self) -> str:
         one = self.standing
         name = printable(self.group)
         if one is None:
-            return f"Group {name}{': it is not there (any more)' if self.board.look is not None else ''}"
+            return f"Group {name}{': it is not there (any more)' if self.state.look is not None else ''}"
         word, _ = status_of(one.total)
         return f"Group {name}  {word}  lag {count(one.total.lag)}  {one.described.state or ''}"
 
@@ -93,9 +91,9 @@ class Group(Page):
         self.query_one("#partitions", Rows).put(self.standing.partitions)
         self.query_one("#members", Rows).put(self.standing.described.members)
         self.query_one("#topics", Rows).put(topics_of(self.standing))
-        trails = self.board.trails
+        trails = self.state.trails
         if trails is not None:
-            draw(self.query_one(Plot), self.standing, look, trails, timely=self.board.timely)
+            draw(self.query_one(Plot), self.standing, look, trails, timely=self.state.timely)
         self.call_after_refresh(self.recall, look.time)  # once it is known which rows are seen
 
     @work(exclusive=True, group="recall")
@@ -104,7 +102,7 @@ class Group(Page):
         if not self.query("#events"):
             return  # it is being made, or was left
         seen = [TopicPartition(*_place(one)) for one in self.query_one("#partitions", Rows).in_view]
-        whole = self.board.trails.of(self.group) if self.board.trails is not None else []
+        whole = self.state.trails.of(self.group) if self.state.trails is not None else []
         begun = max(whole[0][0], now - KEEP) if whole else now
         step = max((now - begun) / (SPARK - 1), self.session.interval)
         moments = [now - step * back for back in range(SPARK - 1, -1, -1)]
@@ -125,21 +123,15 @@ class Group(Page):
         return self.query_one("#partitions", Rows).row
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        from kcli.tui.screens.records import Records
-
         if event.rows.id == "partitions" and not self.refused("reading records"):
             sample = event.row.lag.sample
             at = TopicPartition(sample.topic, sample.partition)
             offset = sample.committed if sample.committed is not None else sample.start or 0
-            self.board.go(Records([at.topic], around=(at, offset), next_of=self.group))
+            self.go(routes.Records((at.topic,), around=(at, offset), next_of=self.group))
         elif event.rows.id == "members":
-            from kcli.tui.screens.member import Member
-
-            self.board.go(Member(self.group, event.row.member_id))
+            self.go(routes.Member(self.group, event.row.member_id))
         elif event.rows.id == "topics":
-            from kcli.tui.screens.topic import Topic
-
-            self.board.go(Topic(event.row.total.topic))
+            self.go(routes.Topic(event.row.total.topic))
 
     def action_reset(self) -> None:
         """Where the offsets shall go: of the partition under the cursor, its topic, or all."""
@@ -149,14 +141,13 @@ class Group(Page):
 
         one = self.partition
         at = None if one is None else TopicPartition(*_place(one))
-        self.app.push_screen(Reset(self.group, at))
+        self.app.push_screen(Reset(self.session, self.group, at))
 
     def action_tab(self, name: str) -> None:
         self.query_one(TabbedContent).active = f"tab-{name}"
         self.query_one(f"#{name}", Rows).focus()
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#partitions", Rows).focus()
 
     # -- columns ---

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from kcli.admin.groups import progress_of
 from kcli.admin.lag import CALM, GROWING, SEVERITY
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import age, count, duration, others, rate, spark, squeezed, status_of
 from kcli.tui.text.printable import printable, quoted
@@ -20,7 +21,8 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.lag.history import GroupStanding
     from kcli.lag.watch import Look
-    from kcli.tui.session import Trails
+    from kcli.tui.state import State
+    from kcli.tui.trails import Trails
 
 NAMED = 8  # groups that a command names, not more
 STEADY = 0.02  # of the larger rate: a difference below that is within what rates are off by
@@ -76,14 +78,14 @@ class Groups(Page):
         Binding("i", "internal", "kcli's own", show=False, id="groups.internal"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: State, route: routes.Groups) -> None:
+        super().__init__(state, route)
         self._sparks: dict[str, str] = {}
         self._internal = False
 
     @property
     def heading(self) -> str:
-        look = self.board.look
+        look = self.state.look
         if look is None:
             return "Groups"
         own = len(look.groups) - len(others(look))
@@ -135,8 +137,8 @@ class Groups(Page):
         """How the lag went over all the looks that are kept, in equal parts of time."""
         found = self._sparks.get(group)
         if found is None:
-            trails, cells = self.board.trails, SPARK_WIDE if self.size.width >= 160 else SPARK
-            trail = [] if trails is None else trails.late(group) if self.board.timely else trails.of(group)
+            trails, cells = self.state.trails, SPARK_WIDE if self.size.width >= 160 else SPARK
+            trail = [] if trails is None else trails.late(group) if self.state.timely else trails.of(group)
             found = self._sparks[group] = spark(squeezed([value for _, value in trail], cells))
         return found
 
@@ -155,18 +157,18 @@ class Groups(Page):
         """The plot is of the group under the cursor, and says in a sentence why it stands as it does."""
         if not self.is_there:
             return
-        plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.board.look, self.board.trails
+        plot, row, look, trails = self.query_one(Plot), self.query_one(Rows).row, self.state.look, self.state.trails
         if row is None or look is None or trails is None:
             plot.title = ""
             plot.put([])
         else:
-            draw(plot, row, look, trails, timely=self.board.timely, name=printable(row.described.group))
+            draw(plot, row, look, trails, timely=self.state.timely, name=printable(row.described.group))
 
     def action_internal(self) -> None:
         """Show the groups in which kcli keeps its own progress, or hide them again."""
         self._internal = not self._internal
-        if self.board.look is not None:
-            self.looked(self.board.look)
+        if self.state.look is not None:
+            self.looked(self.state.look)
         self.retitle()
 
     def action_reset(self) -> None:
@@ -176,9 +178,7 @@ class Groups(Page):
             return
         from kcli.tui.dialogs.reset import Reset
 
-        self.app.push_screen(Reset(row.described.group, None))
+        self.app.push_screen(Reset(self.session, row.described.group, None))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        from kcli.tui.screens.group import Group
-
-        self.board.go(Group(event.row.described.group))
+        self.go(routes.Group(event.row.described.group))

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from kcli.admin.groups import who
 from kcli.admin.lag import SEVERITY
 from kcli.model import TopicPartition
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, age, count, rate, status
 from kcli.tui.text.printable import printable, quoted
@@ -18,26 +19,23 @@ from kcli.tui.widgets.rows import Rows
 if TYPE_CHECKING:
     from kcli.admin.groups import Member as Described
     from kcli.lag.watch import Look
+    from kcli.tui.state import State
 
 
 class Member(Page):
     """The page of a member; it stays when the member goes, and says so."""
 
-    def __init__(self, group: str, member_id: str) -> None:
-        super().__init__()
-        self.group = group
-        self.member_id = member_id
+    def __init__(self, state: State, route: routes.Member) -> None:
+        super().__init__(state, route)
+        self.group = route.group
+        self.member_id = route.member_id
         self._member: Described | None = None
         self._lag = 0
 
     @property
-    def place(self) -> tuple[object, ...]:
-        return (*super().place, self.group, self.member_id)
-
-    @property
     def heading(self) -> str:
         if self._member is None:
-            gone = ": it is not there (any more)" if self.board.look is not None else ""
+            gone = ": it is not there (any more)" if self.state.look is not None else ""
             return f"Member {printable(self.member_id)} of {printable(self.group)}{gone}"
         one = self._member
         at = f"{printable(who(one))}  {len(one.assignment)} partitions  lag {count(self._lag)}"
@@ -65,12 +63,10 @@ class Member(Page):
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if self.refused("reading records"):
             return
-        from kcli.tui.screens.records import Records
-
         sample = event.row.lag.sample
         at = TopicPartition(sample.topic, sample.partition)
         offset = sample.committed if sample.committed is not None else sample.start or 0
-        self.board.go(Records([at.topic], around=(at, offset), next_of=self.group))
+        self.go(routes.Records((at.topic,), around=(at, offset), next_of=self.group))
 
 
 def _place(one: object) -> tuple[str, int]:

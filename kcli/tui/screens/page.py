@@ -1,28 +1,29 @@
-"""What every screen has: the masthead, a title, a table to filter and sort, the command that does the same.
+"""The frame of every page: masthead, heading, a body of tables to filter and sort, the command that does the same.
 
-A page takes the newest look from the app when one arrives and asks the session for what a look does not hold; a
-question that is under way is cancelled when a newer one is asked or the page is left.
+A page reads the state, and is told by messages when it changed; it asks the session for what a look does not hold, and
+posts `Go` to open another page. A question that is under way is cancelled when a newer one is asked or the page is
+left.
 """
 
 from __future__ import annotations
 
 import time
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Input, Static, TabbedContent
+from textual.widgets import Static, TabbedContent
 
 from kcli.errors import KcliError
+from kcli.tui.messages import Go
 from kcli.tui.replay import ReplaySession
-from kcli.tui.text.formatting import elapsed
-from kcli.tui.text.printable import printable, quoted
-from kcli.tui.text.trouble import card
+from kcli.tui.text.printable import piped, printable
+from kcli.tui.text.trouble import late, waiting
 from kcli.tui.widgets.debug import Debug
+from kcli.tui.widgets.filter import Filter
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
@@ -35,18 +36,16 @@ if TYPE_CHECKING:
 
     from kcli.client import Client
     from kcli.lag.watch import Look
-    from kcli.tui.app import Dashboard
+    from kcli.tui.routes import Route
     from kcli.tui.session import Session
+    from kcli.tui.state import State
 
 HIGH = 30  # lines from which there is room for a plot beside a list
-LEAST_LATE = 3.0  # seconds before anybody is told that nothing came
-ASKING = "Asking the cluster …"
-WHY = "A broker is slow, or paused: ctrl+b shows which."
 DRAWN = 50e-6  # seconds: less than that nothing was drawn
 
 
 class Page(Screen[None]):
-    """A screen of the dashboard. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
+    """The page of a route. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  # as Textual declares it
 
@@ -54,53 +53,53 @@ class Page(Screen[None]):
         Binding("escape", "back", "Back", id="page.back"),
         Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
         Binding("y", "copy", "Copy command", show=False, id="page.copy"),
-        Binding("ctrl+r", "now", "Refresh", show=False, id="page.now"),
+        Binding("ctrl+r", "app.now", "Refresh", show=False, id="page.now"),
         Binding("n", "produce", "Produce", show=False, id="page.produce"),
-        Binding("s", "save", "Save a snapshot", show=False, id="page.save"),
+        Binding("s", "app.save", "Save a snapshot", show=False, id="page.save"),
         Binding(
             "left_square_bracket",
-            "window(-1)",
+            "app.window(-1)",
             "Shorter window of rates",
             show=False,
             id="page.narrower",
             key_display="[",
         ),
         Binding(
-            "right_square_bracket", "window(1)", "Longer window of rates", show=False, id="page.wider", key_display="]"
+            "right_square_bracket",
+            "app.window(1)",
+            "Longer window of rates",
+            show=False,
+            id="page.wider",
+            key_display="]",
         ),
     ]
-
-    @property
-    def board(self) -> Dashboard:
-        """The application."""
-        return cast("Dashboard", self.app)
-
-    @property
-    def session(self) -> Session:
-        """Where the data come from."""
-        return self.board.session
 
     unrecorded: str = ""
     """What of this page a recording does not hold; "" when it holds all."""
     recorded: tuple[str, ...] = ()
     """The tables that a recording can fill all the same."""
-    told: str = ""
-    """What kind of trouble this page has told of, until an answer comes again."""
-    trouble: str = ""
-    """What went wrong when the cluster was asked last."""
     asks: bool = True
     """Whether its tables are empty until the cluster, or a look at it, has answered."""
+    trouble: str = ""
+    """What went wrong when the cluster was asked last."""
+    told: str = ""
+    """What kind of trouble this page has told of, until an answer comes again."""
 
     _asking = 0
     _look_drawn: Look | None = None
     _parts: Sequence[DOMNode] = ()
 
-    # -- what each kind says ---
+    def __init__(self, state: State, route: Route) -> None:
+        super().__init__()
+        self.state = state
+        self.route = route
 
     @property
-    def place(self) -> tuple[object, ...]:
-        """What it is a page of: the same place is never opened twice."""
-        return (type(self).__name__,)
+    def session(self) -> Session:
+        """Where the data come from."""
+        return self.state.session
+
+    # -- what each kind says ---
 
     @property
     def heading(self) -> str:
@@ -112,8 +111,13 @@ class Page(Screen[None]):
         """The kcli command that shows the same."""
         return ""
 
+    @property
+    def topic_here(self) -> str:
+        """The topic that a new record is probably for."""
+        return ""
+
     def body(self) -> ComposeResult:
-        """What stands between the title and the footer."""
+        """What stands between the heading and the filter."""
         yield from ()
 
     def looked(self, look: Look) -> None:
@@ -129,62 +133,29 @@ class Page(Screen[None]):
     @property
     def narrowed(self) -> str:
         """What does the same as the filter, where `same_as` has no option for it: the words in a pipe."""
-        words = [word for rows in self.query(Rows).results() if rows.is_on_screen for word in rows.wanted.split()]
-        needed = [f" | grep -iF {quoted(word)}" for word in words if not word.startswith("!")]
-        return "".join(needed + [f" | grep -viF {quoted(word[1:])}" for word in words if word[0] == "!" and word[1:]])
+        return piped([word for rows in self.query(Rows) if rows.is_on_screen for word in rows.wanted.split()])
 
-    @property
-    def command(self) -> str:
-        """As `same_as`, of this cluster and with the filter; of the recording where there is one."""
-        if not isinstance(self.session, ReplaySession):
-            return self.session.aimed(self.same_as) + self.narrowed
-        path = quoted(str(self.session.recording.path))
-        if self.same_as.startswith("kcli lag"):
-            return f"{self.same_as.replace(' --watch', '')} --replay {path}"
-        return f"kcli tui --replay {path}"
+    def counted(self) -> list[tuple[str, int]]:
+        """What this page keeps, for --debug."""
+        return [(f"rows of {rows.id}", len(rows.shown)) for rows in self.query(Rows)][:1]
 
-    @property
-    def tab(self) -> str:
-        """Which tab is open; "" while there is none."""
-        tabs = self.query(TabbedContent)
-        return tabs.first().active.removeprefix("tab-") if tabs else ""
-
-    def on_tabbed_content_tab_activated(self) -> None:
-        if self.is_there:
-            self.retitle()
-
-    def on_rows_sorted(self) -> None:
-        """The command names the order."""
-        if self.is_there:
-            self.retitle()
-
-    def sorted_by(self, table: str) -> str:
-        """The option --sort for the order of a table."""
-        return next((rows.sort_option for rows in self.query(f"#{table}").results(Rows)), "")
-
-    @property
-    def topic_here(self) -> str:
-        """The topic that a new record is probably for."""
-        return ""
-
-    # -- what all have ---
+    # -- its parts ---
 
     def compose(self) -> ComposeResult:
-        yield Masthead()
+        yield Masthead(self.state)
         yield Static(id="stale", markup=False)
         yield Static(id="heading", markup=False)
         with Vertical(id="body"):
             yield from self.body()
         if isinstance(self.session, ReplaySession):
-            yield Slider()
-        yield Input(placeholder="words that must be there, !words that must not", id="filter")
+            yield Slider(self.session)
+        yield Filter()
         yield Static(id="same-as", markup=False)
-        if self.board.frames is not None:
-            yield Debug(self.board.frames, self._facts)
+        if self.state.frames is not None:
+            yield Debug(self.state.frames, self._facts)
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one("#filter", Input).display = False
         self.query_one("#stale", Static).display = False
         if not self.session.live and self.unrecorded:
             for rows in self.query(Rows):
@@ -193,16 +164,8 @@ class Page(Screen[None]):
         self._beat()
         if self.session.live:
             self.set_interval(1.0, self._beat)
-        self.watch(self.board, "look", self._new_look, init=True)
-        self.watch(self.board, "cluster", self._tell_masthead, init=True)
+        self.on_new_look()
         self.retitle()
-
-    def on_screen_resume(self) -> None:
-        """What came while another page was in front is drawn now."""
-        self._tell_masthead()
-        if self.is_mounted and self.board.look is not self._look_drawn:
-            self._new_look(self.board.look)
-        self._beat()
 
     @property
     def is_seen(self) -> bool:
@@ -210,35 +173,76 @@ class Page(Screen[None]):
         pages = (one for one in reversed(self.app.screen_stack) if isinstance(one, Page))
         return next(pages, None) is self
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to show an answer on: an answer may come while the page is being taken down."""
+        return self.is_mounted and self.stands
+
+    @property
+    def stands(self) -> bool:
+        """Whether all its parts are there: a look may come while they are made or taken down. Asked at every look, so
+        the parts are looked up once and not each time."""
+        if not self._parts or not all(part.is_attached for part in self._parts):
+            found = [self.query(part) for part in (Masthead, "#heading", Rows, Filter, "#same-as")]
+            self._parts = [parts.first() for parts in found] if all(found) else []
+        return bool(self._parts)
+
+    @property
+    def command(self) -> str:
+        """As `same_as`, of this cluster and with the filter; of the recording where there is one."""
+        return self.session.command(self.same_as, self.narrowed)
+
+    @property
+    def tab(self) -> str:
+        """Which tab is open; "" while there is none."""
+        tabs = self.query(TabbedContent)
+        return tabs.first().active.removeprefix("tab-") if tabs else ""
+
+    def sorted_by(self, table: str) -> str:
+        """The option --sort for the order of a table."""
+        return next((rows.sort_option for rows in self.query(f"#{table}").results(Rows)), "")
+
+    # -- what is drawn when ---
+
+    def on_screen_resume(self) -> None:
+        """What came while another page was in front is drawn now."""
+        self.on_changed()
+        if self.is_mounted and self.state.look is not self._look_drawn:
+            self.on_new_look()
+        self._beat()
+
+    def on_new_look(self) -> None:
+        """Draw the newest look, and ask for what it does not hold; a page that is not seen does so when it is."""
+        if not self.is_seen:
+            self._look_drawn = None
+            return
+        self._look_drawn = look = self.state.look
+        self.on_changed()
+        if look is not None and self.stands:
+            self.looked(look)
+            self.retitle()
+        if self.session.live and self.is_current and not self._asking:
+            self.inquire()  # an answer that takes longer than a beat is waited for
+
+    def on_changed(self) -> None:
+        """The lines about the cluster and the session, as they are now."""
+        if self.stands and self.is_seen:
+            for line in (*self.query(Masthead), *self.query(Slider)):
+                line.refresh()
+
     def _beat(self) -> None:
         """Each second: how old what is shown is, and what is said while nothing is known."""
         if not self.is_seen or not self.stands:
             return
-        board, look = self.board, self.board.look
-        unknown = ""
-        if self.session.live:
-            asking = card(self.session, board.trouble, board.began, board.profiles) if look is None else ASKING
-            unknown = asking if self.asks or look is None else ""
-        late = self.session.live and not self.session.paused and look is not None and self._late(look)
+        unknown = waiting(self.state) if self.asks or self.state.look is None else ""
+        stale = late(self.state)
         for rows in self.query(Rows):
             rows.waiting = self.trouble or unknown
-            rows.faded = late
+            rows.faded = bool(stale)
         banner = self.query_one("#stale", Static)
-        banner.display = late
-        if late and look is not None:
-            then = f"{datetime.fromtimestamp(look.time):%H:%M:%S}"
-            age = elapsed(self.session.clock() - look.time)
-            banner.update(f"No answer for {age}: this is how it was at {then}. {board.problem or WHY}")
-
-    def settle(self) -> None:
-        """What this page is of is not there: tables that were never filled are empty, those that were stay."""
-        for rows in self.query(Rows):
-            if not rows.told:
-                rows.put([])
-
-    def _late(self, look: Look) -> bool:
-        """Whether two looks should have come since."""
-        return self.session.clock() - look.time > max(2 * self.session.interval, LEAST_LATE) + 2 * look.took
+        banner.display = bool(stale)
+        if stale:
+            banner.update(stale)
 
     def retitle(self) -> None:
         """The heading and the command, as they are now."""
@@ -249,25 +253,35 @@ class Page(Screen[None]):
             if line.content != text:  # always one line: nothing else has to move, and most looks change no word
                 line.update(text, layout=False)
 
-    def _tell_masthead(self) -> None:
-        if not self.stands or not self.is_seen:
-            return
-        self.board.inform(self.query_one(Masthead))
-        if isinstance(self.session, ReplaySession):
-            one = self.session
-            self.query_one(Slider).put(one.times, one.at, playing=not one.paused, speed=one.speed)
-
-    def _new_look(self, look: Look | None) -> None:
-        if not self.is_seen:
-            self._look_drawn = None
-            return
-        self._look_drawn = look
-        self._tell_masthead()
-        if look is not None and self.stands:
-            self.looked(look)
+    def on_tabbed_content_tab_activated(self) -> None:
+        if self.is_there:
             self.retitle()
-        if self.session.live and self.is_current and not self._asking:
-            self.inquire()  # an answer that takes longer than a beat is waited for
+
+    def on_rows_sorted(self) -> None:
+        """The command names the order."""
+        if self.is_there:
+            self.retitle()
+
+    def settle(self) -> None:
+        """What this page is of is not there: tables that were never filled are empty, those that were stay."""
+        for rows in self.query(Rows):
+            if not rows.told:
+                rows.put([])
+
+    def _facts(self) -> list[tuple[str, int]]:
+        trails = self.state.trails
+        queued = self.app.message_queue_size + self.message_queue_size
+        return [*self.counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
+
+    def _compositor_refresh(self) -> None:
+        """Textual's own drawing, with a clock beside it when somebody wants to know."""
+        begun = time.perf_counter()
+        super()._compositor_refresh()
+        took = time.perf_counter() - begun
+        if self.state.frames is not None and took > DRAWN:
+            self.state.frames.add(took)
+
+    # -- what is asked ---
 
     @work(exclusive=True, group="fetch")
     async def inquire(self) -> None:
@@ -288,8 +302,8 @@ class Page(Screen[None]):
         """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""
         self.trouble = f"✖ {printable(str(problem))}"
         kind = type(problem).__name__
-        if kind != self.told and not self.board.problem:
-            self.board.toast(problem)
+        if kind != self.told and not self.state.problem:
+            self.toast(problem)
         self.told = kind
 
     @work(group="ask")
@@ -298,36 +312,20 @@ class Page(Screen[None]):
         try:
             answer = await self.session.ask(what)
         except KcliError as problem:
-            self.board.toast(problem)
+            self.toast(problem)
             return
         if self.is_there:
             then(answer)
 
-    @property
-    def is_there(self) -> bool:
-        """Whether there is anything to show an answer on: an answer may come while the page is being taken down."""
-        return self.is_mounted and self.stands
+    # -- where one goes, and what keys do ---
 
-    @property
-    def stands(self) -> bool:
-        """Whether all its parts are there: a look may come while they are made or taken down. Asked at every look, so
-        the parts are looked up once and not each time."""
-        if not self._parts or not all(part.is_attached for part in self._parts):
-            found = [self.query(part) for part in (Masthead, "#heading", Rows, "#filter", "#same-as")]
-            self._parts = [parts.first() for parts in found] if all(found) else []
-        return bool(self._parts)
+    def go(self, route: Route) -> None:
+        """Open another page."""
+        self.post_message(Go(route))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is no way back from the first screen, except out of its filter."""
-        return action != "back" or len(self.app.screen_stack) > 2 or any(one.display for one in self.query("#filter"))
-
-    def action_back(self) -> None:
-        shown = [field for field in self.query("#filter").results(Input) if field.display]
-        if shown and self.is_mounted:
-            shown[0].value = ""
-            self._close_filter()
-        elif len(self.app.screen_stack) > 2:
-            self.app.pop_screen()
+    def toast(self, problem: KcliError) -> None:
+        """Say what went wrong and go on."""
+        self.notify(printable(str(problem)), severity="error", markup=False)
 
     def refused(self, what: str) -> bool:
         """Whether an action cannot be begun here; why not is said in one sentence."""
@@ -336,65 +334,33 @@ class Page(Screen[None]):
             self.notify(printable(sentence), severity="warning", markup=False)
         return bool(sentence)
 
-    def counted(self) -> list[tuple[str, int]]:
-        """What this page keeps, for --debug."""
-        return [(f"rows of {rows.id}", len(rows.shown)) for rows in self.query(Rows)][:1]
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is no way back from the first screen, except out of its filter."""
+        return action != "back" or len(self.app.screen_stack) > 2 or any(one.display for one in self.query(Filter))
 
-    def _facts(self) -> list[tuple[str, int]]:
-        trails = self.board.trails
-        queued = self.board.message_queue_size + self.message_queue_size
-        return [*self.counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
-
-    def _compositor_refresh(self) -> None:
-        """Textual's own drawing, with a clock beside it when somebody wants to know."""
-        begun = time.perf_counter()
-        super()._compositor_refresh()
-        took = time.perf_counter() - begun
-        if self.board.frames is not None and took > DRAWN:
-            self.board.frames.add(took)
-
-    def action_save(self) -> None:
-        from kcli.tui.actions.saving import save
-
-        try:
-            files = save(self.session.name, self.board.look, self.app.export_screenshot(title=f"kcli {self.heading}"))
-        except KcliError as problem:
-            self.board.toast(problem)
-            return
-        self.notify("\n".join(files), title="Saved", markup=False)
-
-    def action_window(self, by: int) -> None:
-        self.session.widen(by)
-        self.notify(f"rates over {self.session.window:g} s", timeout=2, markup=False)
+    def action_back(self) -> None:
+        shown = [field for field in self.query(Filter) if field.display]
+        if shown and self.is_mounted:
+            shown[0].clear_words()
+        elif len(self.app.screen_stack) > 2:
+            self.app.pop_screen()
 
     def action_produce(self) -> None:
         if self.refused("producing"):
             return
         from kcli.tui.dialogs.produce import Produce
 
-        self.app.push_screen(Produce(self.topic_here))
-
-    def action_now(self) -> None:
-        self.session.look_now()
+        self.app.push_screen(Produce(self.session, self.topic_here))
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.command)
         self.notify(self.command, title="Copied", markup=False)
 
-    # -- the filter ---
-
     def action_filter(self) -> None:
-        field = self.query_one("#filter", Input)
-        field.display = True
-        field.focus()
+        self.query_one(Filter).open()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        if event.input.id == "filter":
-            self.filtered(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.input.id == "filter":
-            self._close_filter()
+    def on_filter_wanted(self, event: Filter.Wanted) -> None:
+        self.filtered(event.words)
 
     def filtered(self, words: str) -> None:
         """Hide what a filter does not want."""
@@ -402,9 +368,8 @@ class Page(Screen[None]):
             rows.wanted = words
         self.retitle()
 
-    def _close_filter(self) -> None:
-        field = self.query_one("#filter", Input)
-        field.display = bool(field.value)
+    def on_filter_left(self) -> None:
+        """The keys are those of the table again."""
         for rows in self.query(Rows):
             if rows.is_on_screen:
                 rows.focus()

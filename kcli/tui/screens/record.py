@@ -12,6 +12,7 @@ from textual.widgets import Static, TabbedContent, TabPane
 
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import moment
 from kcli.tui.text.printable import printable, quoted
@@ -19,6 +20,7 @@ from kcli.tui.widgets.columns import Cell, Column, matcher
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
+    from kcli.tui.state import State
     from kcli.tui.tail import Seen
 
 MOST = 256 * 1024  # bytes that are shown of a value
@@ -39,14 +41,10 @@ class RecordView(Page):
 
     asks = False
 
-    def __init__(self, record: Seen) -> None:
-        super().__init__()
-        self.record = record
+    def __init__(self, state: State, route: routes.Record) -> None:
+        super().__init__(state, route)
+        self.record = route.seen
         self._texts: dict[str, str] = {}
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        return (*super().place, self.record.topic, self.record.partition, self.record.offset)
 
     @property
     def heading(self) -> str:
@@ -97,7 +95,6 @@ class RecordView(Page):
             self.query_one(f"#text-{name}", Static).update(lines)
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one(Rows).put(self.record.headers)
 
     def inquire(self) -> None:  # type: ignore[override]

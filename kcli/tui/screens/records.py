@@ -15,6 +15,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.serde.decoded import value_of
 from kcli.serde.filters import Filter
 from kcli.serde.formats import MAPS
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
 from kcli.tui.text.formatting import DASH, count, moment
@@ -24,7 +25,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
-    from kcli.model import TopicPartition
+    from kcli.tui.state import State
 
 FRAME = 0.1  # seconds
 BEFORE = 3  # records before the one that is looked at
@@ -40,29 +41,17 @@ class Records(Page):
         Binding("f", "follow", "Follow", show=False, id="records.follow"),
     ]
 
-    def __init__(
-        self,
-        topics: list[str],
-        *,
-        around: tuple[TopicPartition, int] | None = None,
-        why: str = "",
-        next_of: str = "",
-    ) -> None:
-        """`why` these are looked at; with `next_of` the one at the offset is what that group reads next, and marked."""
-        super().__init__()
-        self.topics = topics
-        self.around = around
-        self._why = f"what {printable(next_of)} reads next" if next_of else why
-        self._marked = bool(next_of)
+    def __init__(self, state: State, route: routes.Records) -> None:
+        super().__init__(state, route)
+        self.topics = route.topics
+        self.around = route.around
+        self._why = f"what {printable(route.next_of)} reads next" if route.next_of else route.why
+        self._marked = bool(route.next_of)
         self._words = ""
         self._held = False
         self._tail = self._fresh(None)
         self._rows: list[Seen] = []
         self._drawn = 0
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        return (*super().place, *self.topics, self.around, self._why)
 
     @property
     def heading(self) -> str:
@@ -103,7 +92,6 @@ class Records(Page):
         yield Rows(self._columns(), key=lambda one: one.number, id="records", empty="Nothing yet.")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#filter", Input).placeholder = "a regular expression that the value holds"
         self.read()
         self.set_interval(FRAME, self._frame)
@@ -119,7 +107,7 @@ class Records(Page):
 
     def _fresh(self, wanted: Filter | None) -> Tail:
         if self.around is None:
-            return Tail(self.topics, wanted=wanted)
+            return Tail(list(self.topics), wanted=wanted)
         at, offset = self.around
         return Tail([at.topic], starts={at: max(offset - BEFORE, 0)}, wanted=wanted, keep=AROUND, first=True)
 
@@ -137,7 +125,7 @@ class Records(Page):
             await self.session.ask(follow)
         except KcliError as problem:
             self.trouble = f"✖ {printable(str(problem))}"
-            self.board.toast(problem)
+            self.toast(problem)
 
     def _frame(self) -> None:
         """Draw what is new; while it is held, or while somebody is further up, the rows stay."""
@@ -178,9 +166,8 @@ class Records(Page):
         rows.cursor = len(rows.shown) - 1
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        from kcli.tui.screens.record import RecordView
-
-        self.board.go(RecordView(event.row))
+        seen = event.row
+        self.go(routes.Record(seen.topic, seen.partition, seen.offset, seen))
 
     def _columns(self) -> list[Column]:
         columns = [

@@ -20,6 +20,7 @@ from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.errors import KcliError
 from kcli.lag.history import topics_of
 from kcli.model import TopicPartition
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.screens.topic_tables import PartitionRow, group_columns, number_of, partition_columns, partition_rows
 from kcli.tui.text.formatting import rate
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kcli.admin.config_resources import Config
     from kcli.client import Client
     from kcli.lag.watch import Look
+    from kcli.tui.state import State
 
 LAST = 20  # records of a partition that are shown
 POINTS = 360  # of the plot
@@ -59,17 +61,13 @@ class Topic(Page):
     unrecorded = "partitions and configs of a topic"
     recorded = ("groups",)
 
-    def __init__(self, topic: str) -> None:
-        super().__init__()
-        self.topic = topic
+    def __init__(self, state: State, route: routes.Topic) -> None:
+        super().__init__(state, route)
+        self.topic = route.name
         self._gone = False
         self._topic_id: str | None = None
         self._end: tuple[float, int] | None = None
         self._written: deque[tuple[float, float]] = deque(maxlen=POINTS)
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        return (*super().place, self.topic)
 
     @property
     def heading(self) -> str:
@@ -98,7 +96,6 @@ class Topic(Page):
                 yield configs_table()
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one("#partitions", Rows).focus()
 
     def looked(self, look: Look) -> None:
@@ -181,22 +178,16 @@ class Topic(Page):
     def action_records(self) -> None:
         if self.refused("reading records"):
             return
-        from kcli.tui.screens.records import Records
-
-        self.board.go(Records([self.topic]))
+        self.go(routes.Records((self.topic,)))
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "groups":
-            from kcli.tui.screens.group import Group
-
-            self.board.go(Group(event.row.described.group))
+            self.go(routes.Group(event.row.described.group))
         elif event.rows.id == "partitions" and not self.refused("reading records"):
             self._last_records(event.row)
 
     def _last_records(self, row: PartitionRow) -> None:
         """The newest records of a partition, and those that come."""
-        from kcli.tui.screens.records import Records
-
         end, at = row.end or 0, TopicPartition(self.topic, row.partition.partition)
         first = max(end - LAST, row.start or 0)
-        self.board.go(Records([self.topic], around=(at, first), why="the last ones"))
+        self.go(routes.Records((self.topic,), around=(at, first), why="the last ones"))

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kcli.admin.topic_stats import TopicLooks, TopicRow, last_writes
+from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, count, duration, rate, size
 from kcli.tui.text.printable import printable
@@ -19,6 +20,7 @@ from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
     from kcli.client import Client
+    from kcli.tui.state import State
 
 EMPTY = "No topics yet. Make one: kcli topics create NAME"
 
@@ -34,8 +36,8 @@ class Topics(Page):
 
     unrecorded = "topics"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: State, route: routes.Topics) -> None:
+        super().__init__(state, route)
         self._looks = TopicLooks()
         self._internal = False
         self._unhealthy = False
@@ -92,9 +94,7 @@ class Topics(Page):
         self.query_one(Rows).put(self._wanted)
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
-        from kcli.tui.screens.topic import Topic
-
-        self.board.go(Topic(event.row.topic.topic))
+        self.go(routes.Topic(event.row.topic.topic))
 
     def action_internal(self) -> None:
         self._internal = not self._internal
@@ -109,11 +109,9 @@ class Topics(Page):
         self.retitle()
 
     def action_records(self) -> None:
-        from kcli.tui.screens.records import Records
-
         row = self.query_one(Rows).row
         if row is not None and not self.refused("reading records"):
-            self.board.go(Records([row.topic.topic]))
+            self.go(routes.Records((row.topic.topic,)))
 
     def _age(self, row: TopicRow) -> Cell:
         at = self._written.get(row.topic.topic)

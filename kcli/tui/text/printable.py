@@ -26,6 +26,12 @@ def quoted(word: str) -> str:
     return shlex.quote(visible(word))
 
 
+def piped(words: list[str]) -> str:
+    """The pipe that leaves the lines which a filter of these words leaves; after `!` is what must not be there."""
+    needed = [f" | grep -iF {quoted(word)}" for word in words if not word.startswith("!")]
+    return "".join(needed + [f" | grep -viF {quoted(word[1:])}" for word in words if word[0] == "!" and word[1:]])
+
+
 def shown(data: bytes, most: int = 400) -> str:
     """The beginning of a key or a value on one line."""
     return visible(data[:most].decode("utf-8", "backslashreplace")) + ("…" if len(data) > most else "")

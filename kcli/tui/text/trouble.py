@@ -3,38 +3,51 @@ Pure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from kcli.tui.text.formatting import elapsed
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from kcli.tui.state import State, Trouble
 
-    from kcli.tui.session import Session
-
-
-class Trouble(NamedTuple):
-    """`tries` failed in a row, the first at `since`; the next is at `again`, where that is known (times of the
-    session's clock)."""
-
-    problem: str
-    since: float
-    tries: int
-    again: float | None
+LEAST_LATE = 3.0  # seconds before anybody is told that nothing came
+ASKING = "Asking the cluster …"
+WHY = "A broker is slow, or paused: ctrl+b shows which."
 
 
-def card(session: Session, trouble: Trouble | None, began: float, profiles: Iterable[str]) -> str:
-    """What stands where a table would, while nothing is known of the cluster since `began`."""
+def waiting(state: State) -> str:
+    """What stands where a table would, while nothing is known of the cluster; a recording is never waited for."""
+    if not state.session.live:
+        return ""
+    return ASKING if state.look is not None else card(state)
+
+
+def late(state: State) -> str:
+    """What is said above tables that are older than two looks should be; "" while they are not."""
+    session, look = state.session, state.look
+    if look is None or not session.live or session.paused:
+        return ""
+    age = session.clock() - look.time
+    if age <= max(2 * session.interval, LEAST_LATE) + 2 * look.took:
+        return ""
+    then = f"{datetime.fromtimestamp(look.time):%H:%M:%S}"
+    return f"No answer for {elapsed(age)}: this is how it was at {then}. {state.problem or WHY}"
+
+
+def card(state: State) -> str:
+    """What is known of a cluster that has not answered yet: what was tried, when again, what else one can do."""
+    session, trouble = state.session, state.trouble
     now, name, where = session.clock(), printable(session.name), printable(session.bootstrap)
     if trouble is None:
-        head = f"Connecting to {name} … {elapsed(now - began)}"
+        head = f"Connecting to {name} … {elapsed(now - state.began)}"
         tried = where
     else:
         head = f"✖ {name} cannot be reached: {trouble.problem}"
         times = f"{trouble.tries} time{'s' * (trouble.tries > 1)} in {elapsed(now - trouble.since)}"
         tried = f"{where}, {times}; {_next(trouble, now)}"
-    others = ", ".join(printable(one) for one in profiles if one != session.name)
+    others = ", ".join(printable(one) for one in state.profiles if one != session.name)
     rows = [
         ("tried", tried),
         ("which step", session.aimed("kcli doctor")),

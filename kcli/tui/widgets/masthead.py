@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -11,30 +10,23 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kcli.admin.lag import IDLE, SEVERITY
-from kcli.lag.watch import Look
 from kcli.tui.text.formatting import count, elapsed, others, status
 from kcli.tui.text.printable import printable
 
+if TYPE_CHECKING:
+    from kcli.tui.state import State
+
 
 class Masthead(Widget):
-    """Two lines. The first is red on a protected profile. `facts` are set by the app and drawn each second."""
+    """Two lines. The first is red on a protected profile. What the state says, drawn each second."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "masthead--bad", "masthead--warn", "masthead--good", "masthead--dim", "masthead--protected",
     }  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, state: State) -> None:
         super().__init__()
-        self.profile = ""
-        self.guard = ""
-        self.cluster_id: str | None = None
-        self.brokers = 0
-        self.down = 0
-        self.live = True
-        self.paused = False
-        self.problem = ""
-        self.look: Look | None = None
-        self.now = time.time
+        self._state = state
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self.refresh)
@@ -43,7 +35,7 @@ class Masthead(Widget):
         ground = self.rich_style
         parts = self._first() if y == 0 else self._second()
         segments = [Segment(f" {printable(text)} ", ground + self._style(tone)) for text, tone in parts]
-        if y == 0 and self.guard:
+        if y == 0 and self._state.session.guard:
             ground = self._style("protected")
             segments = [Segment(text, ground) for text, _, _ in segments]
         return Strip(segments).extend_cell_length(self.size.width, ground).crop(0, self.size.width)
@@ -55,31 +47,33 @@ class Masthead(Widget):
         return style if tone == "protected" else Style(color=style.color, bold=True)
 
     def _first(self) -> list[tuple[str, str]]:
-        parts = [("kcli", "good"), (self.profile, "")]
-        if self.guard:
-            parts.append((self.guard.replace("_", "-").upper(), "bad"))
-        if not self.live:
+        session = self._state.session
+        parts = [("kcli", "good"), (printable(session.name), "")]
+        if session.guard:
+            parts.append((session.guard.replace("_", "-").upper(), "bad"))
+        if not session.live:
             parts.append(("RECORDING", "warn"))
-        if self.cluster_id:
-            parts.append((f"cluster {self.cluster_id}", "dim"))
+        if self._state.cluster_id:
+            parts.append((f"cluster {self._state.cluster_id}", "dim"))
         return parts
 
     def _second(self) -> list[tuple[str, str]]:
-        if self.look is None:
-            return [(self.problem or "connecting …", "bad" if self.problem else "dim")]
-        up = f"{self.brokers - self.down}/{self.brokers} brokers"
-        age = self.now() - self.look.time
-        groups = others(self.look)
+        state, paused = self._state, self._state.session.paused
+        if state.look is None:
+            return [(state.problem or "connecting …", "bad" if state.problem else "dim")]
+        up = f"{state.brokers - state.down}/{state.brokers} brokers"
+        age = state.session.clock() - state.look.time
+        groups = others(state.look)
         lag = sum(group.total.lag or 0 for group in groups)
         worst, tone = status(max((group.status for group in groups), key=SEVERITY.index, default=IDLE))
-        tone_of_age = "warn" if self.paused or age > 30 else "dim"
-        parts = [(up, "bad" if self.down else "")] if self.brokers else []
+        tone_of_age = "warn" if paused or age > 30 else "dim"
+        parts = [(up, "bad" if state.down else "")] if state.brokers else []
         parts += [
             (f"{len(groups)} group{'s' if len(groups) != 1 else ''}", ""),
             (f"lag {count(lag)}", ""),
             (worst, tone),
-            ("PAUSED" if self.paused else f"{elapsed(age)} old", tone_of_age),
+            ("PAUSED" if paused else f"{elapsed(age)} old", tone_of_age),
         ]
-        if self.problem:
-            parts.append((self.problem, "bad"))
+        if state.problem:
+            parts.append((state.problem, "bad"))
         return parts

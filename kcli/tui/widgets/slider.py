@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from kcli.tui.replay import ReplaySession
 
 
 class Slider(Widget):
@@ -24,31 +27,22 @@ class Slider(Widget):
             super().__init__()
             self.share = share
 
-    def __init__(self) -> None:
+    def __init__(self, session: ReplaySession) -> None:
         super().__init__(id="slider")
-        self._times: list[float] = []
-        self._at = 0
-        self._words = ("", "")
+        self._session = session
         self._track = (0, 1)
 
-    def put(self, times: list[float], at: int, *, playing: bool, speed: float) -> None:
-        """What is to be shown."""
-        self._times, self._at = times, at
-        here = datetime.fromtimestamp(times[at])
-        self._words = (
-            f" {'▶' if playing else '‖'} {here:%Y-%m-%d %H:%M:%S} ",
-            f" {datetime.fromtimestamp(times[-1]):%H:%M:%S} ×{speed:g} ",
-        )
-        self.refresh()
-
     def render_line(self, y: int) -> Strip:
-        before, after = self._words
+        session = self._session
+        times, at = session.times, session.at
+        before = f" {'‖' if session.paused else '▶'} {datetime.fromtimestamp(times[at]):%Y-%m-%d %H:%M:%S} "
+        after = f" {datetime.fromtimestamp(times[-1]):%H:%M:%S} ×{session.speed:g} "
         if self.size.width >= 100:
             after += " , . step  + - speed "
         width = max(self.size.width - len(before) - len(after), 1)
         self._track = (len(before), width)
-        span = self._times[-1] - self._times[0] if self._times else 0.0
-        share = (self._times[self._at] - self._times[0]) / span if span else 1.0
+        span = times[-1] - times[0]
+        share = (times[at] - times[0]) / span if span else 1.0
         done = round(share * (width - 1))
         segments = [
             Segment(before, self.rich_style),

@@ -1,0 +1,50 @@
+"""What the dashboard knows now. The app writes it; pages and widgets read it, and are told when it changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kcli.lag.watch import Look
+    from kcli.tui.session import Session
+    from kcli.tui.trails import Trails
+    from kcli.tui.widgets.debug import Frames
+
+
+class Trouble(NamedTuple):
+    """`tries` failed in a row, the first at `since`; the next is at `again`, where that is known (times of the
+    session's clock)."""
+
+    problem: str
+    since: float
+    tries: int
+    again: float | None
+
+
+class State:
+    """One cluster, or a recording: `session` is where its data come from, `look` the newest look and `trails` how lag
+    went up to it, `trouble` why no newer one came, `began` when the cluster was first asked (seconds since the epoch).
+    `brokers` counts those that were ever seen, `down` those that serve nobody now."""
+
+    def __init__(self, session: Session, profiles: Collection[str] = (), frames: Frames | None = None) -> None:
+        self.profiles = profiles  # the names of other clusters
+        self.frames = frames  # with --debug
+        self.timely = False  # plots and sparklines show time lag instead of lag
+        self.enter(session)
+
+    def enter(self, session: Session) -> None:
+        """Begin anew, with another cluster."""
+        self.session = session
+        self.began = session.clock()
+        self.look: Look | None = None
+        self.trails: Trails | None = None
+        self.trouble: Trouble | None = None
+        self.cluster_id: str | None = None
+        self.brokers = self.down = 0
+
+    @property
+    def problem(self) -> str:
+        """Why the last look could not be made; "" when it could."""
+        return self.trouble.problem if self.trouble is not None else ""

@@ -1,0 +1,47 @@
+"""The line in which a table is filtered: hidden until it is asked for."""
+
+from __future__ import annotations
+
+from textual.message import Message
+from textual.widgets import Input
+
+
+class Filter(Input):
+    """Posts `Filter.Wanted` at each letter and `Filter.Left` when it is done with; it stays while it has words."""
+
+    class Wanted(Message):
+        """Only what these words want shall be shown."""
+
+        def __init__(self, words: str) -> None:
+            super().__init__()
+            self.words = words
+
+    class Left(Message):
+        """The keys are the table's again."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="words that must be there, !words that must not", id="filter")
+        self.display = False
+
+    def open(self) -> None:
+        """Show it, for words to be typed."""
+        self.display = True
+        self.focus()
+
+    def leave(self) -> None:
+        """Give the keys back."""
+        self.display = bool(self.value)
+        self.post_message(self.Left())
+
+    def clear_words(self) -> None:
+        """Show everything again, and leave."""
+        self.value = ""
+        self.leave()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Wanted(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.leave()
