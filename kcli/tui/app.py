@@ -162,7 +162,7 @@ class Dashboard(App[int]):
 
     def on_look_failed(self, message: LookFailed) -> None:
         before = self.state.trouble
-        if before is None and not (isinstance(self.screen, Page) and self.screen.told):
+        if before is None and not (isinstance(self.screen, Page) and self.screen.asking.told):
             self.toast(message.problem)
         since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
         self.state.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.widgets import Static
 
 from kcli.admin.groups import Described
 from kcli.admin.lag import Total
@@ -121,6 +122,26 @@ async def test_y_copies_the_command_of_the_screen(dashboard: Open) -> None:
     async with dashboard() as pilot:
         await pilot.press("y")
         await until(pilot, lambda: pilot.app.clipboard.startswith("kcli lag --watch -b "))
+
+
+async def test_a_look_that_changes_no_word_writes_no_line(dashboard: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that is written lays the whole page out anew: users watch it for hours."""
+    written: list[str | None] = []
+
+    def update(self: Static, *words: object, **options: object) -> None:
+        written.append(self.id)
+
+    async with dashboard(interval=0.2) as pilot:
+        await shows(pilot, "ORPHANED")
+        board = pilot.app
+        assert isinstance(board, Dashboard)
+        monkeypatch.setattr(Static, "update", update)
+        for _ in range(3):
+            look = board.state.look
+            await until(pilot, lambda look=look: board.state.look is not look)  # type: ignore[misc]
+        assert written == []
+        await pilot.press("slash", *"audit")
+        await until(pilot, lambda: set(written) == {"same-as"})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import TabbedContent, TabPane
+from textual.widgets import TabPane
 
 from kcli.admin.log_dirs import log_dirs
 from kcli.admin.topics import Topic, describe_topics
@@ -18,6 +18,7 @@ from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
 from kcli.tui.widgets.rows import Rows
+from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.admin.config_resources import Config
@@ -78,7 +79,7 @@ class Broker(Page):
         return f"kcli logdirs replicas --broker {self.broker}{self.sorted_by('replicas')}"
 
     def body(self) -> ComposeResult:
-        with TabbedContent(id="tabs"):
+        with Tabs():
             with TabPane("Partitions", id="tab-replicas"):
                 yield Rows(_replica_columns(), key=_place, order=_place, id="replicas", empty="It has no partitions.")
             with TabPane("Disks", id="tab-disks"):
@@ -108,10 +109,6 @@ class Broker(Page):
         self.query_one("#disks", Rows).put(answer.places)
         put_configs(self.query_one("#configs", Rows), answer.configs)
         self.retitle()
-
-    def action_tab(self, name: str) -> None:
-        self.query_one(TabbedContent).active = f"tab-{name}"
-        self.query_one(f"#{name}", Rows).focus()
 
     def on_rows_entered(self, event: Rows.Entered) -> None:
         if event.rows.id == "replicas":

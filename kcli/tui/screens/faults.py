@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import TabbedContent, TabPane
+from textual.widgets import TabPane
 
 from kcli.errors import KcliError
 from kcli.sandbox.faults.control_client import NotASandbox, find, tell
@@ -16,6 +16,7 @@ from kcli.tui.screens.page import Page
 from kcli.tui.text.printable import named, printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
+from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.client import Client
@@ -59,7 +60,7 @@ class Faults(Page):
         return f"kcli faults {row['name']}" if row is not None else "kcli faults"
 
     def body(self) -> ComposeResult:
-        with TabbedContent(id="tabs"):
+        with Tabs():
             with TabPane("Faults", id="tab-faults"):
                 yield Rows(_fault_columns(), key=lambda f: f["name"], id="faults", empty="No sandbox, no faults.")
             with TabPane("Pending", id="tab-pending"):
@@ -137,10 +138,6 @@ class Faults(Page):
         then("")
         if self.is_there:
             self.fetched(answer)
-
-    def action_tab(self, name: str) -> None:
-        self.query_one(TabbedContent).active = f"tab-{name}"
-        self.query_one(f"#{name}", Rows).focus()
 
 
 def _fault_columns() -> list[Column]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import TabbedContent, TabPane
+from textual.widgets import TabPane
 
 from kcli.admin.groups import who
 from kcli.admin.lag import CALM, SEVERITY
@@ -22,6 +22,7 @@ from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
+from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.lag.standing import Standing
@@ -66,7 +67,7 @@ class Group(Page):
 
     def body(self) -> ComposeResult:
         yield Plot(title="lag", id="plot")
-        with TabbedContent(id="tabs"):
+        with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(self._partition_columns(), key=_place, order=_loudness, id="partitions",
                            empty="No partitions.")  # fmt: skip
@@ -142,10 +143,6 @@ class Group(Page):
         one = self.partition
         at = None if one is None else TopicPartition(*_place(one))
         self.app.push_screen(Reset(self.session, self.group, at))
-
-    def action_tab(self, name: str) -> None:
-        self.query_one(TabbedContent).active = f"tab-{name}"
-        self.query_one(f"#{name}", Rows).focus()
 
     def on_mount(self) -> None:
         self.query_one("#partitions", Rows).focus()

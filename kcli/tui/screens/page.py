@@ -7,44 +7,42 @@ left.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import Screen
-from textual.widgets import Static, TabbedContent
+from textual.widgets import Static
 
-from kcli.errors import KcliError
+from kcli.tui.actions.asking import Asking
 from kcli.tui.messages import Go
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.printable import piped, printable
 from kcli.tui.text.trouble import late, waiting
-from kcli.tui.widgets.debug import Debug
+from kcli.tui.widgets.debug import Debug, TimedScreen
 from kcli.tui.widgets.filter import Filter
 from kcli.tui.widgets.footer import Footer
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
+from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
     from textual.dom import DOMNode
 
     from kcli.client import Client
+    from kcli.errors import KcliError
     from kcli.lag.watch import Look
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
     from kcli.tui.state import State
 
 HIGH = 30  # lines from which there is room for a plot beside a list
-DRAWN = 50e-6  # seconds: less than that nothing was drawn
 
 
-class Page(Screen[None]):
+class Page(TimedScreen):
     """The page of a route. A kind says its `heading`, its `same_as`, its body, and what a look changes."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  # as Textual declares it
@@ -80,19 +78,15 @@ class Page(Screen[None]):
     """The tables that a recording can fill all the same."""
     asks: bool = True
     """Whether its tables are empty until the cluster, or a look at it, has answered."""
-    trouble: str = ""
-    """What went wrong when the cluster was asked last."""
-    told: str = ""
-    """What kind of trouble this page has told of, until an answer comes again."""
 
-    _asking = 0
     _look_drawn: Look | None = None
     _parts: Sequence[DOMNode] = ()
 
     def __init__(self, state: State, route: Route) -> None:
-        super().__init__()
+        super().__init__(state.frames)
         self.state = state
         self.route = route
+        self.asking = Asking(self, state, lambda: self.is_there)
 
     @property
     def session(self) -> Session:
@@ -152,7 +146,7 @@ class Page(Screen[None]):
         yield Filter()
         yield Static(id="same-as", markup=False)
         if self.state.frames is not None:
-            yield Debug(self.state.frames, self._facts)
+            yield Debug(self.state, self.state.frames, self.counted)
         yield Footer()
 
     def on_mount(self) -> None:
@@ -195,8 +189,8 @@ class Page(Screen[None]):
     @property
     def tab(self) -> str:
         """Which tab is open; "" while there is none."""
-        tabs = self.query(TabbedContent)
-        return tabs.first().active.removeprefix("tab-") if tabs else ""
+        tabs = self.query(Tabs)
+        return tabs.first().name_of_open if tabs else ""
 
     def sorted_by(self, table: str) -> str:
         """The option --sort for the order of a table."""
@@ -221,8 +215,12 @@ class Page(Screen[None]):
         if look is not None and self.stands:
             self.looked(look)
             self.retitle()
-        if self.session.live and self.is_current and not self._asking:
-            self.inquire()  # an answer that takes longer than a beat is waited for
+        if self.session.live and self.is_current and not self.asking.busy:
+            self.inquire()
+
+    def inquire(self) -> None:
+        """Ask what this page asks, and show the answer."""
+        self.asking.beat(self.fetch, self.fetched)
 
     def on_changed(self) -> None:
         """The lines about the cluster and the session, as they are now."""
@@ -237,7 +235,7 @@ class Page(Screen[None]):
         unknown = waiting(self.state) if self.asks or self.state.look is None else ""
         stale = late(self.state)
         for rows in self.query(Rows):
-            rows.waiting = self.trouble or unknown
+            rows.waiting = self.asking.trouble or unknown
             rows.faded = bool(stale)
         banner = self.query_one("#stale", Static)
         banner.display = bool(stale)
@@ -267,55 +265,6 @@ class Page(Screen[None]):
         for rows in self.query(Rows):
             if not rows.told:
                 rows.put([])
-
-    def _facts(self) -> list[tuple[str, int]]:
-        trails = self.state.trails
-        queued = self.app.message_queue_size + self.message_queue_size
-        return [*self.counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
-
-    def _compositor_refresh(self) -> None:
-        """Textual's own drawing, with a clock beside it when somebody wants to know."""
-        begun = time.perf_counter()
-        super()._compositor_refresh()
-        took = time.perf_counter() - begun
-        if self.state.frames is not None and took > DRAWN:
-            self.state.frames.add(took)
-
-    # -- what is asked ---
-
-    @work(exclusive=True, group="fetch")
-    async def inquire(self) -> None:
-        """Ask what this page asks, and show the answer; an error is a toast, and what was there stays."""
-        self._asking += 1
-        try:
-            answer = await self.session.ask(self.fetch)
-        except KcliError as problem:
-            self._trouble(problem)
-            return
-        finally:
-            self._asking -= 1
-        self.told = self.trouble = ""
-        if self.is_there:
-            self.fetched(answer)
-
-    def _trouble(self, problem: KcliError) -> None:
-        """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""
-        self.trouble = f"✖ {printable(str(problem))}"
-        kind = type(problem).__name__
-        if kind != self.told and not self.state.problem:
-            self.toast(problem)
-        self.told = kind
-
-    @work(group="ask")
-    async def ask(self, what: Callable[[Client], Awaitable[Any]], then: Callable[[Any], object]) -> None:
-        """One question more; `then` gets the answer."""
-        try:
-            answer = await self.session.ask(what)
-        except KcliError as problem:
-            self.toast(problem)
-            return
-        if self.is_there:
-            then(answer)
 
     # -- where one goes, and what keys do ---
 
@@ -356,6 +305,9 @@ class Page(Screen[None]):
         self.app.copy_to_clipboard(self.command)
         self.notify(self.command, title="Copied", markup=False)
 
+    def action_tab(self, name: str) -> None:
+        self.query_one(Tabs).open(name)
+
     def action_filter(self) -> None:
         self.query_one(Filter).open()
 
@@ -367,10 +319,3 @@ class Page(Screen[None]):
         for rows in self.query(Rows):
             rows.wanted = words
         self.retitle()
-
-    def on_filter_left(self) -> None:
-        """The keys are those of the table again."""
-        for rows in self.query(Rows):
-            if rows.is_on_screen:
-                rows.focus()
-                break

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import Static, TabbedContent, TabPane
+from textual.widgets import Static, TabPane
 
 from kcli.serde.decoded import value_of
 from kcli.serde.shape import connect_schema, encoding, fields, framing, named_in
@@ -18,6 +18,7 @@ from kcli.tui.text.formatting import moment
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column, matcher
 from kcli.tui.widgets.rows import Rows
+from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.tui.state import State
@@ -63,7 +64,7 @@ class RecordView(Page):
 
     def body(self) -> ComposeResult:
         value = self.record.value
-        with TabbedContent(id="tabs"):
+        with Tabs():
             yield self._pane("Decoded", decoded(value))
             yield self._pane("Text", text(value))
             yield self._pane("Hex", hexadecimal(value))
@@ -97,12 +98,8 @@ class RecordView(Page):
     def on_mount(self) -> None:
         self.query_one(Rows).put(self.record.headers)
 
-    def inquire(self) -> None:  # type: ignore[override]
+    def inquire(self) -> None:
         """A record does not change."""
-
-    def action_tab(self, name: str) -> None:
-        self.query_one(TabbedContent).active = f"tab-{name}"
-        (self.query_one("#headers") if name == "headers" else self.query_one(f"#tab-{name} VerticalScroll")).focus()
 
     def action_copy_value(self) -> None:
         self.app.copy_to_clipboard(text(self.record.value))

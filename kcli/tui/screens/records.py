@@ -102,7 +102,7 @@ class Records(Page):
     def counted(self) -> list[tuple[str, int]]:
         return [("records in ring", len(self._tail)), ("shown", len(self._rows))]
 
-    def inquire(self) -> None:  # type: ignore[override]
+    def inquire(self) -> None:
         """A look changes nothing here."""
 
     def _fresh(self, wanted: Filter | None) -> Tail:
@@ -124,7 +124,7 @@ class Records(Page):
         try:
             await self.session.ask(follow)
         except KcliError as problem:
-            self.trouble = f"✖ {printable(str(problem))}"
+            self.asking.trouble = f"✖ {printable(str(problem))}"
             self.toast(problem)
 
     def _frame(self) -> None:

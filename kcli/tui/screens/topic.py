@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import TabbedContent, TabPane
+from textual.widgets import TabPane
 
 from kcli.admin.lag import SEVERITY
 from kcli.admin.log_dirs import log_dirs
@@ -28,6 +28,7 @@ from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.configs import ask_configs, configs_table, put_configs
 from kcli.tui.widgets.plot import Plot
 from kcli.tui.widgets.rows import Rows
+from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from kcli.admin.config_resources import Config
@@ -85,7 +86,7 @@ class Topic(Page):
 
     def body(self) -> ComposeResult:
         yield Plot(title="written a second", id="plot")
-        with TabbedContent(id="tabs"):
+        with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
                 yield Rows(partition_columns(), key=number_of, order=number_of, id="partitions",
                            empty="No partitions known.")  # fmt: skip
@@ -170,10 +171,6 @@ class Topic(Page):
         self._plot(answer.rows, answer.at)
         self.query_one("#partitions", Rows).put(answer.rows)
         put_configs(self.query_one("#configs", Rows), answer.configs)
-
-    def action_tab(self, name: str) -> None:
-        self.query_one(TabbedContent).active = f"tab-{name}"
-        self.query_one(f"#{name}", Rows).focus()
 
     def action_records(self) -> None:
         if self.refused("reading records"):

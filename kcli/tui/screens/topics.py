@@ -85,7 +85,7 @@ class Topics(Page):
         async def details(client: Client) -> tuple[dict[str, float], dict[str, Kept]]:
             return await asyncio.gather(last_writes(client.cluster, seen), how_kept(client, [t.topic for t in seen]))
 
-        self.ask(details, self._detailed)
+        self.asking.once(details, self._detailed)
 
     def _detailed(self, found: tuple[dict[str, float], dict[str, Kept]]) -> None:
         """What is asked only about the topics that are seen."""

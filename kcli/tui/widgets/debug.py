@@ -7,6 +7,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from textual.screen import Screen
 from textual.widgets import Static
 
 from kcli.tui.text.formatting import count, size
@@ -14,7 +15,10 @@ from kcli.tui.text.formatting import count, size
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kcli.tui.state import State
+
 BEAT = 0.5  # seconds
+DRAWN = 50e-6  # seconds: less than that nothing was drawn
 
 
 class Frames:
@@ -37,13 +41,30 @@ class Frames:
         return f"frame {ordered[len(ordered) // 2] * 1000:.1f} ms (longest {ordered[-1] * 1000:.1f})"
 
 
-class Debug(Static):
-    """`facts` tells what else there is to count: (name, number)."""
+class TimedScreen(Screen[None]):
+    """A screen whose drawing is timed where there are `frames` to count in."""
 
-    def __init__(self, frames: Frames, facts: Callable[[], list[tuple[str, int]]]) -> None:
-        super().__init__(id="debug", markup=False)
+    def __init__(self, frames: Frames | None) -> None:
+        super().__init__()
         self._frames = frames
-        self._facts = facts
+
+    def _compositor_refresh(self) -> None:
+        """Textual's own drawing, with a clock beside it."""
+        begun = time.perf_counter()
+        super()._compositor_refresh()
+        took = time.perf_counter() - begun
+        if self._frames is not None and took > DRAWN:
+            self._frames.add(took)
+
+
+class Debug(Static):
+    """`counted` tells what the page keeps: (name, number)."""
+
+    def __init__(self, state: State, frames: Frames, counted: Callable[[], list[tuple[str, int]]]) -> None:
+        super().__init__(id="debug", markup=False)
+        self._state = state
+        self._frames = frames
+        self._counted = counted
         self._late = 0.0
         self._due = time.monotonic() + BEAT
 
@@ -54,7 +75,10 @@ class Debug(Static):
         now = time.monotonic()
         self._late = max(now - self._due, 0.0)
         self._due = now + BEAT
-        facts = "  ".join(f"{name} {count(number)}" for name, number in self._facts())
+        trails = self._state.trails
+        queued = self.app.message_queue_size + self.screen.message_queue_size
+        told = [*self._counted(), ("points", len(trails) if trails is not None else 0), ("queued", queued)]
+        facts = "  ".join(f"{name} {count(number)}" for name, number in told)
         self.update(f"mem {size(memory())}  {self._frames.said()}  loop +{self._late * 1000:.0f} ms  {facts}")
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from textual.message import Message
 from textual.widgets import Input
 
+from kcli.tui.widgets.rows import Rows
+
 
 class Filter(Input):
-    """Posts `Filter.Wanted` at each letter and `Filter.Left` when it is done with; it stays while it has words."""
+    """Posts `Filter.Wanted` at each letter; it stays while it has words."""
 
     class Wanted(Message):
         """Only what these words want shall be shown."""
@@ -15,9 +17,6 @@ class Filter(Input):
         def __init__(self, words: str) -> None:
             super().__init__()
             self.words = words
-
-    class Left(Message):
-        """The keys are the table's again."""
 
     def __init__(self) -> None:
         super().__init__(placeholder="words that must be there, !words that must not", id="filter")
@@ -29,9 +28,12 @@ class Filter(Input):
         self.focus()
 
     def leave(self) -> None:
-        """Give the keys back."""
+        """Give the keys back to the table."""
         self.display = bool(self.value)
-        self.post_message(self.Left())
+        for rows in self.screen.query(Rows):
+            if rows.is_on_screen:
+                rows.focus()
+                break
 
     def clear_words(self) -> None:
         """Show everything again, and leave."""

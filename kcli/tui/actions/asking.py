@@ -1,0 +1,83 @@
+"""What a page asks the cluster: a question at each beat, and others when they come up."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kcli.errors import KcliError
+from kcli.tui.text.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from textual.screen import Screen
+    from textual.worker import Worker
+
+    from kcli.client import Client
+    from kcli.tui.state import State
+
+    Question = Callable[[Client], Awaitable[Any]]
+    Then = Callable[[Any], object]
+    Work = Callable[[], Coroutine[None, None, None]]  # no coroutine yet: a page may be gone before its worker begins
+
+
+class Asking:
+    """The questions of one page. They are cancelled when it is left, and what comes when it cannot be shown any more,
+    as `is_there` says, is forgotten."""
+
+    def __init__(self, page: Screen[Any], state: State, is_there: Callable[[], bool]) -> None:
+        self.trouble = ""  # what went wrong at the last beat
+        self.told = ""  # the kind of trouble that a toast was about, until an answer comes again
+        self._page = page
+        self._state = state
+        self._is_there = is_there
+        self._under_way = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether the question of a beat is under way: it may take longer than a beat, and is waited for."""
+        return bool(self._under_way)
+
+    def beat(self, question: Question, then: Then) -> None:
+        """Ask instead of what is under way. An error is a toast, and what was there stays."""
+        work: Work = partial(self._beat, question, then)
+        _: Worker[None] = self._page.run_worker(work, exclusive=True, group="fetch")
+
+    async def _beat(self, question: Question, then: Then) -> None:
+        self._under_way += 1
+        try:
+            answer = await self._state.session.ask(question)
+        except KcliError as problem:
+            self._trouble(problem)
+            return
+        finally:
+            self._under_way -= 1
+        self.told = self.trouble = ""
+        if self._is_there():
+            then(answer)
+
+    def _trouble(self, problem: KcliError) -> None:
+        """One toast for one trouble, however many beats it lasts; the masthead shows it as long as it does."""
+        self.trouble = f"✖ {printable(str(problem))}"
+        kind = type(problem).__name__
+        if kind != self.told and not self._state.problem:
+            self._toast(problem)
+        self.told = kind
+
+    def once(self, question: Question, then: Then) -> None:
+        """Ask one thing more; `then` gets the answer."""
+        work: Work = partial(self._once, question, then)
+        _: Worker[None] = self._page.run_worker(work, group="ask")
+
+    async def _once(self, question: Question, then: Then) -> None:
+        try:
+            answer = await self._state.session.ask(question)
+        except KcliError as problem:
+            self._toast(problem)
+            return
+        if self._is_there():
+            then(answer)
+
+    def _toast(self, problem: KcliError) -> None:
+        self._page.notify(printable(str(problem)), severity="error", markup=False)
