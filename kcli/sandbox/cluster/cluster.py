@@ -10,16 +10,9 @@ from kcli.errors import UsageError
 from kcli.sandbox.access.access import Access
 from kcli.sandbox.cluster.broker_configs import BrokerConfigs
 from kcli.sandbox.cluster.features import Features
-from kcli.sandbox.cluster.named_configs import NamedConfigs
-from kcli.sandbox.cluster.quorum import Quorum
 from kcli.sandbox.cluster.retention import Retention
 from kcli.sandbox.cluster.topics import Topics
-from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.faults import Faults
-from kcli.sandbox.faults.logs import LogFaults
-from kcli.sandbox.faults.planned import Planned
-from kcli.sandbox.faults.wire import WireFaults
-from kcli.sandbox.transactions.producer_ids import ProducerIds
 from kcli.sandbox.wire.client_rules import ClientRules
 
 TYPE_CHECKING = False
@@ -28,19 +21,22 @@ if TYPE_CHECKING:
     from kcli.sandbox.access.sasl import Users
     from kcli.sandbox.cluster.brokers import Brokers
     from kcli.sandbox.cluster.moves import Moves
+    from kcli.sandbox.cluster.named_configs import NamedConfigs
+    from kcli.sandbox.cluster.quorum import Quorum
     from kcli.sandbox.cluster.topics import Topic
     from kcli.sandbox.faults.control import Control
     from kcli.sandbox.groups.groups import Groups
     from kcli.sandbox.log.journal import Journal
     from kcli.sandbox.log.recovery import State
     from kcli.sandbox.settings import SandboxSettings
+    from kcli.sandbox.transactions.producer_ids import ProducerIds
     from kcli.sandbox.transactions.transactions import Transactions
     from kcli.sandbox.wire.broker import SandboxBroker
     from kcli.sandbox.wire.share_sessions import ShareSessions
 
 
 class SandboxCluster:
-    """Coordinators, moves and quotas are imported and made when the first request needs them."""
+    """Parts that few requests need are imported and made when the first request needs them."""
 
     def __init__(self, settings: SandboxSettings, brokers: Brokers, journal: Journal) -> None:
         self.settings = settings
@@ -51,23 +47,19 @@ class SandboxCluster:
         self.users = self._users(settings)
         self.features = Features(settings.features)
         self.broker_configs = BrokerConfigs()
-        self.named_configs = NamedConfigs()
         self.topics = Topics(brokers.node_ids, journal.store, journal.note)
         self.retention = Retention(self.topics, settings.memory if settings.data is None else None)
-        self.quorum = Quorum(brokers, self.features, self.topics, lambda: self.id)
-        self.producer_ids = ProducerIds(journal.note)
         self.client_rules = ClientRules(self.topics, durable=settings.data is not None)
         self.share_sessions: dict[int, ShareSessions] = {}  # by node id
         self.control: Control | None = None
-        planned = Planned()
         self.faults = Faults(
-            planned,
-            WireFaults(planned, brokers),
-            ClusterFaults(planned, brokers, self.topics, lambda: self.groups, self.share_sessions),
-            LogFaults(planned, self.topics, self.client_rules, self._producer),
+            brokers, self.topics, self.client_rules, lambda: self.groups, self.share_sessions, self._producer
         )
         self._groups: Groups | None = None
         self._moves: Moves | None = None
+        self._named_configs: NamedConfigs | None = None
+        self._producer_ids: ProducerIds | None = None
+        self._quorum: Quorum | None = None
         self._quotas: Quotas | None = None
         self._transactions: Transactions | None = None
 
@@ -113,6 +105,32 @@ class SandboxCluster:
 
             self._moves = Moves(self.brokers, self.topics, self.broker_configs)
         return self._moves
+
+    @property
+    def named_configs(self) -> NamedConfigs:
+        """Configs of client metrics and of loggers."""
+        if self._named_configs is None:
+            from kcli.sandbox.cluster.named_configs import NamedConfigs
+
+            self._named_configs = NamedConfigs()
+        return self._named_configs
+
+    @property
+    def producer_ids(self) -> ProducerIds:
+        if self._producer_ids is None:
+            from kcli.sandbox.transactions.producer_ids import ProducerIds
+
+            self._producer_ids = ProducerIds(self.journal.note)
+        return self._producer_ids
+
+    @property
+    def quorum(self) -> Quorum:
+        """The KRaft quorum that the brokers seem to be."""
+        if self._quorum is None:
+            from kcli.sandbox.cluster.quorum import Quorum
+
+            self._quorum = Quorum(self.brokers, self.features, self.topics, lambda: self.id)
+        return self._quorum
 
     @property
     def limited(self) -> bool:
@@ -168,7 +186,8 @@ class SandboxCluster:
                 self.topics.create(name, count)
 
     def _restore(self, state: State) -> None:
-        self.producer_ids.restore(state.producer_id)
+        if state.producer_id:
+            self.producer_ids.restore(state.producer_id)
         for facts in state.topics.values():
             self.topics.restore(facts)
         if state.groups or state.offsets or state.pending:
@@ -176,7 +195,8 @@ class SandboxCluster:
         if state.transactions:
             self.transactions.restore(state)
         self.broker_configs.by_broker = {name: dict(kept) for name, kept in state.broker_configs.items()}
-        self.named_configs.metrics = {name: dict(kept) for name, kept in state.client_metrics.items()}
+        if state.client_metrics:
+            self.named_configs.metrics = {name: dict(kept) for name, kept in state.client_metrics.items()}
         self.features.restore(state.features)
         self.access.restore(state)
         if state.quotas:

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from kcli.sandbox.faults.planned import FOREVER
+from kcli.sandbox.faults.planned import FOREVER, Planned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from kcli.codes import ErrorCode
+    from kcli.sandbox.cluster.brokers import Brokers
+    from kcli.sandbox.cluster.topics import Topics
     from kcli.sandbox.faults.cluster import ClusterFaults
     from kcli.sandbox.faults.logs import LogFaults
-    from kcli.sandbox.faults.planned import Planned
     from kcli.sandbox.faults.wire import WireFaults
+    from kcli.sandbox.groups.groups import Groups
+    from kcli.sandbox.wire.client_rules import ClientRules
+    from kcli.sandbox.wire.share_sessions import ShareSessions
 
 __all__ = ["FOREVER", "NAMESPACES", "Faults"]
 NAMESPACES = ("wire", "cluster", "logs")
@@ -21,13 +26,55 @@ NAMESPACES = ("wire", "cluster", "logs")
 
 class Faults:
     """`error` here; faults of connections and answers in `wire`, of leaders, coordinators and brokers in `cluster`, of
-    records and producers' state in `logs`. Brokers read `planned`."""
+    records and producers' state in `logs`: each imported when it is first used. Brokers read `planned`. `producer`
+    finds or makes the (id, epoch) of a transactional id, or of None."""
 
-    def __init__(self, planned: Planned, wire: WireFaults, cluster: ClusterFaults, logs: LogFaults) -> None:
-        self.planned = planned
-        self.wire = wire
-        self.cluster = cluster
-        self.logs = logs
+    def __init__(
+        self,
+        brokers: Brokers,
+        topics: Topics,
+        rules: ClientRules,
+        groups: Callable[[], Groups],
+        share_sessions: dict[int, ShareSessions],
+        producer: Callable[[str | None], tuple[int, int]],
+    ) -> None:
+        self.planned = Planned()
+        self._brokers = brokers
+        self._topics = topics
+        self._rules = rules
+        self._groups = groups
+        self._share_sessions = share_sessions
+        self._producer = producer
+        self._wire: WireFaults | None = None
+        self._cluster: ClusterFaults | None = None
+        self._logs: LogFaults | None = None
+
+    @property
+    def wire(self) -> WireFaults:
+        """Faults of requests, responses and connections."""
+        if self._wire is None:
+            from kcli.sandbox.faults.wire import WireFaults
+
+            self._wire = WireFaults(self.planned, self._brokers)
+        return self._wire
+
+    @property
+    def cluster(self) -> ClusterFaults:
+        """Faults of leaders, coordinators, groups and whole brokers."""
+        if self._cluster is None:
+            from kcli.sandbox.faults.cluster import ClusterFaults
+
+            self._cluster = ClusterFaults(self.planned, self._brokers, self._topics, self._groups, self._share_sessions)
+        return self._cluster
+
+    @property
+    def logs(self) -> LogFaults:
+        """Faults of partitions: records, producers' state, history."""
+        if self._logs is None:
+            from kcli.sandbox.faults.logs import LogFaults
+
+            self._logs = LogFaults(self.planned, self._topics, self._rules, self._producer)
+        return self._logs
 
     def error(
         self,
