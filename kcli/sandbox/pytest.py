@@ -1,7 +1,9 @@
 """The pytest plugin: a fixture `sandbox`, a fresh cluster of one broker for each test, in a thread of its own.
 
-`sandbox.bootstrap` is where clients connect, `sandbox.faults` what may go wrong; topics are made on demand. A test that
-wants more brokers or a directory uses `kcli.sandbox.Sandbox` or `kcli.sandbox.thread.SandboxThread` itself.
+`sandbox.bootstrap` is where clients connect; topics are made on demand. `sandbox.faults` orders what goes wrong:
+`sandbox.faults.error("Produce", code)`, `sandbox.faults.wire.delay("Fetch", 0.5)`, `sandbox.faults.cluster.…`,
+`sandbox.faults.logs.…`. A test that needs more brokers or a directory uses `kcli.sandbox.Sandbox` or
+`kcli.sandbox.thread.SandboxThread` itself, which take the fields of `kcli.sandbox.SandboxSettings`.
 
 A test in which kcli's own client broke the rules of the protocol fails (see wire/client_rules.py), unless it is marked
 `@pytest.mark.violates`: then the test looks at `sandbox.violations` itself. Other clients are not judged.
@@ -29,6 +31,6 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[SandboxThread]:
 
     with SandboxThread() as running:
         yield running
-        found = running.violations
-    if found and request.node.get_closest_marker("violates") is None:
-        pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
+        violations = running.violations
+    if violations and request.node.get_closest_marker("violates") is None:
+        pytest.fail("kcli broke the rules of the protocol: " + "; ".join(violations), pytrace=False)

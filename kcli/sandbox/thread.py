@@ -42,8 +42,8 @@ class SandboxThread:
         """`function(sandbox)`, run in the sandbox's loop; a coroutine it returns is awaited there."""
 
         async def run() -> Any:
-            made = function(self._sandbox)
-            return await made if asyncio.iscoroutine(made) else made
+            result = function(self._sandbox)
+            return await result if asyncio.iscoroutine(result) else result
 
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
 
