@@ -44,7 +44,7 @@ def _one(context: RequestContext, name: str, index: int) -> PartitionResponse:
                 last_sequence=known.last_sequence,
                 last_timestamp=known.timestamp,
                 coordinator_epoch=COORDINATOR_EPOCH if known.marked else -1,
-                current_txn_start_offset=partition.log.undecided.open.get(producer_id, -1),
+                current_txn_start_offset=partition.log.aborted_index.open.get(producer_id, -1),
             )
             for producer_id, known in partition.producers.known.items()
         ],

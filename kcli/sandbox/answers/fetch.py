@@ -161,7 +161,7 @@ def _aborted(log: Log, offset: int, records: memoryview | None) -> list[AbortedT
     """The aborted transactions among `records`, which were read from `offset` on."""
     if not records:
         return []
-    found = log.undecided.aborted(offset, log.next_after(offset, len(records)))
+    found = log.aborted_index.aborted(offset, log.next_after(offset, len(records)))
     return [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first) for one in found]
 
 

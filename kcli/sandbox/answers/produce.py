@@ -79,7 +79,7 @@ def _append(
         rejected = keyless(asked.records)
         if rejected:
             return _without_keys(partition, rejected)
-    if header.attributes & TRANSACTIONAL or header.producer_id in log.undecided.open:
+    if header.attributes & TRANSACTIONAL or header.producer_id in log.aborted_index.open:
         from kcli.sandbox.transactions.verification import verify
 
         verify(context, transactional_id, header, partition)

@@ -30,7 +30,7 @@ DECIDES = CONTROL | TRANSACTIONAL
 TYPE_AT = 7  # in the records of a marker: 5 bytes before the key, whose second int16 is the type (F.3)
 
 
-class Undecided:
+class AbortedIndex:
     """`open` maps a producer id to the first offset of its transaction, the oldest first."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.log.aborted_index import Undecided
+from kcli.sandbox.log.aborted_index import AbortedIndex
 from kcli.sandbox.log.batches import SIZE, TRANSACTIONAL, Header
 from kcli.sandbox.log.segment import LARGEST, SMALLEST
 
@@ -31,7 +31,7 @@ class Log:
         first = self._segments[0].base_offset if self._segments else start
         self.start = min(max(start, first), self.end)
         self.size = sum(segment.used for segment in self._segments)
-        self.undecided = Undecided()
+        self.aborted_index = AbortedIndex()
         self._count_transactions()
 
     def _count_transactions(self) -> None:
@@ -39,12 +39,12 @@ class Log:
             at = segment.start_of(row)
             header = Header(segment.view, at)
             if header.attributes & TRANSACTIONAL:
-                self.undecided.note(header, segment.view[at + SIZE : segment.ends[row]])
+                self.aborted_index.note(header, segment.view[at + SIZE : segment.ends[row]])
 
     @property
     def stable(self) -> int:
         """The last stable offset: read_committed ends here."""
-        return max(self.undecided.stable(self.end), self.start) if self.undecided.open else self.end
+        return max(self.aborted_index.stable(self.end), self.start) if self.aborted_index.open else self.end
 
     def append(self, header: Header, records: Buffer, leader_epoch: int, append_time: int | None) -> int:
         """Store a batch and return its base offset. `append_time` (ms) is given for LogAppendTime topics.
@@ -61,7 +61,7 @@ class Log:
         self.end += header.last_offset_delta + 1
         self.size += header.size
         if header.attributes & TRANSACTIONAL:
-            self.undecided.note(header, body)
+            self.aborted_index.note(header, body)
         return header.base_offset
 
     def _segment_for(self, size: int) -> Segment:
@@ -170,14 +170,14 @@ class Log:
         self.end = self._segments[-1].next_offset if self._segments else min(offset, self.end)
         self.start = min(self.start, self.end)
         self.size = sum(segment.used for segment in self._segments)
-        self.undecided = Undecided()
+        self.aborted_index = AbortedIndex()
         self._count_transactions()
 
     def _drop(self, which: int) -> None:
         segment = self._segments.pop(which)
         self._bases.pop(which)
         self.size -= segment.used
-        self.undecided.forget_before(self.start)
+        self.aborted_index.forget_before(self.start)
         segment.delete()
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ def verify(context: RequestContext, transactional_id: str | None, header: Header
     """Judge a transactional batch, or one whose producer has a transaction open. Raises BrokerError INVALID_TXN_STATE,
     TRANSACTION_ABORTABLE, TRANSACTIONAL_ID_AUTHORIZATION_FAILED, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
     CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS."""
-    opened = header.producer_id in partition.log.undecided.open
+    opened = header.producer_id in partition.log.aborted_index.open
     if not header.attributes & TRANSACTIONAL:
         if opened:
             raise BrokerError(codes.INVALID_TXN_STATE, message="a plain batch in the middle of a transaction")

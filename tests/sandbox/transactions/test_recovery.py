@@ -113,9 +113,9 @@ async def test_a_truncated_log_counts_its_transactions_again() -> None:
         log = sandbox.topics.partition("t", 0).log
         assert log.stable == 3
         log.truncate(4)
-        assert (log.stable, list(log.undecided.open)) == (2, [two.id, one.id])
-        assert [each.first for each in log.undecided.aborted(0, 4)] == [0]
+        assert (log.stable, list(log.aborted_index.open)) == (2, [two.id, one.id])
+        assert [each.first for each in log.aborted_index.aborted(0, 4)] == [0]
         log.truncate(1)
-        assert (log.stable, log.undecided.aborted(0, 4)) == (0, [])
+        assert (log.stable, log.aborted_index.aborted(0, 4)) == (0, [])
         log.truncate(0)
         assert log.stable == log.end == 0
