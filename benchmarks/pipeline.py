@@ -145,7 +145,7 @@ class Bench:
 
 
 async def _delete(client: object, topic: str) -> None:
-    from kcli.admin.topics import delete_topics
+    from kcli.admin.topics.topics import delete_topics
 
     await delete_topics(client.cluster, [topic])  # type: ignore[attr-defined]
 

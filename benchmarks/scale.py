@@ -17,8 +17,8 @@ from pathlib import Path
 
 from benchmarks.cases import KCLI
 from benchmarks.process import Run, measure
-from kcli.admin.commits import write_commits
-from kcli.admin.topics import NewTopic, create_topics
+from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition

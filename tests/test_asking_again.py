@@ -17,9 +17,9 @@ import pytest
 
 from kcli import codes
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.share.settings import ShareSettings
 from kcli.errors import KcliError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto.messages import api_name
 from kcli.sandbox import Sandbox

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.settings import ClientSettings, ConsumerSettings, parse_bootstrap
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.committed import committed_offsets
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
@@ -137,7 +137,7 @@ async def _committed(
 ) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | None:
     if group is None:
         return None
-    from kcli.admin.groups import find_groups
+    from kcli.admin.groups.groups import find_groups
 
     coordinators = Coordinators(cluster)
     described, _ = await find_groups(coordinators, [group])
@@ -154,7 +154,7 @@ def _moment(text: str | None) -> int | None:
     """Milliseconds of `--at`. Raises UsageError."""
     if text is None:
         return None
-    from kcli.consumer.offset_grammar import read_time
+    from kcli.grammar.offsets import read_time
 
     moment = read_time(text.removeprefix("@"), int(time.time() * 1000))
     if moment is None:

@@ -101,7 +101,7 @@ def shown(column: Column, row: Row) -> str:
     a sign, and a status says of how many partitions it is one."""
     value = row.get(column.name)
     if column.name == "status" and row.get("status_partitions"):
-        from kcli.admin.lag import share
+        from kcli.lag.status import share
 
         return share(str(value), row["status_partitions"], row["partitions"])
     if value is None or column.kind not in ("duration", "moment", "number"):

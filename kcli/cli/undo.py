@@ -12,7 +12,7 @@ import sys
 from contextlib import contextmanager
 
 from kcli.admin import undo
-from kcli.admin.cluster import describe_cluster
+from kcli.admin.cluster.cluster import describe_cluster
 from kcli.cli.admin import say
 from kcli.errors import UsageError
 

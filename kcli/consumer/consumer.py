@@ -10,9 +10,9 @@ import asyncio
 
 from kcli.consumer.fetch.reader import Reader
 from kcli.consumer.group.group_bridge import Link
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.poll import Delivery, Fetched
 from kcli.errors import Closed, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import GroupMetadata, OffsetAndMetadata
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.consumer.offset_values import Bound
+    from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 
     Answers = dict[TopicPartition, LogOffset | KcliError]

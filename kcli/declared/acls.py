@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kcli.acls import CLUSTER, KINDS, PERMISSIONS, POSSIBLE, Acl, AclFilter
-from kcli.admin.acls import create_acls, delete_acls, describe_acls
+from kcli.admin.acls.acls import create_acls, delete_acls, describe_acls
 from kcli.declared.model import ADD, REMOVE, Declared, Item, Step
 from kcli.declared.secrets import Secrets
 from kcli.errors import UsageError

@@ -7,12 +7,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from kcli import codes
-from kcli.admin.acls import describe_acls
-from kcli.admin.brokers import fenced_brokers
-from kcli.admin.config_resources import Resource, about
-from kcli.admin.quotas import describe_quotas
-from kcli.admin.topics import describe_topics
-from kcli.admin.users import describe_users
+from kcli.admin.acls.acls import describe_acls
+from kcli.admin.cluster.brokers import fenced_brokers
+from kcli.admin.configs.resources import Resource, about
+from kcli.admin.quotas.quotas import describe_quotas
+from kcli.admin.topics.topics import describe_topics
+from kcli.admin.users.users import describe_users
 from kcli.asking.fan_out import bad, good
 from kcli.declared import acls, configs, quotas
 from kcli.declared.schema import ID, SECTIONS

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from kcli.acls import Acl
-from kcli.admin.config_resources import Resource
-from kcli.admin.quotas import Entity
+from kcli.admin.configs.resources import Resource
+from kcli.admin.quotas.quotas import Entity
 from kcli.config.secrets.sources import Source
 from kcli.errors import KcliError
 from kcli.values import Frozen, Value, field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kcli.admin.quotas import DEFAULT, Entity, alter_quotas, describe_quotas, text_of
+from kcli.admin.quotas.quotas import DEFAULT, Entity, alter_quotas, describe_quotas, text_of
 from kcli.declared.model import ADD, CHANGE, REMOVE, Declared, Item, Settings, Step
 from kcli.declared.secrets import Secrets
 from kcli.model import Cluster

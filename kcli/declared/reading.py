@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from kcli.acls import Acl
-from kcli.admin.config_resources import resource
-from kcli.admin.quotas import DEFAULT, KEYS, entity, value_of
+from kcli.admin.configs.resources import resource
+from kcli.admin.quotas.quotas import DEFAULT, KEYS, entity, value_of
 from kcli.config.secrets.sources import Source, from_table
 from kcli.declared.acls import expanded
 from kcli.declared.checked import Checker

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kcli.admin.config_resources import (
+from kcli.admin.configs.resources import (
     DELETE,
     SET,
     Config,

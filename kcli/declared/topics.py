@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kcli.admin.config_resources import Resource, own
-from kcli.admin.partitions import grow_topics
-from kcli.admin.topics import NewTopic, create_topics, delete_topics, describe_topics, wait_for_topics
-from kcli.admin.topics import Topic as Standing
+from kcli.admin.configs.resources import Resource, own
+from kcli.admin.topics.partitions import grow_topics
+from kcli.admin.topics.topics import NewTopic, create_topics, delete_topics, describe_topics, wait_for_topics
+from kcli.admin.topics.topics import Topic as Standing
 from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets

@@ -28,7 +28,7 @@ def plain(name: str, text: str) -> str:
             raise UsageError(f"{name}: {text!r} is no time; write 604800000, 7d, 12h, 30m, 45s or 500ms")
         return _whole(float(match.group(1)) * factor, name, text)
     if re.search(r"bytes($|[._])", name) or name.endswith("buffer.size"):
-        from kcli.admin.quantities import bytes_of
+        from kcli.grammar.units import bytes_of
 
         return _whole(bytes_of(text, name), name, text)
     return text

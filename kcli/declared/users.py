@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kcli import codes
-from kcli.admin.users import USUAL, Password, alter_credentials, describe_users
+from kcli.admin.users.users import USUAL, Password, alter_credentials, describe_users
 from kcli.declared.model import ADD, CHANGE, REMOVE, Declared, Item, Login, Step
 from kcli.declared.secrets import Secrets, table
 from kcli.errors import BrokerError, KcliError

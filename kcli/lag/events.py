@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups import who
+from kcli.admin.groups.groups import who
 from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.groups import Described
-    from kcli.lag.standing import Standing
+    from kcli.admin.groups.groups import Described
+    from kcli.lag.partition_lag import Standing
 
 
 class Event(Value):

@@ -5,9 +5,10 @@ Fed with snapshots, of the cluster or of a recording; it neither asks nor knows 
 
 from __future__ import annotations
 
-from kcli.admin.groups import Described
-from kcli.admin.lag import CALM, NO_COMMIT, SEVERITY, STUCK, Sample, Total, total
-from kcli.lag.standing import WINDOW, Log, Standing, Track, stand
+from kcli.admin.groups.groups import Described
+from kcli.lag.figures import Sample, Total, total
+from kcli.lag.partition_lag import WINDOW, Log, Standing, Track, stand
+from kcli.lag.status import CALM, NO_COMMIT, SEVERITY, STUCK
 from kcli.lag.timeline import Timeline
 from kcli.model import TopicPartition
 from kcli.values import Value, field
@@ -16,9 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.admin.snapshot import Snapshot
     from kcli.errors import KcliError
     from kcli.lag.events import Event
+    from kcli.lag.snapshot import Snapshot
 
 KEEP = 900.0  # seconds of samples
 

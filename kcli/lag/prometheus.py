@@ -3,16 +3,16 @@ and kcli's own for what that has not. Pure; serving it is the command's business
 
 from __future__ import annotations
 
-from kcli.admin.groups import GroupMissing
-from kcli.admin.lag import SEVERITY
+from kcli.admin.groups.groups import GroupMissing
 from kcli.errors import BrokerError
+from kcli.lag.status import SEVERITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kcli.lag.history import GroupStanding
-    from kcli.lag.standing import Standing
+    from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
 
     Labels = tuple[tuple[str, object], ...]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 
-from kcli.admin.groups import Described, Member
-from kcli.admin.lag import Sample
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described, Member
 from kcli.errors import DecodeError, KcliError
+from kcli.lag.figures import Sample
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False

@@ -6,20 +6,29 @@ is not shown as if somebody did.
 
 from __future__ import annotations
 
-from kcli.admin.lag import (
-    BEHIND,
-    GROWING,
-    IDLE,
-    LOSING_DATA,
-    NO_COMMIT,
-    OK,
-    ORPHANED,
-    REWOUND,
-    STUCK,
-    TXN_BLOCKED,
-    UNKNOWN,
-)
 from kcli.values import Value
+
+IDLE = "IDLE"
+OK = "OK"
+UNKNOWN = "UNKNOWN"
+NO_COMMIT = "NO COMMIT"
+BEHIND = "BEHIND"
+REWOUND = "REWOUND"
+TXN_BLOCKED = "TXN-BLOCKED"
+GROWING = "GROWING"
+STUCK = "STUCK"
+ORPHANED = "ORPHANED"
+LOSING_DATA = "LOSING DATA"
+
+SEVERITY = (
+    IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, STUCK, ORPHANED, LOSING_DATA,
+)  # fmt: skip
+"""From harmless to worst: a topic and a group have the status of their worst partition. One sample can tell OK,
+UNKNOWN, NO COMMIT, BEHIND, ORPHANED and LOSING DATA; the other statuses take samples over time."""
+CALM = (IDLE, OK)
+"""Lag, if there is any, waits for the next commit."""
+HALTED = (STUCK, ORPHANED, TXN_BLOCKED)
+"""No progress now, whatever the rate was a minute ago."""
 
 PATIENCE = 30.0  # seconds without a commit before anybody is called stuck
 COMMITS = 3  # and so many of its own commit intervals
@@ -128,3 +137,14 @@ RULES = (
     (BEHIND, _behind),
     (IDLE, _idle),
 )
+
+
+def worst(one: str, other: str) -> str:
+    """The more severe of two statuses."""
+    return max(one, other, key=SEVERITY.index)
+
+
+def share(status: str, alike: int, partitions: int) -> str:
+    """Of how many of its partitions a group has its status: "STUCK 1 of 2"; nothing more where that goes without
+    saying."""
+    return status if status in CALM or not 0 < alike < partitions else f"{status} {alike} of {partitions}"

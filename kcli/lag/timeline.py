@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections import deque
 
-from kcli.admin.lag import BEHIND, CALM, SEVERITY
 from kcli.lag.events import Event, of_group, of_partition
+from kcli.lag.status import BEHIND, CALM, SEVERITY
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.groups import Described
-    from kcli.lag.standing import Standing
+    from kcli.admin.groups.groups import Described
+    from kcli.lag.partition_lag import Standing
 
 LONGEST = 200  # events of a group
 REMEMBERED = 3600.0  # seconds that is known what happened to a group that is gone

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.lag import TXN_BLOCKED
-from kcli.admin.producers import describe_producers
-from kcli.admin.record_times import RecordTime, record_times
-from kcli.admin.snapshot import Snapshot, take
+from kcli.admin.transactions.producers import describe_producers
 from kcli.asking.fan_out import good
 from kcli.backoff import every
 from kcli.errors import KcliError
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.record_times import RecordTime, record_times
+from kcli.lag.snapshot import Snapshot, take
+from kcli.lag.status import TXN_BLOCKED
 from kcli.model import TopicPartition
 from kcli.tasks import retrieve
 from kcli.values import Value, field
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.lag.events import Event
-    from kcli.lag.standing import Standing
+    from kcli.lag.partition_lag import Standing
     from kcli.model import Cluster
 
 TURN = 0.01  # seconds of computing before others get a turn

@@ -9,7 +9,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kcli.admin.cluster import describe_cluster
+from kcli.admin.cluster.cluster import describe_cluster
 from kcli.client import Client
 from kcli.errors import KcliError
 from kcli.pipeline.log import Log

@@ -10,7 +10,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 
-from kcli.admin.cluster import describe_cluster
+from kcli.admin.cluster.cluster import describe_cluster
 from kcli.errors import KcliError, UsageError
 from kcli.lag.history import History
 from kcli.lag.watch import DATED, Look, Watch, pause

@@ -11,10 +11,10 @@ import asyncio
 import time
 from collections import deque
 
-from kcli.admin.topics import describe_topics
+from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
-from kcli.consumer.offset_values import Bound
 from kcli.errors import KcliError, TopicRecreated
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 from kcli.values import Value

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.admin.balance import Wish, plan
+from kcli.admin.reassign.balance import Wish, plan
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
 
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Assignment
+    from kcli.admin.reassign.reassignments import Assignment
 
 
 def spread(topic: str, partitions: int, brokers: list[int], replicas: int, first: int = 0) -> Assignment:

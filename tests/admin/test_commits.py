@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kcli import codes
-from kcli.admin.commits import delete_commits, write_commits
-from kcli.admin.committed import committed_offsets
+from kcli.admin.groups.commits import delete_commits, write_commits
+from kcli.admin.groups.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import BrokerError, ConnectError, DeadlineExceeded, DecodeError, KcliError, UnknownOutcome

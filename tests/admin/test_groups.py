@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.admin.assignment import assigned_partitions, subscribed_topics
-from kcli.admin.groups import Described, GroupInUse, GroupMissing, delete_groups, find_groups, list_groups
+from kcli.admin.groups.assignment import assigned_partitions, subscribed_topics
+from kcli.admin.groups.groups import Described, GroupInUse, GroupMissing, delete_groups, find_groups, list_groups
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from tests.admin.tiny import Tiny, assignment, member

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.lag import (
-    BEHIND,
-    LOSING_DATA,
-    NO_COMMIT,
-    OK,
-    ORPHANED,
-    SEVERITY,
-    UNKNOWN,
-    Sample,
-    by_topic,
-    measure,
-    note,
-    over,
-    total,
-    worst,
-)
+from kcli.lag.figures import Sample, by_topic, measure, note, over, total
+from kcli.lag.status import BEHIND, LOSING_DATA, NO_COMMIT, OK, ORPHANED, SEVERITY, UNKNOWN, worst
 
 
 def sample(

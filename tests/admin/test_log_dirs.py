@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.log_dirs import log_dirs
+from kcli.admin.storage.log_dirs import log_dirs
 from kcli.client import Client
 from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
@@ -39,7 +39,7 @@ async def test_C17_a_broker_that_is_gone_is_named_beside_the_sizes_of_the_others
 
 
 async def sandbox_topics(client: Client) -> None:
-    from kcli.admin.topics import NewTopic, create_topics
+    from kcli.admin.topics.topics import NewTopic, create_topics
 
     await create_topics(
         client.cluster,

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from kcli import codes
-from kcli.admin import assignment_file
-from kcli.admin.disk_plan import evened
-from kcli.admin.disks import Replica, alter_log_dirs
-from kcli.admin.elections import elect_leaders
-from kcli.admin.log_dirs import LogDir, ReplicaSize
-from kcli.admin.move_progress import shares
-from kcli.admin.quotas import alter_quotas, entity
-from kcli.admin.reassignments import Ongoing, alter_reassignments, list_reassignments
-from kcli.admin.throttles import moves, wanted
+from kcli.admin.cluster.elections import elect_leaders
+from kcli.admin.quotas.quotas import alter_quotas, entity
+from kcli.admin.reassign import assignment_file
+from kcli.admin.reassign.move_progress import shares
+from kcli.admin.reassign.reassignments import Ongoing, alter_reassignments, list_reassignments
+from kcli.admin.reassign.throttles import moves, wanted
+from kcli.admin.storage.disk_plan import evened
+from kcli.admin.storage.disks import Replica, alter_log_dirs
+from kcli.admin.storage.log_dirs import LogDir, ReplicaSize
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
@@ -70,7 +70,7 @@ async def test_what_an_answer_leaves_out_is_an_error_of_it(monkeypatch: pytest.M
             "AlterClientQuotasRequest": AlterClientQuotasResponse(),
         }[type(request).__name__]
 
-    for module in ("reassignments", "elections", "quotas"):
+    for module in ("reassign.reassignments", "cluster.elections", "quotas.quotas"):
         monkeypatch.setattr(f"kcli.admin.{module}.ask_controller", nothing)
     alice = entity({"user": "alice"})
     for problem in (

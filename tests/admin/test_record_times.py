@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.admin.record_times import record_times
 from kcli.client import Client
 from kcli.errors import BrokerError, KcliError
+from kcli.lag.record_times import record_times
 from kcli.model import TopicPartition
 from kcli.proto.messages.fetch import FetchResponse
 from kcli.sandbox.sandbox import Sandbox

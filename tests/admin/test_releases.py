@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.releases import oldest, release_of
+from kcli.admin.cluster.kafka_versions import oldest, release_of
 from kcli.cli.main import main
 from kcli.sandbox.cluster.features import SUPPORTED
 from kcli.sandbox.thread import SandboxThread

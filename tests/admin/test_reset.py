@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin import reset_forms as forms
-from kcli.admin.reset import Change, Standing, Wanted, decide
+from kcli.admin.groups import reset_forms as forms
+from kcli.admin.groups.reset import Change, Standing, Wanted, decide
 from kcli.errors import KcliError
 from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.reset import Form
+    from kcli.admin.groups.reset import Form
 
 AT = TopicPartition("orders", 0)
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.saved import SCHEMA, csv_text, read, row
+from kcli.admin.groups.offset_files import SCHEMA, csv_text, read, row
 from kcli.errors import UsageError
 from kcli.model import OffsetAndMetadata, TopicPartition
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.groups import GroupMissing
-from kcli.admin.lag import LOSING_DATA, NO_COMMIT, ORPHANED, measure
-from kcli.admin.snapshot import take
+from kcli.admin.groups.groups import GroupMissing
+from kcli.lag.figures import measure
+from kcli.lag.snapshot import take
+from kcli.lag.status import LOSING_DATA, NO_COMMIT, ORPHANED
 from kcli.proto.messages import consumer_group_describe as new
 from tests.admin.tiny import Tiny, member
 

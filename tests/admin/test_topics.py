@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from kcli.admin.configs import topic_configs
-from kcli.admin.topics import Created, NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
+from kcli.admin.configs.topics import topic_configs
+from kcli.admin.topics.topics import (
+    Created,
+    NewTopic,
+    Topic,
+    create_topics,
+    delete_topics,
+    describe_topics,
+    wait_for_topics,
+)
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import BrokerError, DeadlineExceeded
 from tests.admin.tiny import Tiny, TinyBroker

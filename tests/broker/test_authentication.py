@@ -19,8 +19,8 @@ from kcli.broker.security.renewal import Renewal
 from kcli.broker.security.secured import SecuredConnection
 from kcli.broker.security.tokens import Tokens, expiry
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.errors import AuthError, ConnectError, KcliError, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import Address, TopicPartition
 from kcli.proto.messages.api_versions import ApiVersion, ApiVersionsResponse
 from kcli.proto.session import ServerSession

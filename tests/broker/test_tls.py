@@ -17,8 +17,8 @@ from kcli.broker.security import keystores
 from kcli.broker.security.tls import client_context
 from kcli.broker.security.tls_faults import explain
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.errors import ConnectError, TlsError, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import Address, TopicPartition
 from kcli.sandbox.sandbox import Sandbox
 from kcli.secret import Secret

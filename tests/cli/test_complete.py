@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.admin.config_resources import KINDS
+from kcli.admin.configs.resources import KINDS
 from kcli.cli.app import COMMANDS
 from kcli.cli.completion import cluster as complete_cluster
 from kcli.cli.completion import command as complete

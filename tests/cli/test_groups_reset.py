@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kcli import codes
-from kcli.admin.reset_plan import execute
+from kcli.admin.groups.reset_plan import execute
 from kcli.cli import admin
 from kcli.cli.main import main
 from kcli.errors import KcliError

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kcli.consumer.offset_grammar import duration, parse_range
 from kcli.errors import UsageError
+from kcli.grammar.offsets import duration, parse_range
 
 NOW = 1_700_000_000_000
 LOCAL = int(datetime(2024, 1, 15, 10, 0).timestamp() * 1000)

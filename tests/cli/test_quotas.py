@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kcli import codes
-from kcli.admin.quantities import bytes_of, bytes_text
-from kcli.admin.quota_rules import ladder, resolve
-from kcli.admin.quotas import KEYS, Entity, entity, text_of, value_of
+from kcli.admin.quotas.quotas import KEYS, Entity, entity, text_of, value_of
+from kcli.admin.quotas.rules import ladder, resolve
 from kcli.cli.main import main
 from kcli.errors import UsageError
+from kcli.grammar.units import bytes_of, bytes_text
 from kcli.sandbox.thread import SandboxThread
 
 if TYPE_CHECKING:

@@ -106,9 +106,9 @@ def test_figures_of_topics(sandbox: SandboxThread, capsys: pytest.CaptureFixture
 def test_a_size_of_which_a_part_is_not_known_is_not_said(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.admin import topic_stats
+    from kcli.admin.topics import stats
 
-    look = topic_stats.log_dirs
+    look = stats.log_dirs
 
     async def partly(cluster: Any) -> Any:
         places, failed = await look(cluster)
@@ -116,7 +116,7 @@ def test_a_size_of_which_a_part_is_not_known_is_not_said(
             place.replicas = [one for one in place.replicas if (one.topic, one.partition) != ("orders", 1)]
         return places, failed
 
-    monkeypatch.setattr(topic_stats, "log_dirs", partly)
+    monkeypatch.setattr(stats, "log_dirs", partly)
     empty, orders = rows(capsys, "topics", "stats", "--over", "0")
     assert (empty["size"], orders["size"]) == (0, None)
 

@@ -11,8 +11,8 @@ from kcli import codes
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.fetch.chunk import CorruptRecords
 from kcli.consumer.fetch.positions import LogTruncated, OffsetOutOfRange
-from kcli.consumer.offset_values import Bound
 from kcli.errors import BrokerError, Closed, ConnectError, DeadlineExceeded
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto.messages.fetch import FetchRequest
 from kcli.proto.messages.list_offsets import ListOffsetsRequest

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from kcli.consumer.fetch.cursor import READY, RESOLVING, VALIDATING, Cursor
-from kcli.consumer.offset_values import Bound
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 A = TopicPartition("t", 0)

@@ -10,8 +10,8 @@ import pytest
 
 from kcli.consumer.consumer import Consumer
 from kcli.consumer.fetch.chunk import CorruptRecords
-from kcli.consumer.offset_values import Bound
 from kcli.errors import DecodeError
+from kcli.grammar.bound import Bound
 from kcli.proto import core
 from kcli.proto.batch import CODECS, seal
 from kcli.settings import GroupSettings

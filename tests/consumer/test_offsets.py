@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.offsets import resolve
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from tests.consumer.log import FakeCluster, Log, batch
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.offsets import resolve
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.acls import Acl
-from kcli.admin.config_resources import Resource
-from kcli.admin.quotas import entity
+from kcli.admin.configs.resources import Resource
+from kcli.admin.quotas.quotas import entity
 from kcli.cli.apply.files import read
 from kcli.cli.documents import toml_reader, yaml_reader
 from kcli.config.secrets.sources import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.config_resources import Config, Resource, own
+from kcli.admin.configs.resources import Config, Resource, own
 from kcli.config.secrets.sources import Source
 from kcli.declared.model import Declared, Setting, Settings, Step, Topic
 from kcli.declared.settings import compare, kept

@@ -9,8 +9,8 @@ from typing import Self
 
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.poll import Fetched
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import BatchOutcome, Producer, RecordMetadata
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Select
 
-from kcli.admin.commits import write_commits
+from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition

@@ -12,8 +12,8 @@ from confluent_kafka import Consumer as Librdkafka
 
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.offset_values import Bound
 from kcli.errors import AuthError, BrokerError, ConnectError, KcliError, TlsError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.secret import Secret

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kcli.admin import lag
-from kcli.admin.groups import Described, Member
-from kcli.admin.lag import Sample
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described, Member
 from kcli.errors import KcliError
+from kcli.lag.figures import Sample
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.status import GROWING
 from kcli.model import TopicPartition
 
 AT = TopicPartition("t", 0)
@@ -71,7 +71,7 @@ def test_the_eta_is_unknown_while_one_partition_falls_behind() -> None:
     found = play(History(), 120, rate=100.0, speed=20.0)
     assert found.eta is None
     assert found.falling is not None
-    assert found.status == lag.GROWING
+    assert found.status == GROWING
 
 
 def test_the_timeline_tells_members_states_steps_back_and_losses() -> None:

@@ -9,11 +9,11 @@ import random
 
 import pytest
 
-from kcli.admin import lag
-from kcli.admin.groups import Described, Member
-from kcli.admin.lag import Sample
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described, Member
+from kcli.lag.figures import Sample
 from kcli.lag.history import GroupStanding, History
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.status import GROWING, OK, STUCK
 from kcli.lag.watch import Look
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import arrow, until
@@ -68,7 +68,7 @@ def test_a_group_that_works_off_one_partition_while_another_gets_a_little_is_tol
     """The trial's case: STUCK with a red arrow and +2.0/s, while its lag fell from 19.7k to 12.6k."""
     play = Play(Flow(0, 100, 19_700), Flow(2, 0, 50), seconds=80)
     assert play.drawn() == pytest.approx(-98, abs=3)
-    assert play.group.status == lag.STUCK
+    assert play.group.status == STUCK
     assert arrow(play.group) == ("↘", "good")
     assert play.group.growth == pytest.approx(-98, rel=0.05)
     assert (play.group.falling, play.group.eta) == (None, None)
@@ -88,13 +88,13 @@ def test_the_eta_of_a_group_is_that_of_its_slowest_partition() -> None:
 def test_a_stuck_partition_has_no_eta_while_its_rate_sinks() -> None:
     play = Play(Flow(10, 300, 100_000, stops=60), seconds=100)
     (one,) = play.group.partitions
-    assert (one.status, one.eta, play.group.eta) == (lag.STUCK, None, None)
+    assert (one.status, one.eta, play.group.eta) == (STUCK, None, None)
 
 
 def test_a_group_that_is_ok_has_no_arrow_and_no_eta() -> None:
     play = Play(Flow(100, 1000, 0, every=20.0), Flow(100, 1000, 0, every=20.0), seconds=195)
     assert (play.group.total.lag or 0) > 0
-    assert (play.group.status, play.group.falling, play.group.eta) == (lag.OK, None, None)
+    assert (play.group.status, play.group.falling, play.group.eta) == (OK, None, None)
     assert (arrow(play.group).text, until(play.group).text) == ("", "")
     assert status_of(play.group.total)[0] == "● OK"
 
@@ -102,13 +102,13 @@ def test_a_group_that_is_ok_has_no_arrow_and_no_eta() -> None:
 def test_a_group_that_falls_behind_within_its_threshold_is_not_said_to() -> None:
     play = Play(Flow(10, 5, 0), threshold=10_000)
     assert play.group.growth == pytest.approx(5, rel=0.1)
-    assert (play.group.status, play.group.falling, play.group.eta) == (lag.OK, None, None)
+    assert (play.group.status, play.group.falling, play.group.eta) == (OK, None, None)
     assert (arrow(play.group).text, until(play.group).text) == ("", "")
 
 
 def test_who_grows_in_one_of_its_partitions_only_says_in_which() -> None:
     play = Play(Flow(10, 300, 100_000), Flow(20, 10, 500))
-    assert (play.group.status, play.group.total.alike) == (lag.GROWING, 1)
+    assert (play.group.status, play.group.total.alike) == (GROWING, 1)
     assert (arrow(play.group).text, until(play.group).text) == ("↘", "–")
     assert explained(play.group, play.look) == "t[1] falls behind by 10 records a second"
 

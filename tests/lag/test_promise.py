@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.groups import Described, GroupMissing, Member
-from kcli.admin.lag import Sample
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described, GroupMissing, Member
 from kcli.errors import ConnectError, DecodeError, KcliError
+from kcli.lag.assertion import Promise
+from kcli.lag.figures import Sample
 from kcli.lag.history import History
 from kcli.lag.prometheus import nothing, render
-from kcli.lag.promise import Promise
 from kcli.lag.recording import line, read
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.watch import Look
 from kcli.model import TopicPartition
 from tests.lag.test_history import MEMBER, look

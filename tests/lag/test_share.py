@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from kcli.admin import lag
-from kcli.admin.groups import Described, Member
-from kcli.admin.lag import Sample, measure
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described, Member
+from kcli.lag.figures import Sample, measure
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.recording import line, read
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.status import BEHIND, IDLE, OK, REWOUND, STUCK
 from kcli.model import TopicPartition
 
 AT = TopicPartition("t", 0)
@@ -30,33 +30,33 @@ def play(*looks: tuple[int, int, int | None], step: float = 5.0) -> list[GroupSt
 
 def test_a_share_group_that_is_through_is_idle_however_old_its_start_is() -> None:
     last = play(*[(10, 100, 0)] * 30)[-1]
-    assert (last.status, last.total.lag, last.eta, last.time_lag, last.peak) == (lag.IDLE, 0, 0.0, 0.0, 0)
+    assert (last.status, last.total.lag, last.eta, last.time_lag, last.peak) == (IDLE, 0, 0.0, 0.0, 0)
 
 
 def test_one_that_gets_on_beyond_its_start_is_not_stuck_and_has_its_rates() -> None:
     """The first record is held for long: its start stands, the records after it are worked off."""
     found = play(*[(10, 10_000 + 50 * n, 9_000 - 500 * n) for n in range(15)])[-1]
-    assert found.status == lag.BEHIND
+    assert found.status == BEHIND
     assert found.out_rate == pytest.approx(110.0, rel=0.05)
     assert found.eta == pytest.approx(2_000 / 100, rel=0.1)
     assert found.partitions[0].peak == 9_000
 
 
 def test_one_that_does_not_get_on_is_stuck() -> None:
-    assert play(*[(10, 100, 40)] * 10)[-1].status == lag.STUCK
+    assert play(*[(10, 100, 40)] * 10)[-1].status == STUCK
 
 
 def test_a_count_that_comes_a_moment_before_the_end_or_after_it_is_no_progress() -> None:
     """The end went on by one after the lag was counted, or before: nothing was worked off."""
     last = play(*[(10, 100 + n, 40 + n - n % 2) for n in range(12)])[-1]
-    assert (last.status, last.stuck) == (lag.STUCK, 1)
+    assert (last.status, last.stuck) == (STUCK, 1)
 
 
 def test_the_lag_that_was_counted_a_moment_before_the_end_was_read_is_no_step_back() -> None:
     found = play((10, 100, 20), (10, 100, 21), (10, 101, 23))
     assert [one.partitions[0].rewound for one in found] == [None] * 3
     (rewound,) = play((50, 100, 20), (20, 100, 50))[1].partitions
-    assert (rewound.status, rewound.rewound) == (lag.REWOUND, (50, 20))
+    assert (rewound.status, rewound.rewound) == (REWOUND, (50, 20))
 
 
 def test_without_a_count_the_start_is_all_there_is() -> None:
@@ -65,11 +65,11 @@ def test_without_a_count_the_start_is_all_there_is() -> None:
 
 def test_records_that_retention_took_are_not_lost_to_a_group_that_was_through_with_them() -> None:
     sample = Sample(committed=10, end=100, start=60, owned=True, counted=0)
-    assert (measure(sample).lost, measure(sample).status) == (0, lag.OK)
+    assert (measure(sample).lost, measure(sample).status) == (0, OK)
     history = History()
     shot = look(10, 100, 0)
     shot.groups[0].samples[0].start = 60
-    assert history.add(1.0, shot)[0].status == lag.OK
+    assert history.add(1.0, shot)[0].status == OK
 
 
 def test_a_recording_keeps_the_count_and_one_of_before_is_read_without_it() -> None:

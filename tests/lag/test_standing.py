@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kcli.admin import lag
-from kcli.admin.lag import Sample
+from kcli.lag.figures import Sample
+from kcli.lag.partition_lag import Log, Standing, Track, stand
 from kcli.lag.series import Series
-from kcli.lag.standing import Log, Standing, Track, stand
+from kcli.lag.status import GROWING, IDLE, OK, REWOUND, STUCK, UNKNOWN
 from kcli.lag.trend import rising, robust_slope, slope, step_rate
 
 
@@ -73,7 +73,7 @@ def test_who_falls_behind_is_told_by_how_much() -> None:
     found = Workload(rate=100.0, speed=60.0).run(120)
     assert found.eta is None
     assert found.falling == pytest.approx(40.0, rel=0.1)
-    assert found.status == lag.GROWING
+    assert found.status == GROWING
 
 
 def test_one_dip_does_not_hide_steady_growth() -> None:
@@ -83,13 +83,13 @@ def test_one_dip_does_not_hide_steady_growth() -> None:
     work.backlog -= 400
     work.log.end = Series()
     found = work.run(60)
-    assert found.status == lag.GROWING
+    assert found.status == GROWING
 
 
 def test_a_healthy_consumer_is_ok_between_its_commits() -> None:
     work = Workload(rate=100.0, speed=1000.0, every=20.0)
     work.run(100)
-    assert {work.run(1).status for _ in range(40)} == {lag.OK}
+    assert {work.run(1).status for _ in range(40)} == {OK}
 
 
 def test_noise_around_a_level_is_not_growing() -> None:
@@ -100,7 +100,7 @@ def test_noise_around_a_level_is_not_growing() -> None:
 
 
 def test_slow_growth_is_growing() -> None:
-    assert Workload(rate=1000.0, speed=990.0, backlog=50_000).run(120).status == lag.GROWING
+    assert Workload(rate=1000.0, speed=990.0, backlog=50_000).run(120).status == GROWING
 
 
 def test_a_member_whose_commits_stop_is_stuck_and_its_rate_sinks_to_nothing() -> None:
@@ -108,8 +108,8 @@ def test_a_member_whose_commits_stop_is_stuck_and_its_rate_sinks_to_nothing() ->
     work.run(60)
     where = work.committed(work.now)
     states = [work.run(1, committed=where).status for _ in range(12)]
-    assert lag.STUCK not in states[:5]
-    assert states[-1] == lag.STUCK
+    assert STUCK not in states[:5]
+    assert states[-1] == STUCK
     found = work.run(120, committed=where)
     assert found.out_rate == pytest.approx(0.0, abs=1.0)
     assert found.still > 150
@@ -117,9 +117,9 @@ def test_a_member_whose_commits_stop_is_stuck_and_its_rate_sinks_to_nothing() ->
 
 def test_a_consumer_with_nothing_to_read_is_never_stuck() -> None:
     work = Workload(rate=0.0, speed=100.0, backlog=0)
-    assert work.run(600).status == lag.IDLE
+    assert work.run(600).status == IDLE
     work.rate, work.began = 100.0, work.now  # the first records for ten minutes
-    assert work.run(10, committed=0).status != lag.STUCK
+    assert work.run(10, committed=0).status != STUCK
 
 
 def test_a_step_back_is_said_for_a_window_and_the_rates_begin_anew() -> None:
@@ -127,8 +127,8 @@ def test_a_step_back_is_said_for_a_window_and_the_rates_begin_anew() -> None:
     work.run(100)
     before = work.committed(work.now)
     found = work.run(5, committed=before - 5000)
-    assert (found.status, found.rewound) == (lag.REWOUND, (before, before - 5000))
-    assert work.run(70, committed=lambda w: w.committed(w.now) - 5000).status != lag.REWOUND
+    assert (found.status, found.rewound) == (REWOUND, (before, before - 5000))
+    assert work.run(70, committed=lambda w: w.committed(w.now) - 5000).status != REWOUND
 
 
 def test_the_time_lag_is_when_the_first_unread_offset_was_written() -> None:
@@ -162,7 +162,7 @@ def test_a_failed_look_keeps_the_figures_and_shows_their_age() -> None:
     work = Workload(rate=100.0, speed=60.0)
     before = work.run(100)
     found = work.run(30, error="broker 1 is down", end=None, committed=None)
-    assert found.status == lag.UNKNOWN
+    assert found.status == UNKNOWN
     assert found.age == pytest.approx(30, abs=8)
     assert found.peak == before.peak > 0
 

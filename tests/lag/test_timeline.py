@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin import lag
-from kcli.admin.groups import Described, Member
-from kcli.admin.lag import Sample
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described, Member
+from kcli.lag.figures import Sample
 from kcli.lag.history import History
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
+from kcli.lag.status import BEHIND, IDLE, LOSING_DATA, OK, STUCK
 from kcli.lag.timeline import LONGEST, REMEMBERED, Turns
 from kcli.model import TopicPartition
 
-OK, BEHIND, STUCK, LOSING, IDLE = lag.OK, lag.BEHIND, lag.STUCK, lag.LOSING_DATA, lag.IDLE
+OK, BEHIND, STUCK, LOSING, IDLE = OK, BEHIND, STUCK, LOSING_DATA, IDLE
 
 
 def said(*statuses: str, step: float = 5.0) -> list[tuple[float, str]]:

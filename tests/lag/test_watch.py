@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.admin.commits import write_commits
+from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.lag.history import History

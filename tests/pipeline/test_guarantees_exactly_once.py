@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.committed import committed_offsets
+from kcli.admin.groups.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from kcli.pipeline.background import Background
@@ -202,6 +202,6 @@ def test_a_checkpoint_refuses_a_topic_that_was_made_anew_and_another_cluster(spa
 
 
 async def create(client, topic):
-    from kcli.admin.topics import NewTopic, create_topics
+    from kcli.admin.topics.topics import NewTopic, create_topics
 
     await create_topics(client.cluster, [NewTopic(topic=topic, partitions=1)])

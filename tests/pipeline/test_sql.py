@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.admin.topics import NewTopic, create_topics, delete_topics
+from kcli.admin.topics.topics import NewTopic, create_topics, delete_topics
 from kcli.cli.main import main
 from kcli.pipeline.jobs import registry
 

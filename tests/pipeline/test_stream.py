@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kcli.admin.committed import committed_offsets
+from kcli.admin.groups.committed import committed_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from kcli.pipeline.errors import told
@@ -173,7 +173,7 @@ def test_a_topic_that_is_made_anew_under_a_query_is_an_error(spark, sandbox, req
 
 
 async def delete(client, topic):
-    from kcli.admin.topics import delete_topics, wait_for_topics
+    from kcli.admin.topics.topics import delete_topics, wait_for_topics
 
     await delete_topics(client.cluster, [topic])
     await wait_for_topics(client.cluster, [topic], gone=True)

@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from kcli.admin.topics import NewTopic, create_topics
+from kcli.admin.topics.topics import NewTopic, create_topics
 from kcli.asking.offsets import list_offsets
 from kcli.client import Client
 from kcli.model import TopicPartition

@@ -7,7 +7,7 @@ import pytest
 from kcli import codes
 from kcli.asking.offsets import LATEST, list_offsets
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
+from kcli.grammar.bound import Bound
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.producer.transactions.state import AbortRequired
 from kcli.sandbox.sandbox import Sandbox

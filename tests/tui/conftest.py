@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.admin.commits import write_commits
-from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import time
 
-from kcli.admin.commits import write_commits
-from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+from kcli.admin.groups.commits import write_commits
+from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition

@@ -12,7 +12,7 @@ from textual.command import CommandPalette
 from textual.events import Paste
 from textual.widgets import Input
 
-from kcli.admin.commits import write_commits
+from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.tui.command import _theme
 from kcli.client import Client

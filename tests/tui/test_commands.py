@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.admin.commits import write_commits
+from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.connection import Connection
 from kcli.cli.tui.command import aim

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.admin.topics import NewTopic, create_topics, delete_topics, wait_for_topics
+from kcli.admin.topics.topics import NewTopic, create_topics, delete_topics, wait_for_topics
 from kcli.client import Client
 from kcli.settings import ProducerSettings
 from kcli.tui import tail

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.widgets import Static
 
-from kcli.admin.groups import Described
-from kcli.admin.lag import Total
+from kcli.admin.groups.groups import Described
 from kcli.cli.app import ALIASES, COMMANDS
 from kcli.errors import ConnectError
+from kcli.lag.figures import Total
 from kcli.lag.history import GroupStanding
 from kcli.lag.watch import Look
 from kcli.tui.app import Dashboard

@@ -10,8 +10,8 @@ from textual.widgets import Checkbox, Input, TextArea
 
 from kcli.asking.offsets import LATEST, LogOffset, list_offsets
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.errors import UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 from kcli.tui.actions.producing import Draft, headers_of, partition_of

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.admin.groups import Described
-from kcli.admin.lag import Sample
-from kcli.admin.snapshot import GroupSnapshot, Snapshot
+from kcli.admin.groups.groups import Described
 from kcli.errors import UsageError
+from kcli.lag.figures import Sample
 from kcli.lag.recording import line
+from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession
 from kcli.tui.screens.group import Group

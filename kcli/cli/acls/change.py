@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcli.acls import Acl, AclFilter
-from kcli.admin.acls import create_acls, delete_acls
+from kcli.admin.acls.acls import create_acls, delete_acls
 from kcli.cli.acls import undo as acls_undo
 from kcli.cli.acls.command import find, row
 from kcli.cli.acls.words import filters, said, spelled, spelled_sets

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kcli.acls import Acl, AclFilter
-from kcli.admin.acls import describe_acls
+from kcli.admin.acls.acls import describe_acls
 from kcli.cli.acls.words import filters
 from kcli.cli.admin import answer
 from kcli.cli.render import Document

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kcli.acls import ANYWHERE, CLUSTER, EVERYBODY, KINDS, OPERATIONS, POSSIBLE, Acl, principal, sentence
-from kcli.admin.who_can import WITHOUT, Authorizer, Verdict, acls_of, authorizer, verdict, verdicts
+from kcli.admin.acls.acl_check import WITHOUT, Authorizer, Verdict, acls_of, authorizer, verdict, verdicts
 from kcli.cli.admin import answer, say
 from kcli.cli.render import Document
 from kcli.errors import UsageError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kcli.cli.cat.reading import CatReading, words_of
 from kcli.cli.cat.words import Fatal
 from kcli.cli.consume.sink import Sink
-from kcli.consumer.offset_values import Bound
 from kcli.errors import BrokerError, KcliError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False

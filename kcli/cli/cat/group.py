@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kcli.cli.loop import Stop
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
-    from kcli.consumer.offset_values import Bound
+    from kcli.grammar.bound import Bound
     from kcli.model import TopicPartition
 
 LOOK_UP = 0.2  # seconds: how often a member that waits looks what became of its partitions
@@ -72,7 +72,7 @@ class Member:
             for at, offset in starts.items():
                 reading.consumer.seek(at, offset)
         if self.line.to_end:
-            from kcli.consumer.offset_values import Bound
+            from kcli.grammar.bound import Bound
 
             ends = await self._offsets(partitions, Bound("latest"))
             reading.ends.update(ends)

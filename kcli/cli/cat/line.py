@@ -10,7 +10,7 @@ from kcli.cli.cat.words import Done, Fatal, Misused, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.consumer.offset_values import Bound
+    from kcli.grammar.bound import Bound
 
 PACK = " <>bBhHiIqQcs$"
 AVRO = "Avro and schema registries (-s avro, -r) are not supported here; a pack string such as -s i, or none, is"
@@ -73,7 +73,7 @@ class CommandLine:
             getattr(self, f"_{letter}")(value)
 
     def _o(self, value: str) -> None:
-        from kcli.consumer.offset_values import Bound
+        from kcli.grammar.bound import Bound
 
         if value[:2] in ("s@", "e@"):
             setattr(self, "start_time" if value[0] == "s" else "stop_time", c_number(value[2:]))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.brokers import look_at_brokers
-from kcli.admin.cluster_changes import (
+from kcli.admin.cluster.brokers import look_at_brokers
+from kcli.admin.cluster.changes import (
     SAFE_DOWNGRADE,
     UNSAFE_DOWNGRADE,
     UPGRADE,
     unregister_broker,
     update_features,
 )
-from kcli.admin.quorum import Feature, features
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.cluster.quorum import Feature, features
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
 from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kcli.admin.brokers import BrokerRow, look_at_brokers
-from kcli.admin.cluster import describe_cluster
-from kcli.admin.groups import group_names
-from kcli.admin.quorum import describe_quorum
-from kcli.admin.quorum import features as all_features
-from kcli.admin.topics import describe_topics
+from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.quorum import describe_quorum
+from kcli.admin.cluster.quorum import features as all_features
+from kcli.admin.groups.groups import group_names
+from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.cli.admin import answer
 from kcli.cli.moments import known

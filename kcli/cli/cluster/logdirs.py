@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.log_dirs import LogDir, ReplicaSize, log_dirs
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.storage.log_dirs import LogDir, ReplicaSize, log_dirs
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, missing
 from kcli.cli.render import Document

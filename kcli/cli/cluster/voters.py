@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster_changes import Controller, add_voter, controllers, remove_voter
-from kcli.admin.topics import id_text
+from kcli.admin.cluster.changes import Controller, add_voter, controllers, remove_voter
+from kcli.admin.topics.topics import id_text
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError

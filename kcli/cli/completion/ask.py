@@ -54,11 +54,11 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
     kind = question.kind
     async with Client(settings) as client:
         if kind == "groups":
-            from kcli.admin.groups import group_names
+            from kcli.admin.groups.groups import group_names
 
             return await group_names(client.cluster)
         if kind == "transactions":
-            from kcli.admin.transactions import list_transactions
+            from kcli.admin.transactions.transactions import list_transactions
 
             return [one.name for one in (await list_transactions(client.cluster))[0]]
         if kind in ("users", "tokens", "principals"):
@@ -79,14 +79,14 @@ async def _names(question: Question, settings: ClientSettings) -> list[str]:
 async def _people(cluster: Cluster, kind: str) -> list[str]:
     """Users of SCRAM, ids of delegation tokens, or whoever is known: those users, and whom ACLs name."""
     if kind == "tokens":
-        from kcli.admin.tokens import describe_tokens
+        from kcli.admin.users.tokens import describe_tokens
 
         return [one.id for one in await describe_tokens(cluster)]
-    from kcli.admin.users import describe_users
+    from kcli.admin.users.users import describe_users
 
     if kind == "users":
         return list(await describe_users(cluster))
-    from kcli.admin.acls import describe_acls
+    from kcli.admin.acls.acls import describe_acls
 
     known: set[str] = set()
     for asked in (describe_users, describe_acls):  # who may ask one may not be allowed the other
@@ -100,7 +100,7 @@ async def _people(cluster: Cluster, kind: str) -> list[str]:
 
 async def _configs(cluster: Cluster, about: About, there: list[str]) -> list[str]:
     """What can be set on a resource, told by itself, or by one of its kind while its name is none yet."""
-    from kcli.admin.config_resources import Resource, describe_configs
+    from kcli.admin.configs.resources import Resource, describe_configs
 
     kind, name = about
     if kind in ("topic", "broker", "logger") and name not in there:

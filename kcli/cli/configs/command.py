@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import (
+from kcli.admin.configs.resources import (
     APPEND,
     DELETE,
     KINDS,
@@ -19,7 +19,7 @@ from kcli.admin.config_resources import (
     own,
     resource,
 )
-from kcli.admin.topics import describe_topics
+from kcli.admin.topics.topics import describe_topics
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.configs import undo as configs_undo
 from kcli.cli.configs.typed import mistyped, nearest, pair

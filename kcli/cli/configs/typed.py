@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import Resource, about, describe_configs
+from kcli.admin.configs.resources import Resource, about, describe_configs
 from kcli.errors import KcliError, UsageError
 from kcli.suggest import did_you_mean
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kcli.admin.config_resources import Config, Operation
+    from kcli.admin.configs.resources import Config, Operation
     from kcli.model import Cluster
 
 SURE = 0.85

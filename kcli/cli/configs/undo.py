@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, about, own, resource
+from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, about, own, resource
 from kcli.cli.admin import say
 from kcli.cli.undo import UndoFile, undo_document
 from kcli.errors import KcliError
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kcli.admin.config_resources import Config
+    from kcli.admin.configs.resources import Config
     from kcli.cli.option import Values
     from kcli.model import Cluster
 

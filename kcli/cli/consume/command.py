@@ -12,8 +12,8 @@ from kcli.cli.consume.sink import Sink
 from kcli.cli.failure import with_line
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
-from kcli.consumer.offset_values import Bound
 from kcli.errors import UsageError
+from kcli.grammar.bound import Bound
 from kcli.settings import GroupSettings
 
 TYPE_CHECKING = False

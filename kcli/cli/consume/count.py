@@ -11,8 +11,8 @@ from kcli.cli.failure import with_document
 from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
-from kcli.consumer.offset_values import Bound
 from kcli.errors import DecodeError, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False

@@ -9,9 +9,9 @@ from __future__ import annotations
 from time import time as now_in_seconds
 
 from kcli.cli.consume.payload_search import recognise, refuse_timeless, too_much
-from kcli.consumer.offset_grammar import duration, read_time
-from kcli.consumer.offset_values import Bound
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.grammar.offsets import duration, read_time
 from kcli.seeking.seeking import Span, spans
 from kcli.serde.payload_time import TimeField
 from kcli.serde.within import Within
@@ -19,7 +19,7 @@ from kcli.serde.within import Within
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
-    from kcli.consumer.offset_grammar import Range
+    from kcli.grammar.offsets import Range
     from kcli.model import Cluster, TopicPartition
 
 JITTER = 60_000  # ms

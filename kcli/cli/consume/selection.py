@@ -7,9 +7,9 @@ from asyncio import gather
 from kcli import codes
 from kcli.cli import text
 from kcli.cli.connection import Connection
-from kcli.consumer.offset_grammar import parse_range
-from kcli.consumer.offset_values import Bound
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.grammar.offsets import parse_range
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 
@@ -214,7 +214,7 @@ async def partitions(cluster: Cluster, topic: str) -> Sequence[int]:
 
 async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
     """What to say about a topic that does not exist."""
-    from kcli.admin.topics import describe_topics
+    from kcli.admin.topics.topics import describe_topics
     from kcli.suggest import did_you_mean
 
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.group_kinds import ShareStart, share_offsets
+from kcli.admin.groups.kinds import ShareStart, share_offsets
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE
 from kcli.errors import BrokerError

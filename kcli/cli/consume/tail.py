@@ -14,8 +14,8 @@ from kcli.cli.failure import with_line
 from kcli.cli.loop import Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.printer import Printer
-from kcli.consumer.offset_values import Bound
 from kcli.errors import DecodeError, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 TYPE_CHECKING = False

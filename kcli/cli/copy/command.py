@@ -16,12 +16,12 @@ from kcli.cli.loop import INTERRUPTED, Stop, tell_outages
 from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.copying.copier import Copier, CopySettings
 from kcli.copying.positions import Positions
 from kcli.copying.rate import Rate
 from kcli.copying.tally import Tally
 from kcli.errors import BrokerError, DeadlineExceeded, KcliError, UnknownOutcome, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import Cluster, TopicPartition
 from kcli.producer.producer import Producer
 from kcli.settings import ProducerSettings
@@ -237,7 +237,7 @@ async def _begin(plan: Plan, source: Client, target: Client, producer: Producer)
 
 async def _find(plan: Plan, source: Client, target: Client) -> None:
     """DST is there, made if that is wanted, and the copy has its name."""
-    from kcli.admin.topics import describe_topics
+    from kcli.admin.topics.topics import describe_topics
     from kcli.asking.leaders import TopicMissing
 
     found = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)
@@ -273,8 +273,8 @@ async def _create(plan: Plan, source: Client, target: Client) -> None:
 
 async def make_like(source: Client, topic: str, target: Client, name: str) -> str:
     """A topic of `name` with the partitions and configs of `topic`; what was made, as a sentence. Raises KcliError."""
-    from kcli.admin.configs import topic_configs
-    from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+    from kcli.admin.configs.topics import topic_configs
+    from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 
     configs = (await topic_configs(source.cluster, [topic]))[topic]
     if isinstance(configs, KcliError):

@@ -9,8 +9,8 @@ from kcli.cli.progress import Progress
 from kcli.cli.render import Document, write
 from kcli.cli.shapes.shape import shape
 from kcli.client import Client
-from kcli.consumer.offset_values import Bound
 from kcli.copying.survey import Part, Survey
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 
 BAR = 40  # characters

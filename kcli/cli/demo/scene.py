@@ -17,7 +17,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
-from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
 from kcli.errors import KcliError

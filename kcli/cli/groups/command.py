@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups import (
+from kcli.admin.groups.groups import (
     STATES,
     TYPES,
     Described,
@@ -13,11 +13,11 @@ from kcli.admin.groups import (
     list_groups,
     who,
 )
-from kcli.admin.snapshot import take
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted, words_of
 from kcli.errors import KcliError
+from kcli.lag.snapshot import take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,23 +1,23 @@
 """What `groups reset` is told to reset to: exactly one of Kafka's forms, or ours; understood before anything is asked.
 
-A Prepare asks the cluster what it needs to know about some partitions and gives the Form for them (admin/reset.py).
+A Prepare asks the cluster about some partitions and gives the Form for them (admin/groups/reset.py).
 """
 
 from __future__ import annotations
 
 import time
 
-from kcli.admin import reset_forms
+from kcli.admin.groups import reset_forms
 from kcli.cli.groups.options import FORMS
-from kcli.cli.iso_duration import iso_duration
-from kcli.consumer.offset_grammar import duration, parse_range
 from kcli.errors import UsageError
+from kcli.grammar.durations import iso_duration
+from kcli.grammar.offsets import duration, parse_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from kcli.admin.reset import Form
+    from kcli.admin.groups.reset import Form
     from kcli.cli.option import Values
     from kcli.model import Cluster, TopicPartition
 
@@ -99,7 +99,7 @@ def _datetime(text: str, now: int) -> int:
     """Kafka's --to-datetime: ISO 8601, UTC where it names no zone; a number and -1h are understood too."""
     from datetime import UTC, datetime
 
-    from kcli.consumer.offset_grammar import read_time
+    from kcli.grammar.offsets import read_time
 
     try:
         when = datetime.fromisoformat(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from asyncio import gather
 
-from kcli.admin.reset import Wanted
+from kcli.admin.groups.reset import Wanted
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.cli.consume.payload_search import firsts
 from kcli.cli.consume.payload_time import field_of, jitter_of, moment
@@ -15,7 +15,7 @@ from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.reset import Form, Standing
+    from kcli.admin.groups.reset import Form, Standing
     from kcli.cli.groups.forms import Prepare
     from kcli.cli.option import Values
     from kcli.model import Cluster, TopicPartition

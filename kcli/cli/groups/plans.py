@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.admin import reset_forms
-from kcli.admin.cluster import describe_cluster
-from kcli.admin.groups import GroupMissing, group_names
-from kcli.admin.reset_plan import GroupLive, Target, plan, targets
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.groups import reset_forms
+from kcli.admin.groups.groups import GroupMissing, group_names
+from kcli.admin.groups.reset_plan import GroupLive, Target, plan, targets
 from kcli.asking.fan_out import bad
 from kcli.cli.admin import missing, say
 from kcli.errors import KcliError, UsageError
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.reset import Change
-    from kcli.admin.saved import Saved
+    from kcli.admin.groups.offset_files import Saved
+    from kcli.admin.groups.reset import Change
     from kcli.asking.coordinators import Coordinators
     from kcli.cli.groups.forms import Prepare
     from kcli.cli.groups.scope import Scope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.reset_plan import NoPartition, numbers_of
+from kcli.admin.groups.reset_plan import NoPartition, numbers_of
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition

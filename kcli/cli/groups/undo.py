@@ -5,7 +5,7 @@ It is written, and on the disk, before anything is sent; without it nothing is s
 
 from __future__ import annotations
 
-from kcli.admin.saved import SCHEMA, Saved, read, row
+from kcli.admin.groups.offset_files import SCHEMA, Saved, read, row
 from kcli.cli.admin import words_of
 from kcli.cli.undo import UndoFile
 from kcli.errors import UsageError

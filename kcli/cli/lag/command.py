@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from kcli.admin import lag as engine
-from kcli.admin.groups import STATES, GroupMissing, group_names, progress_of
-from kcli.admin.snapshot import GroupSnapshot, Snapshot, take
+from kcli.admin.groups.groups import STATES, GroupMissing, group_names, progress_of
 from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
+from kcli.lag import figures as engine
+from kcli.lag.snapshot import GroupSnapshot, Snapshot, take
+from kcli.lag.status import NO_COMMIT, SEVERITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def measure(shot: GroupSnapshot, threshold: int = 0) -> Measured:
     rows = [engine.measure(sample, threshold) for sample in shot.samples]
     total = engine.total(rows, shot.described.group)
     if not rows:
-        total.status = engine.NO_COMMIT
+        total.status = NO_COMMIT
     total.members = len(shot.described.members)
     total.hosts = sorted({member.host for member in shot.described.members})
     return shot, rows, total
@@ -97,7 +98,7 @@ async def problems(cluster: Cluster, shot: Snapshot, document: Document) -> None
 def fill(document: Document, measured: list[Measured], level: str) -> None:
     """The rows of every section; groups worst first, and the most lag first among equals."""
     if level == "group":
-        measured.sort(key=lambda m: (-engine.SEVERITY.index(m[2].status), -(m[2].lag or 0), m[2].group))
+        measured.sort(key=lambda m: (-SEVERITY.index(m[2].status), -(m[2].lag or 0), m[2].group))
     document.rows["groups"] = [group_row(shot, total) for shot, _, total in measured]
     rows = [row for _, some, _ in measured for row in some]
     if level == "partition":

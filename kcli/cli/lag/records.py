@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kcli.cli.consume.selection import finished
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.offset_values import Bound
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.settings import ConsumerSettings
 

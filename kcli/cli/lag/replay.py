@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.admin.groups import progress_of
+from kcli.admin.groups.groups import progress_of
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
 from kcli.lag.recording import read
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
     from contextlib import AbstractContextManager
 
-    from kcli.admin.snapshot import Snapshot
     from kcli.cli.lag.watch import Plan
+    from kcli.lag.snapshot import Snapshot
 
 
 async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kcli.admin import lag as engine
 from kcli.cli.lag.command import figures, partition_row
 from kcli.cli.moments import utc
 from kcli.lag.history import GroupStanding, topics_of
+from kcli.lag.status import SEVERITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.shapes.shape import Row
-    from kcli.lag.standing import Standing
+    from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
 
 LEVELS = ("group", "topic", "partition")
@@ -23,7 +23,7 @@ def rows(look: Look, level: str) -> list[Row]:
         return [_partition(look, one, when) for group in look.groups for one in group.partitions]
     if level == "topic":
         return [_topic(topic, when) for group in look.groups for topic in topics_of(group)]
-    worst = sorted(look.groups, key=lambda g: (-engine.SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
+    worst = sorted(look.groups, key=lambda g: (-SEVERITY.index(g.status), -(g.total.lag or 0), g.total.group))
     return [_group(group, when) for group in worst]
 
 

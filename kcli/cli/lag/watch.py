@@ -17,8 +17,8 @@ from kcli.cli.render import Document, render
 from kcli.cli.shapes.shape import shape
 from kcli.errors import KcliError, UsageError
 from kcli.escape import put
+from kcli.lag.assertion import Promise
 from kcli.lag.history import History
-from kcli.lag.promise import Promise
 from kcli.lag.watch import DATED, Look, Watch, pause
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ def seconds(text: str | None, flag: str) -> float | None:
     """A duration such as 30, 30s, 5m or 500ms, in seconds. Raises UsageError."""
     if text is None:
         return None
-    from kcli.consumer.offset_grammar import duration
+    from kcli.grammar.offsets import duration
 
     found = int(text) * 1000 if text.isdecimal() else duration(text)
     if found is None or found < 0:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kcli.admin.elections import elect_leaders
-from kcli.admin.reassignments import about
-from kcli.admin.topics import Partition, Topic, describe_topics
+from kcli.admin.cluster.elections import elect_leaders
+from kcli.admin.reassign.reassignments import about
+from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.reassign.partitions_chosen import Chosen, chosen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.metadata import Told, ask_metadata
-from kcli.admin.topics import Topic, describe_topics, id_text
+from kcli.admin.cluster.metadata import Told, ask_metadata
+from kcli.admin.topics.topics import Topic, describe_topics, id_text
 from kcli.asking.coordinators import GROUP, SHARE, TRANSACTION, coordinators_of
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import answer, fail_all

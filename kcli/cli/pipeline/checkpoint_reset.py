@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kcli.admin.cluster import describe_cluster
-from kcli.admin.reset import Change, Standing, Wanted, decide
-from kcli.admin.reset_plan import standings
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.groups.reset import Change, Standing, Wanted, decide
+from kcli.admin.groups.reset_plan import standings
 from kcli.cli.admin import answer, confirm, excluding, say
 from kcli.cli.groups.forms import form_of, now_ms
 from kcli.cli.groups.scope import Scope
@@ -17,7 +17,7 @@ from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
-    from kcli.admin.reset import Form
+    from kcli.admin.groups.reset import Form
     from kcli.cli.groups.forms import Prepare
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.connection import Connection
 from kcli.config.secrets.sources import Source
-from kcli.consumer.offset_grammar import duration
 from kcli.errors import UsageError
+from kcli.grammar.offsets import duration
 from kcli.paths import data_folder
 from kcli.pipeline.session.session import SessionSettings
 

@@ -87,7 +87,7 @@ class Copying(Job):
                 await self._find(source, target)
 
     async def _find(self, source: Client, target: Client) -> None:
-        from kcli.admin.topics import describe_topics
+        from kcli.admin.topics.topics import describe_topics
         from kcli.asking.leaders import TopicMissing
         from kcli.cli.copy.command import make_like
 

@@ -181,7 +181,7 @@ def _job(values: Values) -> tuple[str, str, str | None]:
 
 def _fill(bootstrap: str) -> None:
     """One record for the job to find."""
-    from kcli.admin.topics import NewTopic, create_topics, wait_for_topics
+    from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
     from kcli.client import Client
     from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
     from kcli.sync import SyncClient

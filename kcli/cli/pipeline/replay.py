@@ -15,8 +15,8 @@ from kcli.cli.loop import run as run_loop
 from kcli.cli.pipeline.source import Span
 from kcli.cli.progress import Progress
 from kcli.client import Client
-from kcli.consumer.offset_grammar import duration
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.offsets import duration
 from kcli.pipeline.jobs.registry import Entry, Registered
 from kcli.pipeline.jobs.replay import Pace, Replay, Sent
 from kcli.settings import ProducerSettings
@@ -140,7 +140,7 @@ async def _between(plan: Plan, source: Client, target: Client, stop: Stop) -> in
 
 async def _target(plan: Plan, source: Client, target: Client, span: Span) -> None:
     """DST is there, made if that is wanted, and has the partitions. Raises KcliError."""
-    from kcli.admin.topics import describe_topics
+    from kcli.admin.topics.topics import describe_topics
     from kcli.asking.leaders import TopicMissing
 
     found = (await describe_topics(target.cluster, [plan.destination])).get(plan.destination)

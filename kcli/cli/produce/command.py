@@ -341,7 +341,7 @@ def _timestamp(given: str | None) -> int | None:
         return None
     from time import time
 
-    from kcli.consumer.offset_grammar import read_time
+    from kcli.grammar.offsets import read_time
 
     found = read_time(given, int(time() * 1000))
     if found is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quota_rules import resolve as resolved
-from kcli.admin.quotas import (
+from kcli.admin.quotas.quotas import (
     ANY,
     CLIENT,
     EXACT,
@@ -21,6 +20,7 @@ from kcli.admin.quotas import (
     text_of,
     value_of,
 )
+from kcli.admin.quotas.rules import resolve as resolved
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.quotas import undo as quotas_undo
 from kcli.cli.render import Document
@@ -29,7 +29,7 @@ from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.admin.quotas import Quotas
+    from kcli.admin.quotas.quotas import Quotas
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.quotas import KEYS, Entity, entity
+from kcli.admin.quotas.quotas import KEYS, Entity, entity
 from kcli.cli.undo import UndoFile, undo_document
 from kcli.model import Cluster
 

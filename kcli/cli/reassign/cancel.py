@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin import assignment_file
-from kcli.admin.disks import Replica, alter_log_dirs
-from kcli.admin.log_dirs import log_dirs
-from kcli.admin.reassignments import Ongoing, about, alter_reassignments, list_reassignments
+from kcli.admin.reassign import assignment_file
+from kcli.admin.reassign.reassignments import Ongoing, about, alter_reassignments, list_reassignments
+from kcli.admin.storage.disks import Replica, alter_log_dirs
+from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.groups.scope import Scope
 from kcli.cli.reassign.plan import file_of

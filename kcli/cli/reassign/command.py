@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kcli.admin import assignment_file
-from kcli.admin.config_resources import Resource, describe_configs
-from kcli.admin.quantities import bytes_of, bytes_text
-from kcli.admin.reassignments import about
+from kcli.admin.configs.resources import Resource, describe_configs
+from kcli.admin.reassign import assignment_file
+from kcli.admin.reassign.reassignments import about
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.reassign import plan as reassign_plan
 from kcli.cli.reassign.moving import move
@@ -16,10 +15,11 @@ from kcli.cli.reassign.plan import Plan
 from kcli.cli.render import Document, human_time
 from kcli.cli.undo import UndoFile
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Assignment
+    from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

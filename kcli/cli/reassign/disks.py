@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.disk_plan import evened
-from kcli.admin.disks import Replica
-from kcli.admin.log_dirs import LogDir, log_dirs
-from kcli.admin.quantities import bytes_of
+from kcli.admin.storage.disk_plan import evened
+from kcli.admin.storage.disks import Replica
+from kcli.admin.storage.log_dirs import LogDir, log_dirs
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.groups.scope import Scope
 from kcli.cli.reassign.disks_moving import move
 from kcli.cli.render import Document
 from kcli.errors import UsageError
+from kcli.grammar.units import bytes_of
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kcli import codes
-from kcli.admin.config_resources import SET, Operation, Resource, about
-from kcli.admin.disks import Replica, alter_log_dirs
-from kcli.admin.log_dirs import log_dirs
-from kcli.admin.throttles import DISK_RATE, clear_throttles, set_throttle
+from kcli.admin.configs.resources import SET, Operation, Resource, about
+from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_throttle
+from kcli.admin.storage.disks import Replica, alter_log_dirs
+from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
 from kcli.cli.loop import INTERRUPTED, Stop, ended_by

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin import throttles
-from kcli.admin.quantities import bytes_text
-from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
+from kcli.admin.reassign import throttles
+from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments
 from kcli.asking.fan_out import pieces
 from kcli.cli.admin import plural, say
 from kcli.cli.reassign.disks_moving import follow, remember
@@ -16,10 +15,11 @@ from kcli.cli.reassign.throttle import clean, settle_throttle
 from kcli.cli.reassign.wait import Watch
 from kcli.cli.render import Document
 from kcli.errors import KcliError
+from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Assignment
+    from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.reset_plan import NoPartition
-from kcli.admin.topics import Partition, Topic, describe_topics
+from kcli.admin.groups.reset_plan import NoPartition
+from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.admin import missing
 from kcli.cli.groups.scope import Scope

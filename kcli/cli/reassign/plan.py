@@ -6,11 +6,11 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kcli.admin import assignment_file, balance
-from kcli.admin.disks import Replica
-from kcli.admin.move_progress import replica_sizes
-from kcli.admin.reassignments import Ongoing, about, list_reassignments
-from kcli.admin.topics import Partition, Topic, describe_topics
+from kcli.admin.reassign import assignment_file, balance
+from kcli.admin.reassign.move_progress import replica_sizes
+from kcli.admin.reassign.reassignments import Ongoing, about, list_reassignments
+from kcli.admin.storage.disks import Replica
+from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.cli.admin import plural, say
 from kcli.cli.reassign.partitions_chosen import Chosen
 from kcli.cli.render import Document
@@ -19,7 +19,7 @@ from kcli.model import Cluster, TopicPartition
 from kcli.values import Value, field
 
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Assignment
+    from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kcli.admin import assignment_file
-from kcli.admin.disks import Replica
-from kcli.admin.log_dirs import log_dirs
-from kcli.admin.move_progress import Share, shares
-from kcli.admin.quantities import number_of
-from kcli.admin.reassignments import Ongoing, list_reassignments
+from kcli.admin.reassign import assignment_file
+from kcli.admin.reassign.move_progress import Share, shares
+from kcli.admin.reassign.reassignments import Ongoing, list_reassignments
+from kcli.admin.storage.disks import Replica
+from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.admin import answer, say
 from kcli.cli.reassign.plan import file_of
 from kcli.cli.reassign.wait import Watch
 from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.units import number_of
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Assignment
+    from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

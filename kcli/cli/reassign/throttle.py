@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kcli.admin import throttles
-from kcli.admin.config_resources import DELETE, Operation, Resource
-from kcli.admin.config_resources import about as about_resource
-from kcli.admin.quantities import bytes_of, bytes_text
-from kcli.admin.reassignments import list_reassignments
-from kcli.admin.throttles import DISK_RATE, clear_throttles, find_throttles, set_throttle
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.configs.resources import DELETE, Operation, Resource
+from kcli.admin.configs.resources import about as about_resource
+from kcli.admin.reassign import throttles
+from kcli.admin.reassign.reassignments import list_reassignments
+from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, find_throttles, set_throttle
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.render import Document
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.units import bytes_of, bytes_text
 from kcli.model import Cluster
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Self
 
-from kcli.admin.config_resources import Resource
-from kcli.admin.move_progress import shares
-from kcli.admin.quantities import bytes_text
-from kcli.admin.reassignments import about, alter_reassignments, list_reassignments
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.configs.resources import Resource
+from kcli.admin.reassign.move_progress import shares
+from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat
 from kcli.cli.admin import plural, say
 from kcli.cli.listening import Listening
@@ -23,10 +22,11 @@ from kcli.cli.progress import Progress
 from kcli.cli.reassign.throttle import clean
 from kcli.cli.render import Document, human_time
 from kcli.errors import DeadlineExceeded, KcliError
+from kcli.grammar.units import bytes_text
 from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
-    from kcli.admin.reassignments import Assignment
+    from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

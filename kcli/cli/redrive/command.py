@@ -17,11 +17,11 @@ from kcli.cli.loop import run as run_loop
 from kcli.cli.progress import Progress
 from kcli.client import Client
 from kcli.consumer.consumer import Consumer
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.poll import Fetched
 from kcli.copying.positions import Positions
 from kcli.copying.redrive import Account, Redriver, Rules, Targets
 from kcli.errors import DecodeError, KcliError, UsageError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.producer.producer import Producer
 from kcli.proto.batch import Batch

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from kcli.acls import principal
-from kcli.admin.tokens import DEFAULT, Token, create_token, describe_tokens, expire_token, renew_token
+from kcli.admin.users.tokens import DEFAULT, Token, create_token, describe_tokens, expire_token, renew_token
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.moments import known
 from kcli.cli.render import Document
@@ -160,7 +160,7 @@ def _period(text: str | None, flag: str) -> int:
     """Milliseconds of a duration, DEFAULT where it is not said. Raises UsageError."""
     if text is None:
         return DEFAULT
-    from kcli.consumer.offset_grammar import duration
+    from kcli.grammar.offsets import duration
 
     found = int(text) * 1000 if text.isdecimal() else duration(text)
     if found is None or found <= 0:

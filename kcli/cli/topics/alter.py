@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.admin.config_resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
-from kcli.admin.partitions import grow_topics
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
+from kcli.admin.topics.partitions import grow_topics
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.fan_out import bad
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.configs import undo as configs_undo
@@ -14,7 +14,7 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.config_resources import Config
+    from kcli.admin.configs.resources import Config
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kcli import codes
-from kcli.admin.configs import topic_configs
-from kcli.admin.topics import NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
+from kcli.admin.configs.topics import topic_configs
+from kcli.admin.topics.topics import NewTopic, Topic, create_topics, delete_topics, describe_topics, wait_for_topics
 from kcli.asking.fan_out import bad, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
@@ -230,7 +230,7 @@ def _configs(given: list[str]) -> dict[str, str]:
 
 async def _with_nearest(cluster: Cluster, problem: BrokerError, configs: dict[str, str]) -> None:
     """Put the config that was probably meant behind a refusal; any topic tells which there are."""
-    from kcli.admin.config_resources import Resource
+    from kcli.admin.configs.resources import Resource
     from kcli.cli.configs.typed import hinted, nearest
 
     wrong = next((name for name in configs if name in str(problem)), None)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kcli.admin.topic_stats import TopicLooks, last_writes
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.topics.stats import TopicLooks, last_writes
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.cli.admin import answer, missing
 from kcli.cli.moments import utc
-from kcli.consumer.offset_grammar import duration
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.offsets import duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.topic_stats import TopicRow
+    from kcli.admin.topics.stats import TopicRow
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row

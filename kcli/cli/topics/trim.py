@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin.reset_plan import standings
-from kcli.admin.trimming import delete_records
+from kcli.admin.groups.reset_plan import standings
+from kcli.admin.topics.delete_records import delete_records
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
 from kcli.cli.groups.scope import Scope
-from kcli.consumer.offset_grammar import Range, parse_range
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.offsets import Range, parse_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.option import Values
     from kcli.cli.render import Document
     from kcli.cli.shapes.shape import Row
-    from kcli.consumer.offset_values import Bound
+    from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 
     Ends = dict[TopicPartition, tuple[int, int] | KcliError]

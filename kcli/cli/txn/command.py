@@ -6,8 +6,15 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kcli.admin.producers import ProducerState, describe_producers
-from kcli.admin.transactions import OPEN, STATES, Described, Filter, describe_transactions, list_transactions
+from kcli.admin.transactions.producers import ProducerState, describe_producers
+from kcli.admin.transactions.transactions import (
+    OPEN,
+    STATES,
+    Described,
+    Filter,
+    describe_transactions,
+    list_transactions,
+)
 from kcli.asking.fan_out import good
 from kcli.cli.admin import answer, words_of
 from kcli.cli.cluster.command import broker_ids
@@ -183,7 +190,7 @@ def milliseconds(text: str | None, flag: str) -> int | None:
     """A duration such as 30, 30s, 5m or 1h30m. Raises UsageError."""
     if text is None:
         return None
-    from kcli.consumer.offset_grammar import duration
+    from kcli.grammar.offsets import duration
 
     found = int(text) * 1000 if text.isascii() and text.isdecimal() and len(text) < 12 else duration(text)
     if found is None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kcli.admin.hanging import OpenTransaction, abort, find_one
-from kcli.admin.producers import ProducerState, describe_producers
-from kcli.admin.transactions import Described, describe_transactions
-from kcli.admin.transactions import fence as fence_one
+from kcli.admin.transactions.hanging_transactions import OpenTransaction, abort, find_one
+from kcli.admin.transactions.producers import ProducerState, describe_producers
+from kcli.admin.transactions.transactions import Described, describe_transactions
+from kcli.admin.transactions.transactions import fence as fence_one
 from kcli.cli.admin import answer, confirm, excluding, plural, say, words_of
 from kcli.cli.groups.scope import Scope
 from kcli.cli.render import Document

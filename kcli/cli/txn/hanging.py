@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.hanging import OpenTransaction, find_open
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.admin.transactions.hanging_transactions import OpenTransaction, find_open
 from kcli.cli.admin import answer, plural, say
 from kcli.cli.cluster.command import broker_ids
 from kcli.cli.groups.scope import Scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kcli import codes
-from kcli.admin.users import MECHANISMS, MOST, USUAL, Password, alter_credentials, describe_users
+from kcli.admin.users.users import MECHANISMS, MOST, USUAL, Password, alter_credentials, describe_users
 from kcli.cli.admin import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.render import Document
 from kcli.cli.users import new_password
@@ -13,7 +13,7 @@ from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.admin.users import Credentials
+    from kcli.admin.users.users import Credentials
     from kcli.cli.option import Values
     from kcli.cli.shapes.shape import Row
 

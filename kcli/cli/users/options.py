@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.users import FEWEST, MOST, USUAL
+from kcli.admin.users.users import FEWEST, MOST, USUAL
 from kcli.cli.option import Command, Option
 from kcli.cli.shared_options import DRY_RUN, EXECUTE, IF_EXISTS, OUTPUT
 

@@ -13,8 +13,8 @@ from kcli.backoff import after
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.consumer.fetch.chunk import Chunk
-    from kcli.consumer.offset_values import Bound
     from kcli.errors import KcliError
+    from kcli.grammar.bound import Bound
     from kcli.model import TopicPartition
 
 RESOLVING, VALIDATING, READY, FAILED = "resolving", "validating", "ready", "failed"

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from kcli.consumer.fetch.cursor import Cursor
     from kcli.consumer.fetch.fetch_session import Plan
     from kcli.consumer.fetch.reader import Reader
-    from kcli.consumer.offset_values import Bound
+    from kcli.grammar.bound import Bound
     from kcli.proto.messages.fetch import FetchResponse, PartitionData
     from kcli.proto.schema import Buffer
 
     Asked = dict[TopicPartition, tuple[Cursor, int, int]]
 else:
-    from kcli.consumer.offset_values import Bound
+    from kcli.grammar.bound import Bound
 
 NAMES_ONLY = 12
 """The last Fetch version that names topics; from 13 on they go by id (KIP-516, C8)."""

@@ -12,9 +12,9 @@ from kcli import codes
 from kcli.asking.ask import ask_leader
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.consumer.fetch.cursor import READY, RESOLVING, VALIDATING
-from kcli.consumer.offset_values import Bound
 from kcli.consumer.offsets import resolve
 from kcli.errors import AuthError, BrokerError, KcliError
+from kcli.grammar.bound import Bound
 from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,

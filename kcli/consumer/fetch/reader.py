@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from kcli.consumer.offset_values import Bound
     from kcli.errors import KcliError
+    from kcli.grammar.bound import Bound
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
     from kcli.settings import ConsumerSettings
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.consumer.offset_values import Bound
+from kcli.grammar.bound import Bound
 from kcli.model import OffsetAndMetadata
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kcli.admin.commits import write_commits
+from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
 from kcli.errors import KcliError

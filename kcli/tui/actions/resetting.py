@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 
-from kcli.admin import reset_forms
-from kcli.admin.cluster import describe_cluster
-from kcli.admin.reset_plan import execute, numbers_of, plan, targets
-from kcli.admin.saved import SCHEMA, row
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.groups import reset_forms
+from kcli.admin.groups.offset_files import SCHEMA, row
+from kcli.admin.groups.reset_plan import execute, numbers_of, plan, targets
 from kcli.admin.undo import taken, write
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
-from kcli.consumer.offset_grammar import duration, read_time
 from kcli.errors import KcliError, UsageError
+from kcli.grammar.offsets import duration, read_time
 from kcli.model import TopicPartition
 from kcli.tui.text.printable import quoted
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import NamedTuple
 
-    from kcli.admin.reset import Change, Form
-    from kcli.admin.reset_plan import Target
+    from kcli.admin.groups.reset import Change, Form
+    from kcli.admin.groups.reset_plan import Target
     from kcli.client import Client
     from kcli.model import Cluster
 

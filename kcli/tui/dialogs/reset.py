@@ -19,8 +19,8 @@ from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from kcli.admin.reset import Change
-    from kcli.admin.reset_plan import Target
+    from kcli.admin.groups.reset import Change
+    from kcli.admin.groups.reset_plan import Target
     from kcli.client import Client
     from kcli.model import TopicPartition
     from kcli.tui.actions.resetting import Wish

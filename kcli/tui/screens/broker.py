@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
-from kcli.admin.log_dirs import log_dirs
-from kcli.admin.topics import Topic, describe_topics
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, bar, count, size
@@ -21,9 +21,9 @@ from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
-    from kcli.admin.config_resources import Config
-    from kcli.admin.log_dirs import LogDir
-    from kcli.admin.topics import Partition
+    from kcli.admin.configs.resources import Config
+    from kcli.admin.storage.log_dirs import LogDir
+    from kcli.admin.topics.topics import Partition
     from kcli.client import Client
     from kcli.errors import KcliError
     from kcli.tui.state import State

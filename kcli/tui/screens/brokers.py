@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 
-from kcli.admin.brokers import BrokerRow, look_at_brokers
+from kcli.admin.cluster.brokers import BrokerRow, look_at_brokers
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, count, size

@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
-from kcli.admin.groups import who
-from kcli.admin.lag import CALM, SEVERITY
+from kcli.admin.groups.groups import who
 from kcli.lag.history import KEEP, GroupStanding, topics_of
+from kcli.lag.status import CALM, SEVERITY
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.screens.groups import draw, until
@@ -25,7 +25,7 @@ from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
-    from kcli.lag.standing import Standing
+    from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
     from kcli.tui.state import State
 

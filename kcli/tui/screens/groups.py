@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from kcli.admin.groups import progress_of
-from kcli.admin.lag import CALM, GROWING, SEVERITY
+from kcli.admin.groups.groups import progress_of
+from kcli.lag.status import CALM, GROWING, SEVERITY
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import age, count, duration, others, rate, spark, squeezed, status_of

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from kcli.admin.groups import who
-from kcli.admin.lag import SEVERITY
+from kcli.admin.groups.groups import who
+from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
@@ -17,7 +17,7 @@ from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from kcli.admin.groups import Member as Described
+    from kcli.admin.groups.groups import Member as Described
     from kcli.lag.watch import Look
     from kcli.tui.state import State
 

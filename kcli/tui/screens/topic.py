@@ -12,13 +12,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TabPane
 
-from kcli.admin.lag import SEVERITY
-from kcli.admin.log_dirs import log_dirs
-from kcli.admin.topics import describe_topics
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.errors import KcliError
 from kcli.lag.history import topics_of
+from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
@@ -31,7 +31,7 @@ from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
-    from kcli.admin.config_resources import Config
+    from kcli.admin.configs.resources import Config
     from kcli.client import Client
     from kcli.lag.watch import Look
     from kcli.tui.state import State

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kcli.admin.lag import SEVERITY
 from kcli.errors import KcliError
+from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import until
 from kcli.tui.text.formatting import DASH, bar, count, rate, size, status_of
@@ -13,8 +13,8 @@ from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 
 if TYPE_CHECKING:
-    from kcli.admin.topics import Partition
-    from kcli.admin.topics import Topic as Described
+    from kcli.admin.topics.topics import Partition
+    from kcli.admin.topics.topics import Topic as Described
 
 BAR = 16
 

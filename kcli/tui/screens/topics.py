@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from kcli.admin.topic_stats import TopicLooks, TopicRow, last_writes
+from kcli.admin.topics.stats import TopicLooks, TopicRow, last_writes
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import DASH, count, duration, rate, size

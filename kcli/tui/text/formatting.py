@@ -7,32 +7,46 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from kcli.admin import lag as engine
-from kcli.admin.groups import progress_of
+from kcli.admin.groups.groups import progress_of
+from kcli.lag import figures as engine
+from kcli.lag.status import (
+    BEHIND,
+    GROWING,
+    IDLE,
+    LOSING_DATA,
+    NO_COMMIT,
+    OK,
+    ORPHANED,
+    REWOUND,
+    STUCK,
+    TXN_BLOCKED,
+    UNKNOWN,
+    share,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kcli.lag.history import GroupStanding
-    from kcli.lag.standing import Standing
+    from kcli.lag.partition_lag import Standing
     from kcli.lag.watch import Look
 
 DASH = "–"
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 STATUSES = {
-    engine.LOSING_DATA: ("✖", "bad"),
-    engine.ORPHANED: ("◌", "bad"),
-    engine.STUCK: ("■", "bad"),
-    engine.GROWING: ("▲", "bad"),
-    engine.TXN_BLOCKED: ("◊", "warn"),
-    engine.REWOUND: ("↺", "warn"),
-    engine.BEHIND: ("▸", "warn"),
-    engine.NO_COMMIT: ("○", "dim"),
-    engine.UNKNOWN: ("?", "dim"),
-    engine.OK: ("●", "good"),
-    engine.IDLE: ("·", "dim"),
+    LOSING_DATA: ("✖", "bad"),
+    ORPHANED: ("◌", "bad"),
+    STUCK: ("■", "bad"),
+    GROWING: ("▲", "bad"),
+    TXN_BLOCKED: ("◊", "warn"),
+    REWOUND: ("↺", "warn"),
+    BEHIND: ("▸", "warn"),
+    NO_COMMIT: ("○", "dim"),
+    UNKNOWN: ("?", "dim"),
+    OK: ("●", "good"),
+    IDLE: ("·", "dim"),
 }
 """A status as (glyph, tone). Tones are bad, warn, good and dim; a theme gives them colours."""
 
@@ -51,7 +65,7 @@ def status(word: str) -> tuple[str, str]:
 def status_of(total: engine.Total) -> tuple[str, str]:
     """The same of a group or a topic, with how many of its partitions have it: "■ STUCK 1 of 2"."""
     glyph, tone = STATUSES.get(total.status, ("?", "dim"))
-    return f"{glyph} {engine.share(total.status, total.alike, total.partitions)}", tone
+    return f"{glyph} {share(total.status, total.alike, total.partitions)}", tone
 
 
 def count(value: float | None) -> str:

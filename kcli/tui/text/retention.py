@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kcli.admin.config_resources import Resource, describe_configs
+from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
 from kcli.tui.text.formatting import duration, size
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
-    from kcli.admin.config_resources import Config
+    from kcli.admin.configs.resources import Config
     from kcli.client import Client
 
 RETENTION = ("retention.ms", "retention.bytes")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.admin.config_resources import Resource, describe_configs
+from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from kcli.admin.config_resources import Config
+    from kcli.admin.configs.resources import Config
     from kcli.client import Client
 
 

@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kcli.admin.lag import IDLE, SEVERITY
+from kcli.lag.status import IDLE, SEVERITY
 from kcli.tui.text.formatting import count, elapsed, others, status
 from kcli.tui.text.printable import printable
 

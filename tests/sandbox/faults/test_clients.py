@@ -11,8 +11,8 @@ import pytest
 from kcli import codes
 from kcli.client import Client
 from kcli.consumer.fetch.chunk import CorruptRecords
-from kcli.consumer.offset_values import Bound
 from kcli.errors import KcliError
+from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.sandbox.faults.faults import Faults

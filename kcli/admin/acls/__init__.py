@@ -1,0 +1,1 @@
+"""ACLs: read, added, removed, and what they allow."""

@@ -1,0 +1,1 @@
+"""The cluster as a whole: brokers, quorum, features, versions, leader elections."""

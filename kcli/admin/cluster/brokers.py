@@ -1,0 +1,107 @@
+"""The brokers with figures: what each leads and stores, whether it answers and how quickly, which Kafka it seems to be.
+
+A Metadata, a DescribeCluster, a DescribeLogDirs and an ApiVersions request per broker, whatever the number of topics.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.kafka_versions import release_of
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.asking.ask import ask_anyone
+from kcli.errors import KcliError, UnsupportedVersion
+from kcli.model import Node
+from kcli.proto.messages.api_versions import ApiVersionsRequest
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.model import Cluster
+
+ANSWERS_WITHIN = 5.0  # seconds
+
+
+class BrokerRow(Value):
+    """A broker. `took` is how long it took to answer, in seconds; None with the `problem` why it did not. `size` is the
+    bytes of its replicas, `usable` of `total` what is left on its volumes, None where it does not say. `apis` maps API
+    keys to (lowest, highest version); `metadata_version` is the highest level of that feature that it supports."""
+
+    node: Node = None  # type: ignore[assignment]  # always given
+    controller: bool = False
+    fenced: bool = False
+    leads: int = 0
+    replicas: int = 0
+    behind: int = 0
+    size: int | None = None
+    usable: int | None = None
+    total: int | None = None
+    took: float | None = None
+    problem: str = ""
+    apis: dict[int, tuple[int, int]] = field(factory=dict)
+    metadata_version: int | None = None
+
+    @property
+    def release(self) -> str | None:
+        """Which Kafka it is, as far as it tells; None for one that did not answer."""
+        return release_of(self.apis, self.metadata_version)
+
+
+async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[BrokerRow]:
+    """All brokers by id, fenced ones too where the cluster tells (KIP-1073). Without `figures` topics and disks are not
+    asked about."""
+    described, fenced = await asyncio.gather(describe_cluster(cluster), fenced_brokers(cluster))
+    rows = [BrokerRow(node=node, controller=node.id == described.controller) for node in described.brokers]
+    rows += [BrokerRow(node=node, fenced=True, problem="fenced: it serves nobody now") for node in fenced]
+    rows.sort(key=lambda row: row.node.id)
+    await asyncio.gather(*(_ping(cluster, row) for row in rows if not row.fenced))
+    if figures:
+        await _count(cluster, rows)
+    return rows
+
+
+async def _ping(cluster: Cluster, row: BrokerRow) -> None:
+    """How long an answer takes on an open connection, or why there is none."""
+    try:
+        async with asyncio.timeout(ANSWERS_WITHIN):
+            broker = await cluster.node(row.node.id)
+            row.apis = await broker.versions()
+            begun = time.perf_counter()
+            answer = await broker.ask(ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
+            row.took = time.perf_counter() - begun
+            levels = {one.name: one.max_version for one in answer.supported_features}
+            row.metadata_version = levels.get("metadata.version")
+    except TimeoutError:
+        row.problem = f"no answer within {ANSWERS_WITHIN:.0f} s"
+    except KcliError as problem:
+        row.problem = str(problem)
+
+
+async def _count(cluster: Cluster, rows: list[BrokerRow]) -> None:
+    topics, (places, _) = await asyncio.gather(describe_topics(cluster, None), log_dirs(cluster))
+    partitions = [p for one in topics.values() if isinstance(one, Topic) for p in one.partitions]
+    for row in rows:
+        number = row.node.id
+        row.leads = sum(p.leader == number for p in partitions)
+        row.replicas = sum(number in p.replicas for p in partitions)
+        row.behind = sum(number in p.replicas and number not in p.isr for p in partitions)
+        here = [place for place in places if place.broker == number]
+        volumes = [place for place in here if place.total >= 0]
+        row.size = sum(place.size for place in here) if here else None
+        row.usable = sum(place.usable for place in volumes) if volumes else None
+        row.total = sum(place.total for place in volumes) if volumes else None
+
+
+async def fenced_brokers(cluster: Cluster) -> list[Node]:
+    """Brokers that are registered and serve nobody: they are starting, shutting down, or dead. Brokers before 4.0 do
+    not tell, and then there are none here."""
+    from kcli.proto.messages.describe_cluster import DescribeClusterRequest
+
+    try:
+        answer = await ask_anyone(cluster, DescribeClusterRequest(include_fenced_brokers=True))
+    except UnsupportedVersion:
+        return []
+    return [Node(one.broker_id, one.host, one.port, one.rack) for one in answer.brokers if one.is_fenced]

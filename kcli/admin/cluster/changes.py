@@ -1,0 +1,132 @@
+"""Changes of a cluster as a whole: levels of features (KIP-584, 1022), voters of its quorum (KIP-853), brokers that
+will not come back. Any broker forwards them to the controller. Nothing is sent twice: where an answer is lost, the
+outcome is unknown (`ask_once`)."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.cluster.quorum import METADATA, partition_of
+from kcli.asking.ask import ask_anyone, ask_once
+from kcli.errors import BrokerError, KcliError, UnsupportedVersion
+from kcli.model import Address
+from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, Listener
+from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kcli.proto.messages.remove_raft_voter import RemoveRaftVoterRequest
+from kcli.proto.messages.unregister_broker import UnregisterBrokerRequest
+from kcli.proto.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from kcli.proto.schema import NO_ID
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.model import Cluster
+
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+UPDATE_FEATURES, KINDS_SINCE = 57, 1
+TIMEOUT_MS = 60_000
+
+
+class Controller(Value):
+    """A node that takes part in the quorum. `directory` is the id of its metadata directory, 16 zero bytes where the
+    cluster does not tell (before Kafka 3.9); `listeners` where it can be reached, told of voters only."""
+
+    node: int = -1
+    voter: bool = False
+    leader: bool = False
+    directory: bytes = NO_ID
+    listeners: list[tuple[str, Address]] = field(factory=list)
+
+
+async def update_features(
+    cluster: Cluster, levels: Mapping[str, tuple[int, int]], *, dry_run: bool = False
+) -> dict[str, KcliError | None]:
+    """Set levels: feature to (level, UPGRADE, SAFE_DOWNGRADE or UNSAFE_DOWNGRADE); level 0 switches it off. Brokers
+    take all of them or none, and then every feature has the error. With `dry_run` they only check. Raises
+    UnsupportedVersion where a broker cannot do that."""
+    broker = await cluster.anyone()
+    kinds = (await broker.versions()).get(UPDATE_FEATURES, (0, 0))[1] >= KINDS_SINCE
+    if dry_run and not kinds:
+        raise UnsupportedVersion("this cluster cannot check levels without setting them: that takes Kafka 3.3")
+    updates = [FeatureUpdateKey(feature=name, max_version_level=level) for name, (level, _) in levels.items()]
+    for one in updates:
+        how = levels[one.feature][1]
+        if kinds:
+            one.upgrade_type = how
+        else:
+            one.allow_downgrade = how != UPGRADE
+    request = UpdateFeaturesRequest(timeout_ms=TIMEOUT_MS, feature_updates=updates, validate_only=dry_run)
+    answer = await ask_once(broker, request)
+    if answer.error_code:
+        failed = BrokerError(codes.of(answer.error_code), "features", answer.error_message)
+        return dict.fromkeys(levels, failed)
+    told = {one.feature: one for one in answer.results}
+    found: dict[str, KcliError | None] = {}
+    for name in levels:
+        row = told.get(name)
+        failed_one = row is not None and row.error_code
+        found[name] = BrokerError(codes.of(row.error_code), name, row.error_message) if row and failed_one else None
+    return found
+
+
+async def controllers(cluster: Cluster) -> list[Controller]:
+    """The voters and observers of the quorum, by id."""
+    asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
+    answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
+    part = partition_of(answer)
+    places = {
+        node.node_id: [(one.name, Address(one.host, one.port)) for one in node.listeners] for node in answer.nodes
+    }
+    return sorted(
+        (
+            Controller(
+                node=one.replica_id,
+                voter=voter,
+                leader=one.replica_id == part.leader_id,
+                directory=one.replica_directory_id,
+                listeners=places.get(one.replica_id, []),
+            )
+            for voter, some in ((True, part.current_voters), (False, part.observers))
+            for one in some
+        ),
+        key=lambda one: one.node,
+    )
+
+
+async def add_voter(cluster: Cluster, voter: Controller) -> None:
+    """Give a controller that is caught up a vote. Raises KcliError: DUPLICATE_VOTER, REQUEST_TIMED_OUT where the leader
+    does not reach it, UNSUPPORTED_VERSION from a quorum whose voters stand in a file (kraft.version 0)."""
+    known = await describe_cluster(cluster)
+    answer = await ask_once(
+        await cluster.anyone(),
+        AddRaftVoterRequest(
+            cluster_id=known.cluster_id,
+            timeout_ms=TIMEOUT_MS,
+            voter_id=voter.node,
+            voter_directory_id=voter.directory,
+            listeners=[Listener(name=name, host=at.host, port=at.port) for name, at in voter.listeners],
+        ),
+        timeout=TIMEOUT_MS / 1000 + 5,
+    )
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), f"voter {voter.node}", answer.error_message)
+
+
+async def remove_voter(cluster: Cluster, voter: Controller) -> None:
+    """Take a vote. Raises KcliError: VOTER_NOT_FOUND, UNSUPPORTED_VERSION as `add_voter`."""
+    known = await describe_cluster(cluster)
+    answer = await ask_once(
+        await cluster.anyone(),
+        RemoveRaftVoterRequest(cluster_id=known.cluster_id, voter_id=voter.node, voter_directory_id=voter.directory),
+    )
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), f"voter {voter.node}", answer.error_message)
+
+
+async def unregister_broker(cluster: Cluster, node: int) -> None:
+    """Have the cluster forget a broker. Raises KcliError: BROKER_ID_NOT_REGISTERED."""
+    answer = await ask_once(await cluster.anyone(), UnregisterBrokerRequest(broker_id=node))
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), f"broker {node}", answer.error_message)

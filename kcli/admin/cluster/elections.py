@@ -1,0 +1,52 @@
+"""Leader elections (KIP-183, KIP-460) at the controller."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.reassign.reassignments import MOST, about
+from kcli.asking.controller import ask_controller
+from kcli.asking.fan_out import pieces
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Cluster
+
+PREFERRED, UNCLEAN = 0, 1
+
+
+async def elect_leaders(
+    cluster: Cluster, partitions: Iterable[TopicPartition], *, unclean: bool = False
+) -> dict[TopicPartition, bool | KcliError]:
+    """Elect the preferred leader of each partition, or with `unclean`, where nobody leads, any living replica, also
+    one that lacks records. True where a leader was elected, False where that was not needed."""
+    found: dict[TopicPartition, bool | KcliError] = {}
+    for part in pieces(list(dict.fromkeys(partitions)), MOST):
+        try:
+            found |= await _elect(cluster, part, UNCLEAN if unclean else PREFERRED)
+        except KcliError as error:
+            found |= dict.fromkeys(part, error)
+    return found
+
+
+async def _elect(cluster: Cluster, part: list[TopicPartition], kind: int) -> dict[TopicPartition, bool | KcliError]:
+    topics: dict[str, TopicPartitions] = {}
+    for at in part:
+        topics.setdefault(at.topic, TopicPartitions(topic=at.topic)).partitions.append(at.partition)
+    request = ElectLeadersRequest(election_type=kind, topic_partitions=list(topics.values()), timeout_ms=30_000)
+    answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "election")
+    found: dict[TopicPartition, bool | KcliError] = {}
+    for topic in answer.replica_election_results:
+        for one in topic.partition_result:
+            at, code = TopicPartition(topic.topic, one.partition_id), codes.of(one.error_code)
+            if code is codes.ELECTION_NOT_NEEDED:
+                found[at] = False
+            else:
+                found[at] = BrokerError(code, about(at), one.error_message) if code else True
+    return {at: found.get(at, KcliError(f"{about(at)}: the broker's answer leaves this partition out")) for at in part}

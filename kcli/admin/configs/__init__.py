@@ -1,0 +1,1 @@
+"""Configs of topics, brokers, loggers, groups and client metrics."""

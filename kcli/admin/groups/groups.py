@@ -1,0 +1,333 @@
+"""Groups: all kinds are listed (E71) and described, empty ones deleted. Share and streams groups: `group_kinds`."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.groups.assignment import assigned_partitions, subscribed_topics
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import PATIENCE, ask_every, bad, good
+from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
+from kcli.model import TopicPartition
+from kcli.proto.messages import consumer_group_describe as kip848
+from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Broker, Cluster
+    from kcli.proto.messages.list_groups import ListGroupsResponse
+
+CONSUMER_GROUP_DESCRIBE = 69
+
+REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
+"""States in which a member's assignment is not known yet, so that nothing may be said about who owns a partition."""
+
+
+STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
+"""The states that groups of any type may be in (Kafka's GroupState)."""
+PROGRESS = {"kcli-copy.": "copy", "kcli-redrive.": "redrive"}
+"""How the names begin of groups without members in which kcli keeps its own progress, and the command."""
+TYPES = ("classic", "consumer", "share", "streams")
+
+
+class Listed(Value):
+    """A group as its coordinator lists it. `type` is classic, consumer, share or streams; None from brokers before
+    4.0 that do not say; `state` None from brokers before 2.6."""
+
+    group: str = ""
+    type: str | None = None
+    state: str | None = None
+    protocol: str = ""
+    coordinator: int = -1
+
+
+class Member(Value):
+    """One member. `epoch` is None for classic members, `assignment` what it owns now (of a share group: what it takes
+    records from, maybe with others), `tasks` those of a streams member: 0_3, or 0_3 standby."""
+
+    member_id: str = ""
+    instance_id: str | None = None
+    client_id: str = ""
+    host: str = ""
+    rack: str | None = None
+    epoch: int | None = None
+    topics: list[str] = field(factory=list)
+    regex: str | None = None
+    assignment: list[TopicPartition] = field(factory=list)
+    tasks: list[str] = field(factory=list)
+
+
+class Described(Value):
+    """A group, its members and what they own. `epoch` is None for classic groups."""
+
+    group: str = ""
+    type: str = "classic"
+    state: str = ""
+    protocol: str = ""
+    assignor: str = ""
+    epoch: int | None = None
+    coordinator: int = -1
+    members: list[Member] = field(factory=list)
+
+    @property
+    def owners_known(self) -> bool:
+        untold = self.type in ("share", "streams") and not self.members and self.state not in ("Empty", "Dead")
+        return self.state not in REBALANCING and not untold
+
+
+class GroupMissing(KcliError):
+    """No coordinator knows a group of this name."""
+
+    def __init__(self, group: str) -> None:
+        super().__init__(f"{group}: this group does not exist")
+        self.group = group
+
+
+class GroupInUse(KcliError):
+    """A group with members cannot be deleted (E43)."""
+
+    def __init__(self, group: str, members: list[str]) -> None:
+        super().__init__(f"{group}: the group has {counted(members)}: stop them first")
+        self.group = group
+        self.members = members
+
+
+async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliError]]:
+    """All groups of all types, sorted by name, and the brokers that did not answer (C17)."""
+    from kcli.proto.messages.list_groups import ListGroupsRequest
+
+    async def ask(broker: Broker) -> ListGroupsResponse:
+        answer = await broker.ask(ListGroupsRequest())
+        if answer.error_code:
+            raise BrokerError(codes.of(answer.error_code), f"broker {broker.node_id}")
+        return answer
+
+    answers, failed = await ask_every(cluster, [node.id for node in await cluster.nodes()], ask)
+    found: dict[str, Listed] = {}
+    for node_id, answer in answers.items():
+        for row in answer.groups:
+            found[row.group_id] = Listed(
+                group=row.group_id,
+                type=row.group_type.lower() or None,
+                state=row.group_state or None,
+                protocol=row.protocol_type,
+                coordinator=node_id,
+            )
+    return sorted(found.values(), key=lambda row: row.group), failed
+
+
+async def group_names(cluster: Cluster) -> list[str]:
+    """The names of all groups whose coordinator answers."""
+    return [row.group for row in (await list_groups(cluster))[0]]
+
+
+async def describe_groups(
+    coordinators: Coordinators, listed: Iterable[Listed], *, patience: float = PATIENCE
+) -> dict[str, Described | KcliError]:
+    """State, members and assignments. A group whose `type` is None is looked for among consumer and classic groups. A
+    share or streams group of a broker that cannot describe them is as the listing said, without members."""
+    groups = {row.group: row for row in listed}
+
+    async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
+        new = (await broker.versions()).get(CONSUMER_GROUP_DESCRIBE) is not None
+        found: dict[str, Described | KcliError] = {}
+        others = [groups[name] for name in some if groups[name].type in ("share", "streams")]
+        if others:
+            found |= await _describe_others(coordinators.cluster, broker, others)
+        if new and (wanted := [name for name in some if groups[name].type in (None, "consumer")]):
+            found |= await _describe_new(broker, wanted)
+        missing = [name for name in some if groups[name].type in (None, "classic") and _missing(found.get(name))]
+        if missing:
+            found |= await _describe_classic(broker, missing)
+        return found
+
+    return await coordinators.ask(groups, ask, patience=patience, most=200)
+
+
+async def _describe_others(cluster: Cluster, broker: Broker, rows: list[Listed]) -> dict[str, Described | KcliError]:
+    """Share and streams groups."""
+    from kcli.admin.groups.kinds import describe_kind
+
+    found: dict[str, Described | KcliError] = {}
+    for kind in ("share", "streams"):
+        some = [row for row in rows if row.type == kind]
+        described = await describe_kind(cluster, broker, kind, [row.group for row in some])
+        for row in some:
+            found[row.group] = described.get(row.group) or Described(
+                group=row.group, type=kind, state=row.state or "", protocol=row.protocol, coordinator=broker.node_id
+            )
+    return found
+
+
+def _missing(answer: object) -> bool:
+    return answer is None or isinstance(answer, GroupMissing)
+
+
+async def _describe_new(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
+    try:
+        answer = await broker.ask(kip848.ConsumerGroupDescribeRequest(group_ids=groups))
+    except UnsupportedVersion:
+        return {}
+    found: dict[str, Described | KcliError] = {}
+    for row in answer.groups:
+        code = codes.of(row.error_code)
+        if code is codes.GROUP_ID_NOT_FOUND:
+            found[row.group_id] = GroupMissing(row.group_id)
+        elif code is codes.UNSUPPORTED_VERSION:
+            continue  # the new protocol is switched off at this broker: the group is classic or does not exist
+        elif code:
+            found[row.group_id] = BrokerError(code, row.group_id, row.error_message or None)
+        else:
+            found[row.group_id] = Described(
+                group=row.group_id,
+                type="consumer",
+                state=row.group_state,
+                protocol="consumer",
+                assignor=row.assignor_name,
+                epoch=row.group_epoch,
+                coordinator=broker.node_id,
+                members=[_new_member(member) for member in row.members],
+            )
+    return found
+
+
+def _new_member(row: kip848.Member) -> Member:
+    return Member(
+        member_id=row.member_id,
+        instance_id=row.instance_id,
+        client_id=row.client_id,
+        host=row.client_host.removeprefix("/"),
+        rack=row.rack_id,
+        epoch=row.member_epoch,
+        topics=row.subscribed_topic_names,
+        regex=row.subscribed_topic_regex or None,
+        assignment=sorted(
+            TopicPartition(topic.topic_name, partition)
+            for topic in row.assignment.topic_partitions
+            for partition in topic.partitions
+        ),
+    )
+
+
+async def _describe_classic(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
+    answer = await broker.ask(DescribeGroupsRequest(groups=groups))
+    return {row.group_id: _classic(row, broker.node_id) for row in answer.groups}
+
+
+def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
+    code = codes.of(row.error_code)
+    if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
+        return GroupMissing(row.group_id)  # before DescribeGroups v6 "Dead" was how to say it
+    if code:
+        return BrokerError(code, row.group_id, row.error_message or None)
+    consumer = row.protocol_type in ("consumer", "")
+    return Described(
+        group=row.group_id,
+        state=row.group_state,
+        protocol=row.protocol_type,
+        assignor=row.protocol_data,
+        coordinator=node_id,
+        members=[
+            Member(
+                member_id=member.member_id,
+                instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                host=member.client_host.removeprefix("/"),
+                topics=subscribed_topics(member.member_metadata) if consumer else [],
+                assignment=assigned_partitions(member.member_assignment) if consumer else [],
+            )
+            for member in row.members
+        ],
+    )
+
+
+def progress_of(group: str) -> str | None:
+    """The command of kcli whose progress this group is; None for a group of somebody else."""
+    return next((command for start, command in PROGRESS.items() if group.startswith(start)), None)
+
+
+async def find_groups(
+    coordinators: Coordinators, names: Iterable[str], *, patience: float = PATIENCE
+) -> tuple[dict[str, Described | KcliError], dict[int, KcliError]]:
+    """The named groups, or all groups when no name is given; and the brokers that did not list theirs."""
+    wanted = list(dict.fromkeys(names))
+    failed: dict[int, KcliError] = {}
+    if wanted:
+        listed = [Listed(group=name) for name in wanted]
+    else:
+        listed, failed = await list_groups(coordinators.cluster)
+        coordinators.known |= {row.group: row.coordinator for row in listed}
+    described = await describe_groups(coordinators, listed, patience=patience)
+    if any(isinstance(answer, GroupMissing) for answer in described.values()):
+        described |= await _kinds_that_are_only_listed(coordinators, described)
+    return described, failed
+
+
+async def _kinds_that_are_only_listed(
+    coordinators: Coordinators, described: dict[str, Described | KcliError]
+) -> dict[str, Described | KcliError]:
+    """A named group that is neither classic nor KIP-848 may be a share or a streams group; a group that went away
+    since it was listed stays missing."""
+    listed, _ = await list_groups(coordinators.cluster)
+    others = [row for row in listed if row.type in ("share", "streams") and not good({0: described.get(row.group)})]
+    wanted = [row for row in others if row.group in described]
+    return await describe_groups(coordinators, wanted) if wanted else {}
+
+
+async def delete_groups(
+    coordinators: Coordinators, groups: Iterable[str], *, patience: float = PATIENCE
+) -> dict[str, bool | KcliError]:
+    """Deletes groups that have no members. True where it is gone; GroupInUse names who holds it, GroupMissing says
+    there was none."""
+    from kcli.proto.messages.delete_groups import DeleteGroupsRequest
+
+    sent: set[str] = set()  # those of which no answer came: when they are missing afterwards, it was this
+
+    async def ask(broker: Broker, some: list[str]) -> dict[str, bool | KcliError]:
+        try:
+            answer = await broker.ask(DeleteGroupsRequest(groups_names=some))
+        except ConnectError as error:
+            sent.update(some if error.sent else ())
+            raise
+        done: dict[str, bool | KcliError] = {}
+        for row in answer.results:
+            code = codes.of(row.error_code)
+            if code is codes.GROUP_ID_NOT_FOUND and row.group_id in sent:
+                done[row.group_id] = True
+            elif code is codes.GROUP_ID_NOT_FOUND:
+                done[row.group_id] = GroupMissing(row.group_id)
+            else:
+                done[row.group_id] = BrokerError(code, row.group_id) if code else True
+        return done
+
+    done = await coordinators.ask(groups, ask, patience=patience)
+    refused = [
+        name
+        for name, error in bad(done).items()
+        if isinstance(error, BrokerError) and error.code is codes.NON_EMPTY_GROUP
+    ]
+    if refused:
+        described = good(await describe_groups(coordinators, [Listed(group=name) for name in refused]))
+        for name in refused:
+            members = described[name].members if name in described else []
+            done[name] = GroupInUse(name, [who(member) for member in members])
+    return done
+
+
+def who(member: Member) -> str:
+    """A member as people name it: its client and where that runs."""
+    return f"{member.instance_id or member.client_id or member.member_id}@{member.host}"
+
+
+def some_members(members: list[Member]) -> str:
+    """`2 members (app@10.0.0.1, app@10.0.0.2)`: who is in a group, five of them by name."""
+    return counted([who(member) for member in members])
+
+
+def counted(members: list[str]) -> str:
+    if not members:
+        return "members"
+    some = ", ".join(members[:5]) + (f" and {len(members) - 5} more" if len(members) > 5 else "")
+    return f"{len(members)} member{'s' if len(members) != 1 else ''} ({some})"

@@ -1,0 +1,176 @@
+"""Share groups (KIP-932) and streams groups (KIP-1071), described by the coordinator; and how far share groups are.
+
+A share group commits no positions: it keeps the state of each record, and a start offset before which all is done.
+A streams group's members have tasks; task N_P reads partition P of every source topic of subtopology N.
+"""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.groups.groups import Described, GroupMissing, Member
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.asking.coordinators import Coordinators
+    from kcli.model import Broker, Cluster
+    from kcli.proto.messages import share_group_describe as share
+    from kcli.proto.messages import streams_group_describe as streams
+    from kcli.proto.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup
+
+SHARE_GROUP_DESCRIBE, STREAMS_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 89, 90
+DESCRIBES = {"share": SHARE_GROUP_DESCRIBE, "streams": STREAMS_GROUP_DESCRIBE}
+
+
+class ShareStart(Value):
+    """Where a share group stands in a partition: `start` None before it read anything, `lag` None where the broker
+    does not count it (DescribeShareGroupOffsets 0). The lag leaves out what is acknowledged beyond the start."""
+
+    start: int | None = None
+    leader_epoch: int = -1
+    lag: int | None = None
+
+
+async def describe_kind(
+    cluster: Cluster, broker: Broker, kind: str, groups: list[str]
+) -> dict[str, Described | KcliError]:
+    """The share or streams groups of this coordinator; nothing from one that cannot describe that kind, or where it
+    is switched off."""
+    if not groups or DESCRIBES[kind] not in await broker.versions():
+        return {}
+    return await (_share_groups(broker, groups) if kind == "share" else _streams_groups(cluster, broker, groups))
+
+
+async def _share_groups(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
+    from kcli.proto.messages.share_group_describe import ShareGroupDescribeRequest
+
+    found: dict[str, Described | KcliError] = {}
+    for row in (await broker.ask(ShareGroupDescribeRequest(group_ids=groups))).groups:
+        refused = _refusal(row)
+        if refused is not None:
+            found[row.group_id] = refused
+        elif row.error_code != codes.UNSUPPORTED_VERSION.number:
+            found[row.group_id] = Described(
+                group=row.group_id, type="share", state=row.group_state, protocol="share",
+                assignor=row.assignor_name, epoch=row.group_epoch, coordinator=broker.node_id,
+                members=[_share_member(member) for member in row.members],
+            )  # fmt: skip
+    return found
+
+
+def _share_member(row: share.Member) -> Member:
+    return Member(
+        member_id=row.member_id, client_id=row.client_id, host=row.client_host.removeprefix("/"), rack=row.rack_id,
+        epoch=row.member_epoch, topics=row.subscribed_topic_names,
+        assignment=sorted(
+            TopicPartition(topic.topic_name, partition)
+            for topic in row.assignment.topic_partitions
+            for partition in topic.partitions
+        ),
+    )  # fmt: skip
+
+
+async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
+    from kcli.proto.messages.streams_group_describe import StreamsGroupDescribeRequest
+
+    found: dict[str, Described | KcliError] = {}
+    for row in (await broker.ask(StreamsGroupDescribeRequest(group_ids=groups))).groups:
+        refused = _refusal(row)
+        if refused is not None:
+            found[row.group_id] = refused
+        elif row.error_code != codes.UNSUPPORTED_VERSION.number:
+            sources = await _sources(cluster, row.topology)
+            found[row.group_id] = Described(
+                group=row.group_id, type="streams", state=row.group_state, protocol="streams",
+                epoch=row.group_epoch, coordinator=broker.node_id,
+                members=[_streams_member(member, sources) for member in row.members],
+            )  # fmt: skip
+    return found
+
+
+def _refusal(row: share.DescribedGroup | streams.DescribedGroup) -> KcliError | None:
+    """Why a group is not described; None where it is, and where the kind is switched off at this broker."""
+    code = codes.of(row.error_code)
+    if code is codes.GROUP_ID_NOT_FOUND or (not code and row.group_state == "Dead"):
+        return GroupMissing(row.group_id)
+    if not code or code is codes.UNSUPPORTED_VERSION:
+        return None
+    return BrokerError(code, row.group_id, row.error_message or None)
+
+
+async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[str, list[TopicPartition]]:
+    """What each subtopology reads. A topic of which nothing is known now is left out."""
+    made: dict[str, list[TopicPartition]] = {}
+    for one in (topology.subtopologies if topology is not None else None) or ():
+        read = made[one.subtopology_id] = []
+        for topic in [*one.source_topics, *(inner.name for inner in one.repartition_source_topics)]:
+            try:
+                read += [TopicPartition(topic, partition) for partition in await cluster.partitions(topic)]
+            except BrokerError:
+                continue
+    return made
+
+
+def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]]) -> Member:
+    active = {(task.subtopology_id, number) for task in row.assignment.active_tasks for number in task.partitions}
+    return Member(
+        member_id=row.member_id, instance_id=row.instance_id, client_id=row.client_id,
+        host=row.client_host.removeprefix("/"), rack=row.rack_id, epoch=row.member_epoch,
+        topics=sorted({at.topic for read in sources.values() for at in read}),
+        assignment=sorted(at for name, read in sources.items() for at in read if (name, at.partition) in active),
+        tasks=[
+            *_tasks(row.assignment.active_tasks, ""),
+            *_tasks(row.assignment.standby_tasks, " standby"),
+            *_tasks(row.assignment.warmup_tasks, " warm-up"),
+        ],
+    )  # fmt: skip
+
+
+def _tasks(tasks: Iterable[streams.TaskIds], role: str) -> list[str]:
+    return [f"{task.subtopology_id}_{number}{role}" for task in tasks for number in sorted(task.partitions)]
+
+
+# -- how far share groups are ---------------------------------------------------------------------------------------
+
+
+async def share_offsets(
+    coordinators: Coordinators, groups: Iterable[str], *, patience: float
+) -> dict[str, dict[TopicPartition, ShareStart | KcliError] | KcliError]:
+    """The start of every partition that each share group has read from. Asked of the group's coordinator (E67)."""
+    from kcli.proto.messages.describe_share_group_offsets import (
+        DescribeShareGroupOffsetsRequest,
+        DescribeShareGroupOffsetsRequestGroup,
+    )
+
+    async def ask(
+        broker: Broker, some: list[str]
+    ) -> dict[str, dict[TopicPartition, ShareStart | KcliError] | KcliError]:
+        if DESCRIBE_SHARE_GROUP_OFFSETS not in await broker.versions():
+            return {name: KcliError(f"{name}: this broker does not tell how far its share groups are") for name in some}
+        asked = [DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in some]
+        answer = await broker.ask(DescribeShareGroupOffsetsRequest(groups=asked))
+        return {row.group_id: _starts(row) for row in answer.groups}
+
+    return await coordinators.ask(groups, ask, patience=patience, most=200)
+
+
+def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition, ShareStart | KcliError] | KcliError:
+    if row.error_code:
+        return BrokerError(codes.of(row.error_code), row.group_id, row.error_message or None)
+    made: dict[TopicPartition, ShareStart | KcliError] = {}
+    for topic in row.topics:
+        for one in topic.partitions:
+            at = TopicPartition(topic.topic_name, one.partition_index)
+            if one.error_code:
+                about = f"{at.topic} partition {at.partition}"
+                made[at] = BrokerError(codes.of(one.error_code), about, one.error_message or None)
+            else:
+                made[at] = ShareStart(
+                    start=one.start_offset if one.start_offset >= 0 else None, leader_epoch=one.leader_epoch,
+                    lag=one.lag if one.lag >= 0 else None,
+                )  # fmt: skip
+    return made

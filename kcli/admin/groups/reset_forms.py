@@ -1,0 +1,89 @@
+"""The ways to say which offset is wanted: each makes a Form (reset.py). Only a time has to ask the cluster first."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.reset import Wanted
+from kcli.asking.offsets import LogOffset, list_offsets
+from kcli.errors import KcliError
+from kcli.model import OffsetAndMetadata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kcli.admin.groups.reset import Form, Standing
+    from kcli.model import Cluster, TopicPartition
+
+NOTHING = "nothing is committed to shift from"
+
+
+def earliest(at: TopicPartition, standing: Standing) -> Wanted:
+    """Where the log starts."""
+    return Wanted(commit=OffsetAndMetadata(offset=standing.start))
+
+
+def latest(at: TopicPartition, standing: Standing) -> Wanted:
+    """Where the log ends now."""
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end))
+
+
+def current(at: TopicPartition, standing: Standing) -> Wanted:
+    """What is committed, also outside of the log; the end where nothing is (as Kafka's --to-current)."""
+    if standing.old is not None:
+        return Wanted(commit=standing.old, exact=True)
+    return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: the end")
+
+
+def nothing(at: TopicPartition, standing: Standing) -> Wanted:
+    """No commit."""
+    return Wanted()
+
+
+def offset(number: int) -> Form:
+    """The same offset everywhere."""
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=number))
+
+
+def before_end(count: int) -> Form:
+    """So many offsets before the end."""
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.end - count))
+
+
+def after_start(count: int) -> Form:
+    """So many offsets after the start."""
+    return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=standing.start + count))
+
+
+def shifted(count: int) -> Form:
+    """So many offsets after (negative: before) what is committed; a partition without a commit stays so."""
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted:
+        if standing.old is None:
+            return Wanted(keep=True, note=NOTHING)
+        return Wanted(commit=OffsetAndMetadata(offset=standing.old.offset + count))
+
+    return form
+
+
+def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: bool) -> Form:
+    """What a file or another group says; None takes a commit back. `plain`: nothing about epoch and metadata."""
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted:
+        return Wanted(commit=commits[at], plain=plain)
+
+    return form
+
+
+async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment: int) -> Form:
+    """The first offset whose record is not older than `moment` (ms since the epoch); the end where none is."""
+    found = await list_offsets(cluster, dict.fromkeys(partitions, moment))
+
+    def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+        place = found[at]
+        if not isinstance(place, LogOffset):
+            return place
+        if place.offset < 0:
+            return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="no record is that young: the end")
+        return Wanted(commit=OffsetAndMetadata(offset=place.offset))
+
+    return form

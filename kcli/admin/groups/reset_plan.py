@@ -1,0 +1,196 @@
+"""Who may be changed, where everything stands, and the change itself (E43).
+
+A group whose members are there keeps its offsets in their hands: they would go on where they are and commit over the
+change. So its coordinator refuses, and we say so before, with who is in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.admin.groups.commits import delete_commits, write_commits
+from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.groups import Described, GroupMissing, find_groups, some_members
+from kcli.admin.groups.reset import Change, Standing, decide
+from kcli.asking.fan_out import PATIENCE, good
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import LogOffset, bounds
+from kcli.errors import BrokerError, KcliError, UnknownOutcome
+from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.admin.groups.reset import Form
+    from kcli.asking.coordinators import Coordinators
+    from kcli.model import Cluster
+
+WITHOUT_MEMBERS = ("Empty", "Dead", "")
+LIVE = frozenset(
+    (
+        codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION, codes.REBALANCE_IN_PROGRESS, codes.STALE_MEMBER_EPOCH,
+        codes.NON_EMPTY_GROUP,
+    )
+)  # fmt: skip
+"""What a coordinator says to a commit from outside when the group has members."""
+
+
+class GroupLive(KcliError):
+    """The group has members, so its offsets are theirs."""
+
+    def __init__(self, group: Described) -> None:
+        who = some_members(group.members)
+        super().__init__(
+            f"{group.group}: the group is {group.state} with {who}; its offsets can be changed when it is Empty: stop "
+            "the members (one that died leaves when its session times out)"
+        )
+        self.group = group.group
+
+
+class Target(Value):
+    """A group whose offsets shall change. `described` is None for a group that does not exist yet; `refusal` says why
+    nothing may be changed."""
+
+    group: str = ""
+    described: Described | None = None
+    refusal: KcliError | None = None
+    commits: dict[TopicPartition, OffsetAndMetadata | KcliError] = field(factory=dict)
+
+    @property
+    def committed(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What is committed, without partitions that failed and those without a commit."""
+        return {at: one for at, one in good(self.commits).items() if one.offset >= 0}
+
+
+async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
+    """The groups as they stand. Commits that a transaction is about to make are waited for (KIP-447)."""
+    names = list(dict.fromkeys(groups))
+    found, _ = await find_groups(coordinators, names)
+    commits = await committed_offsets(coordinators, names, stable=True)
+    made: dict[str, Target] = {}
+    for name in names:
+        described, some = found[name], commits[name]
+        target = made[name] = Target(group=name)
+        if isinstance(described, Described):
+            target.described, target.refusal = described, refusal(described)
+        elif not isinstance(described, GroupMissing):
+            target.refusal = described
+        if isinstance(some, KcliError):
+            target.refusal = target.refusal or some
+        else:
+            target.commits = some
+    return made
+
+
+def refusal(group: Described) -> KcliError | None:
+    """Why the offsets of this group may not be changed from outside now."""
+    if group.type == "share":
+        return KcliError(f"{group.group}: a share group has no committed offsets; its state is kept by record")
+    if group.members or group.state not in WITHOUT_MEMBERS:
+        return GroupLive(group)
+    return None
+
+
+async def standings(
+    cluster: Cluster, partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, tuple[int, int] | KcliError]:
+    """(start, end) of each log; the end is the high watermark, as Kafka's own tool has it. A partition that the topic
+    does not have is an error of its own."""
+    wanted = sorted(set(partitions))
+    found: dict[TopicPartition, tuple[int, int] | KcliError] = {}
+    for topic in sorted({at.topic for at in wanted}):
+        numbers = await numbers_of(cluster, topic)
+        for at in wanted:
+            if at.topic == topic and isinstance(numbers, KcliError):
+                found[at] = numbers
+            elif at.topic == topic and not isinstance(numbers, KcliError) and at.partition not in numbers:
+                found[at] = NoPartition(at, len(numbers))
+    ends, starts, _ = await bounds(cluster, [at for at in wanted if at not in found], "read_uncommitted")
+    for at in ends:
+        start, end = starts.get(at), ends[at]
+        if isinstance(start, LogOffset) and isinstance(end, LogOffset):
+            found[at] = (start.offset, end.offset)
+        else:
+            found[at] = next(one for one in (end, start, TopicMissing(at.topic)) if isinstance(one, KcliError))
+    return found
+
+
+class NoPartition(KcliError):
+    """The topic is there, and has no partition of this number."""
+
+    def __init__(self, at: TopicPartition, count: int) -> None:
+        super().__init__(f"{at.topic} [{at.partition}]: the topic has partitions 0 to {count - 1} only")
+
+
+async def numbers_of(cluster: Cluster, topic: str) -> list[int] | KcliError:
+    """The partitions of a topic, or why they are not known."""
+    try:
+        return sorted(await cluster.partitions(topic))
+    except BrokerError as error:
+        return TopicMissing(topic) if error.code is codes.UNKNOWN_TOPIC_OR_PARTITION else error
+    except KcliError as error:
+        return error
+
+
+def standing(target: Target, at: TopicPartition, log: tuple[int, int] | KcliError) -> Standing | KcliError:
+    """Where one partition of a group stands."""
+    old = target.commits.get(at)
+    if isinstance(old, KcliError):
+        return old
+    if isinstance(log, KcliError):
+        return log
+    return Standing(start=log[0], end=log[1], old=old if old is not None and old.offset >= 0 else None)
+
+
+async def plan(cluster: Cluster, wanted: Iterable[tuple[Target, list[TopicPartition], Form]]) -> list[Change]:
+    """A row for each partition of each group, by name and number: what its form wants. Where a group refuses, the rows
+    say so."""
+    some = list(wanted)
+    logs = await standings(cluster, (at for _, partitions, _ in some for at in partitions))
+    rows: list[Change] = []
+    for target, partitions, form in some:
+        for at in sorted(partitions):
+            change = decide(target.group, at, standing(target, at, logs[at]), form)
+            if target.refusal is not None:
+                change.result, change.error = "refused", target.refusal
+            rows.append(change)
+    return sorted(rows, key=lambda row: (row.group, row.at))
+
+
+async def execute(coordinators: Coordinators, changes: Iterable[Change], *, patience: float = PATIENCE) -> None:
+    """Do what is open in the plan; each row gets its own outcome."""
+    by_group: dict[str, list[Change]] = {}
+    for change in changes:
+        if change.open:
+            by_group.setdefault(change.group, []).append(change)
+    await asyncio.gather(*(_one_group(coordinators, name, some, patience) for name, some in by_group.items()))
+
+
+async def _one_group(coordinators: Coordinators, group: str, changes: list[Change], patience: float) -> None:
+    written = {one.at: one.new for one in changes if one.new is not None}
+    gone = [one.at for one in changes if one.new is None]
+    done = await write_commits(coordinators, group, written, patience=patience) if written else {}
+    if gone:
+        done |= await delete_commits(coordinators, group, gone, patience=patience)
+    live: KcliError | None = None
+    for change in changes:
+        outcome = done[change.at]
+        if not isinstance(outcome, KcliError):
+            change.result = "deleted" if change.new is None else "reset"
+            continue
+        if isinstance(outcome, BrokerError) and outcome.code in LIVE:
+            live = live or await _now_live(coordinators, group, outcome)
+            outcome = live
+        change.error = outcome
+        change.result = "unknown" if isinstance(outcome, UnknownOutcome) else "failed"
+
+
+async def _now_live(coordinators: Coordinators, group: str, error: KcliError) -> KcliError:
+    """Somebody joined after we looked: say who."""
+    described = (await find_groups(coordinators, [group]))[0][group]
+    if isinstance(described, Described) and described.members:
+        return GroupLive(described)
+    return error

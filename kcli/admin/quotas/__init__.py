@@ -1,0 +1,1 @@
+"""Client quotas, and which of them is in force."""

@@ -1,0 +1,166 @@
+"""Client quotas (KIP-546, KIP-599, KIP-612): what is set for whom, and its change at the controller.
+
+An entity is who a quota is for: a user, a client id, a user with a client id, or an address. The name None is the
+default: everybody of that kind who has no quota of his own.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from kcli import codes
+from kcli.asking.ask import ask_anyone
+from kcli.asking.controller import ask_controller
+from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
+from kcli.grammar.units import bytes_of, bytes_text, number_of, plain
+from kcli.proto.messages import alter_client_quotas as altering
+from kcli.proto.messages import describe_client_quotas as describing
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kcli.model import Cluster
+
+    Quotas = dict["Entity", dict[str, float]]
+
+USER, CLIENT, IP = "user", "client-id", "ip"
+KINDS = (USER, CLIENT, IP)
+DEFAULT = "<default>"  # how the name None is written
+BYTES, PERCENT, RATE = "bytes/s", "%", "1/s"
+KEYS = {
+    "producer_byte_rate": BYTES,
+    "consumer_byte_rate": BYTES,
+    "request_percentage": PERCENT,
+    "controller_mutation_rate": RATE,
+    "connection_creation_rate": RATE,
+}
+"""What can be limited, and in which unit."""
+WHOLE = frozenset(("producer_byte_rate", "consumer_byte_rate", "connection_creation_rate"))
+"""Keys whose value Kafka wants without a fraction."""
+EXACT, IS_DEFAULT, ANY = 0, 1, 2
+
+
+class Entity(Frozen):
+    """Who a quota is for: (kind, name) in the order of `KINDS`; a None name is the default of the kind."""
+
+    parts: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """Kind to name."""
+        return dict(self.parts)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{kind} {DEFAULT if name is None else name}" for kind, name in self.parts)
+
+
+class Component(Frozen):
+    """A condition on one kind of a filter: `match` is EXACT (this `name`), IS_DEFAULT or ANY (also the default)."""
+
+    kind: str = USER
+    match: int = ANY
+    name: str | None = None
+
+
+def entity(names: Mapping[str, str | None]) -> Entity:
+    """The entity of these names. Raises UsageError for what Kafka has no quotas for: nobody, an empty name, an address
+    with anything else."""
+    for kind, name in names.items():
+        if kind not in KINDS:
+            raise UsageError(f"quotas are for a {', a '.join(KINDS)}, not for a {kind}")
+        if name == "":
+            raise UsageError(f"an empty {kind} has no quotas; the default of all is {DEFAULT}")
+    if not names:
+        raise UsageError("quotas are for a user, a client-id, both, or an ip")
+    if IP in names and len(names) > 1:
+        raise UsageError("quotas are for an ip alone; nobody else goes with it")
+    return Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
+
+
+def keys_of(one: Entity) -> list[str]:
+    """What can be limited for such an entity."""
+    return [key for key in KEYS if (key == "connection_creation_rate") == (IP in one.names)]
+
+
+def value_of(key: str, text: str) -> float:
+    """`10MiB`, `50%`, `5/s` as the number Kafka has. Raises UsageError for an unknown key and a value that is none."""
+    unit = KEYS.get(key)
+    if unit is None:
+        from kcli.suggest import did_you_mean
+
+        known = ", ".join(KEYS)
+        raise UsageError(f"{key}: no such quota{did_you_mean(key, KEYS) or f'; there are {known}'}")
+    if unit == BYTES:
+        value = bytes_of(text, key)
+    else:
+        bare = text.strip().removesuffix("%" if unit == PERCENT else "/s").strip()
+        value = number_of(bare, key, text)
+    if key in WHOLE and value != int(value):
+        raise UsageError(f"{key}: this limit is a whole number, not {text!r}")
+    return value
+
+
+def text_of(key: str, value: float) -> str:
+    """A value with its unit, for people: what `value_of` reads again."""
+    unit = KEYS.get(key)
+    if unit == BYTES:
+        return f"{bytes_text(value)}/s"
+    return plain(value) + {PERCENT: "%", RATE: "/s"}.get(unit or "", "")
+
+
+async def describe_quotas(
+    cluster: Cluster, components: Sequence[Component] = (), *, strict: bool = False
+) -> dict[Entity, dict[str, float]]:
+    """All quotas by entity and key, or those of entities that match every component; with `strict` only of entities
+    that have no other kind. Raises BrokerError, DecodeError."""
+    asked = [
+        describing.ComponentData(entity_type=one.kind, match_type=one.match, match=one.name if not one.match else None)
+        for one in components
+    ]
+    answer = await ask_anyone(cluster, describing.DescribeClientQuotasRequest(components=asked, strict=strict))
+    if answer.error_code:
+        raise BrokerError(codes.of(answer.error_code), "quotas", answer.error_message)
+    found: Quotas = {}
+    for row in answer.entries or ():
+        names = {one.entity_type: one.entity_name for one in row.entity}
+        known = [kind for kind in KINDS if kind in names] + sorted(kind for kind in names if kind not in KINDS)
+        at = Entity(parts=tuple((kind, names[kind]) for kind in known))
+        for one in row.values:
+            if not isfinite(one.value):
+                raise DecodeError(f"the broker says that the quota {one.key} of {at} is {one.value}, which is no limit")
+        found[at] = {one.key: one.value for one in sorted(row.values, key=lambda one: one.key)}
+    return dict(sorted(found.items(), key=lambda one: _order(one[0])))
+
+
+def _order(one: Entity) -> list[tuple[int, str, bool, str]]:
+    """Users, then client ids, then addresses; the default of a kind behind its names."""
+    return [(KINDS.index(kind) if kind in KINDS else 9, kind, name is None, name or "") for kind, name in one.parts]
+
+
+async def alter_quotas(
+    cluster: Cluster, changes: Mapping[Entity, Mapping[str, float | None]], *, dry_run: bool = False
+) -> dict[Entity, KcliError | None]:
+    """Set quotas, and take away those whose value is None; with `dry_run` the controller only checks. None where it was
+    done; an entity is changed whole or not at all. Never sent twice unless the controller said that it was none."""
+    if not changes:
+        return {}
+    entries = [
+        altering.EntryData(
+            entity=[altering.EntityData(entity_type=kind, entity_name=name) for kind, name in at.parts],
+            ops=[
+                altering.OpData(key=key, value=0.0 if value is None else value, remove=value is None)
+                for key, value in values.items()
+            ],
+        )
+        for at, values in changes.items()
+    ]
+    request = altering.AlterClientQuotasRequest(entries=entries, validate_only=dry_run)
+    answer = await ask_controller(cluster, request, lambda answer: [row.error_code for row in answer.entries])
+    found: dict[Entity, KcliError | None] = {}
+    for row in answer.entries:
+        names = {one.entity_type: one.entity_name for one in row.entity}
+        at = Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
+        found[at] = BrokerError(codes.of(row.error_code), str(at), row.error_message) if row.error_code else None
+    return {at: found.get(at, KcliError(f"{at}: the broker's answer leaves it out")) for at in changes}

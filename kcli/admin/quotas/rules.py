@@ -1,0 +1,81 @@
+"""Which quota is in force for a client, by Kafka's order of precedence (KIP-55, KIP-612): the first of eight places
+that has a value for the key, for each key by itself."""
+
+from __future__ import annotations
+
+from kcli.admin.quotas.quotas import CLIENT, IP, KEYS, USER, Entity
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.quotas.quotas import Quotas
+
+
+class Rung(Value):
+    """One place where a quota may stand: its rank, 1 first, and its value if there is one. `used`: it is the one in
+    force."""
+
+    rank: int = 0
+    entity: Entity = None  # type: ignore[assignment]  # always given
+    value: float | None = None
+    used: bool = False
+
+
+class InForce(Value):
+    """What holds for one key: `value` None is no limit. `shared` says among whom the limit is divided."""
+
+    key: str = ""
+    value: float | None = None
+    shared: str = ""
+    ladder: list[Rung] = field(factory=list)
+
+
+def ladder(user: str, client: str) -> dict[int, Entity]:
+    """Where Kafka looks, by rank, for a connection of `user` with `client` id; without a client id ("") it looks only
+    for the user."""
+    places: list[tuple[tuple[str, str | None], ...]] = [
+        ((USER, user), (CLIENT, client)),
+        ((USER, user), (CLIENT, None)),
+        ((USER, user),),
+        ((USER, None), (CLIENT, client)),
+        ((USER, None), (CLIENT, None)),
+        ((USER, None),),
+        ((CLIENT, client),),
+        ((CLIENT, None),),
+    ]
+    return {rank: Entity(parts=at) for rank, at in enumerate(places, 1) if client or at[-1][0] == USER}
+
+
+def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) -> list[InForce]:
+    """What is in force for every key, with all places that were looked at."""
+    found = []
+    for key in KEYS:
+        if key == "connection_creation_rate":
+            if ip is None:
+                continue
+            places = {1: Entity(parts=((IP, ip),)), 2: Entity(parts=((IP, None),))}
+        else:
+            places = ladder(user, client)
+        rungs = [Rung(rank=rank, entity=at, value=quotas.get(at, {}).get(key)) for rank, at in places.items()]
+        first = next((one for one in rungs if one.value is not None), None)
+        if first is not None:
+            first.used = True
+        found.append(
+            InForce(
+                key=key,
+                value=None if first is None else first.value,
+                shared="" if first is None else _shared(first.entity, user, client, ip),
+                ladder=rungs,
+            )
+        )
+    return found
+
+
+def _shared(one: Entity, user: str, client: str, ip: str | None) -> str:
+    """Who draws on the same allowance at a broker: a default gives everybody his own."""
+    kinds = one.names
+    if IP in kinds:
+        return f"connections from {ip}"
+    if USER in kinds and CLIENT in kinds:
+        return f"user {user} with client-id {client}"
+    return f"user {user}, all client ids" if USER in kinds else f"client-id {client}, all users"

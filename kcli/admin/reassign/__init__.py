@@ -1,0 +1,1 @@
+"""Replicas between brokers: plans, moves, throttles."""

@@ -1,0 +1,87 @@
+"""Where partitions shall be, as Kafka's own tool writes it: `{"version": 1, "partitions": [{"topic", "partition",
+"replicas", "log_dirs"}]}`."""
+
+from __future__ import annotations
+
+from kcli.admin.storage.disks import Replica
+from kcli.errors import UsageError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from kcli.admin.reassign.reassignments import Assignment
+
+ANY = "any"
+
+
+def document(assignment: Assignment, log_dirs: Mapping[Replica, str] | None = None) -> dict[str, Any]:
+    """What kafka-reassign-partitions reads as --reassignment-json-file."""
+    dirs = log_dirs or {}
+    return {
+        "version": 1,
+        "partitions": [
+            {
+                "topic": at.topic,
+                "partition": at.partition,
+                "replicas": list(brokers),
+                "log_dirs": [dirs.get(Replica(at.topic, at.partition, node), ANY) for node in brokers],
+            }
+            for at, brokers in sorted(assignment.items())
+        ],
+    }
+
+
+def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
+    """The replicas of each partition, and the directories of those that name one. Raises UsageError, which says what
+    is wrong with the file."""
+    from json import loads
+
+    try:
+        with open(path, encoding="utf-8") as source:
+            whole = loads(source.read())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: no JSON ({error})") from None
+    try:
+        if whole.get("version", 1) != 1:
+            raise UsageError(f"{path}: version {whole['version']} of this file is not known; there is 1")
+        rows = whole["partitions"]
+        return _assignment(path, rows)
+    except (KeyError, TypeError, AttributeError):
+        raise UsageError(
+            f'{path}: expected {{"version": 1, "partitions": [{{"topic": …, "partition": …, "replicas": […]}}]}}'
+        ) from None
+
+
+def _assignment(path: str, rows: list[dict[str, Any]]) -> tuple[Assignment, dict[Replica, str]]:
+    found: Assignment = {}
+    dirs: dict[Replica, str] = {}
+    for row in rows:
+        at = TopicPartition(row["topic"], row["partition"])
+        brokers = row["replicas"]
+        where = f"{path}: {at.topic} [{at.partition}]"
+        whole = isinstance(at.topic, str) and _id(at.partition) and isinstance(brokers, list)
+        if not whole or not all(_id(node) for node in brokers):
+            raise UsageError(f"{where}: a topic is a text, a partition and its replicas are numbers")
+        if not brokers or len(set(brokers)) != len(brokers):
+            raise UsageError(f"{where}: replicas {brokers} are none, or name a broker twice")
+        if at in found:
+            raise UsageError(f"{where}: the partition stands there twice")
+        places = row.get("log_dirs") or [ANY] * len(brokers)
+        if len(places) != len(brokers):
+            raise UsageError(f"{where}: as many log_dirs as replicas are needed, or none")
+        found[at] = brokers
+        for node, place in zip(brokers, places, strict=True):
+            if place != ANY:
+                dirs[Replica(at.topic, at.partition, node)] = str(place)
+    if not found:
+        raise UsageError(f"{path}: there is no partition in it")
+    return found, dirs
+
+
+def _id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,57 @@
+"""How far moves are: bytes that new replicas have, beside those of the replicas they are copied from."""
+
+from __future__ import annotations
+
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.errors import KcliError
+from kcli.model import TopicPartition
+from kcli.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kcli.admin.reassign.reassignments import Ongoing
+    from kcli.model import Cluster
+
+
+class Share(Value):
+    """Bytes to be copied in all, and what is left of them."""
+
+    size: int = 0
+    left: int = 0
+
+
+async def replica_sizes(
+    cluster: Cluster, partitions: Iterable[TopicPartition] | None, *, brokers: Iterable[int] | None = None
+) -> tuple[dict[TopicPartition, dict[int, int]], dict[int, KcliError]]:
+    """The bytes of each replica, by partition and broker, of these partitions or of all; and the brokers that could not
+    tell."""
+    topics: dict[str, list[int]] | None = None
+    if partitions is not None:
+        topics = {}
+        for at in partitions:
+            topics.setdefault(at.topic, []).append(at.partition)
+    places, failed = await log_dirs(cluster, topics, brokers=brokers)
+    found: dict[TopicPartition, dict[int, int]] = {}
+    for place in places:
+        for one in place.replicas:
+            if not one.future:
+                found.setdefault(TopicPartition(one.topic, one.partition), {})[one.broker] = one.size
+    return found, failed
+
+
+async def shares(cluster: Cluster, ongoing: Mapping[TopicPartition, Ongoing]) -> dict[TopicPartition, Share]:
+    """How far each move is. A replica that nobody tells of has nothing yet."""
+    if not ongoing:
+        return {}
+    known = {node.id for node in await cluster.nodes()}
+    brokers = {node for one in ongoing.values() for node in one.replicas} & known
+    sizes, _ = await replica_sizes(cluster, ongoing, brokers=brokers)
+    found = {}
+    for at, one in ongoing.items():
+        here = sizes.get(at, {})
+        whole = max((here.get(node, 0) for node in one.sources), default=0)
+        left = sum(max(whole - here.get(node, 0), 0) for node in one.adding)
+        found[at] = Share(size=whole * len(one.adding), left=left)
+    return found

@@ -1,0 +1,111 @@
+"""Replication throttles (KIP-73), set and cleared as Kafka's own tool does it: rates at brokers, and which replicas of
+a topic they hold for.
+
+They stay until somebody takes them away, also when the moves are long done; then they slow down what has nothing to do
+with them. So whatever ends moves looks for them in the cluster, not in what a process remembers.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs
+from kcli.errors import KcliError
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kcli.admin.reassign.reassignments import Assignment, Ongoing
+    from kcli.model import Cluster, TopicPartition
+
+LEADER_REPLICAS = "leader.replication.throttled.replicas"
+FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
+LEADER_RATE = "leader.replication.throttled.rate"
+FOLLOWER_RATE = "follower.replication.throttled.rate"
+DISK_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
+OF_TOPICS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
+OF_BROKERS = (LEADER_RATE, FOLLOWER_RATE, DISK_RATE)
+
+
+class Move(Value):
+    """Who a partition's new replicas are read from, and who they are."""
+
+    sources: list[int] = field(factory=list)
+    destinations: list[int] = field(factory=list)
+
+
+def moves(
+    proposed: Assignment, current: Assignment, ongoing: Mapping[TopicPartition, Ongoing]
+) -> dict[TopicPartition, Move]:
+    """What moves when `proposed` begins, with what moves already."""
+    found = {at: Move(sources=one.sources, destinations=list(one.adding)) for at, one in ongoing.items()}
+    for at, brokers in proposed.items():
+        sources = found[at].sources if at in found else current[at]
+        found[at] = Move(sources=sources, destinations=[one for one in brokers if one not in sources])
+    return found
+
+
+def wanted(some: Mapping[TopicPartition, Move], rate: int) -> dict[Resource, list[Operation]]:
+    """The configs that hold these moves to `rate` bytes a second at every broker."""
+    leaders: dict[str, list[str]] = {}
+    followers: dict[str, list[str]] = {}
+    brokers: set[int] = set()
+    for at, one in sorted(some.items()):
+        leaders.setdefault(at.topic, []).extend(f"{at.partition}:{node}" for node in sorted(one.sources))
+        followers.setdefault(at.topic, []).extend(f"{at.partition}:{node}" for node in sorted(one.destinations))
+        brokers.update(one.sources, one.destinations)
+    changes = {
+        Resource("topic", topic): [
+            Operation(name=LEADER_REPLICAS, how=SET, value=",".join(leaders[topic])),
+            Operation(name=FOLLOWER_REPLICAS, how=SET, value=",".join(followers[topic])),
+        ]
+        for topic in leaders
+    }
+    for node in sorted(brokers):
+        changes[Resource("broker", str(node))] = rates(rate)
+    return changes
+
+
+def rates(rate: int) -> list[Operation]:
+    """The two configs of a broker."""
+    return [Operation(name=name, how=SET, value=str(rate)) for name in (LEADER_RATE, FOLLOWER_RATE)]
+
+
+async def set_throttle(
+    cluster: Cluster, changes: Mapping[Resource, Sequence[Operation]]
+) -> dict[Resource, KcliError | None]:
+    """Topics first, so that no broker is slow for replicas that nobody named; None where it was done."""
+    of_topics = {at: some for at, some in changes.items() if at.kind == "topic"}
+    done = await alter_configs(cluster, of_topics) if of_topics else {}
+    return done | await alter_configs(cluster, {at: some for at, some in changes.items() if at.kind != "topic"})
+
+
+async def find_throttles(
+    cluster: Cluster, topics: Iterable[str], brokers: Iterable[int]
+) -> tuple[dict[Resource, dict[str, str]], dict[Resource, KcliError]]:
+    """What is set at these topics and brokers, by config; and who could not be asked."""
+    asked = {
+        OF_TOPICS: [Resource("topic", name) for name in topics],
+        OF_BROKERS: [Resource("broker", str(node)) for node in brokers],
+    }
+    found: dict[Resource, dict[str, str]] = {}
+    failed: dict[Resource, KcliError] = {}
+    for names, resources in asked.items():
+        if not resources:
+            continue
+        for at, configs in (await describe_configs(cluster, resources, names=names)).items():
+            if isinstance(configs, KcliError):
+                failed[at] = configs
+                continue
+            own = {one.name: one.value for one in configs if one.value and one.source == at.kind}
+            if own:
+                found[at] = own
+    return found, failed
+
+
+async def clear_throttles(cluster: Cluster, some: Mapping[Resource, Iterable[str]]) -> dict[Resource, KcliError | None]:
+    """Take these configs away; None where it was done."""
+    if not some:
+        return {}
+    changes = {at: [Operation(name=name, how=DELETE) for name in names] for at, names in some.items()}
+    return await alter_configs(cluster, changes)

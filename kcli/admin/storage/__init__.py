@@ -1,0 +1,1 @@
+"""Replicas on the disks of brokers."""

@@ -1,0 +1,1 @@
+"""Topics: listed, described, created, deleted; partitions added; records deleted; figures."""

@@ -1,0 +1,118 @@
+"""Topics with figures: what the metadata says, sizes, ends, how fast those move, when somebody wrote last.
+
+One Metadata request, one ListOffsets per leader, one DescribeLogDirs per broker, whatever the number of topics.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.asking.fan_out import good
+from kcli.asking.offsets import EARLIEST, LATEST, MAX_TIMESTAMP, list_offsets
+from kcli.errors import KcliError
+from kcli.model import TopicPartition
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.asking.offsets import LogOffset
+    from kcli.model import Cluster
+
+
+class TopicRow(Value):
+    """A topic. `size` is the bytes of its leaders' logs, None where one does not say; `records` is end minus start, in
+    offsets; `rate` is offsets a second since the look before."""
+
+    topic: Topic = field(factory=Topic)
+    size: int | None = None
+    records: int | None = None
+    rate: float | None = None
+    last_write: float | None = None
+    problem: str = ""
+
+
+class TopicLooks:
+    """Asked again and again; remembers the ends of last time, for rates."""
+
+    def __init__(self) -> None:
+        self._ends: dict[TopicPartition, int] = {}
+        self._at = 0.0
+
+    async def look(
+        self, cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = False
+    ) -> list[TopicRow]:
+        """All topics now, or those named. Raises KcliError when the metadata cannot be read; what else fails is left
+        out."""
+        found = await describe_topics(cluster, names, internal=internal)
+        topics = [one for one in found.values() if isinstance(one, Topic)]
+        every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
+
+        async def timed_ends() -> tuple[dict[TopicPartition, LogOffset | KcliError], float]:
+            return await list_offsets(cluster, dict.fromkeys(every, LATEST)), time.monotonic()
+
+        (ends, now), starts, (places, _) = await asyncio.gather(
+            timed_ends(),
+            list_offsets(cluster, dict.fromkeys(every, EARLIEST)),
+            _sizes(cluster),
+        )
+        known = {at: one.offset for at, one in good(ends).items() if one.offset >= 0}
+        begin = {at: one.offset for at, one in good(starts).items() if one.offset >= 0}
+        rows = [self._row(one, known, begin, places, now - self._at) for one in topics]
+        self._ends, self._at = known, now
+        return rows
+
+    def _row(
+        self,
+        topic: Topic,
+        ends: dict[TopicPartition, int],
+        starts: dict[TopicPartition, int],
+        sizes: dict[tuple[str, int, int], int] | None,
+        took: float,
+    ) -> TopicRow:
+        row = TopicRow(topic=topic)
+        here = [TopicPartition(topic.topic, one.partition) for one in topic.partitions]
+        if all(at in ends and at in starts for at in here):
+            row.records = sum(ends[at] - starts[at] for at in here)
+        moved = [ends[at] - self._ends[at] for at in here if at in ends and at in self._ends]
+        if moved and took > 0:
+            row.rate = max(sum(moved), 0) / took
+        if sizes is not None:
+            told = [sizes.get((topic.topic, one.partition, one.leader)) for one in topic.partitions if one.leader >= 0]
+            row.size = None if None in told else sum(size or 0 for size in told)
+        row.problem = problem(topic)
+        return row
+
+
+def problem(topic: Topic) -> str:
+    """What is wrong with its replicas; "" when nothing is."""
+    said = []
+    if topic.leaderless:
+        said.append(f"{topic.leaderless} without leader")
+    if topic.under_replicated:
+        said.append(f"{topic.under_replicated} under-replicated")
+    return ", ".join(said)
+
+
+async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | None, dict[int, KcliError]]:
+    """Bytes by topic, partition and broker; None where nobody may or can tell."""
+    places, failed = await log_dirs(cluster)
+    if not places:
+        return None, failed
+    replicas = [one for place in places for one in place.replicas if not one.future]
+    return {(one.topic, one.partition, one.broker): one.size for one in replicas}, failed
+
+
+async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]:
+    """When each topic was last written to, in seconds since the epoch: the newest timestamp there is (KIP-734). A
+    topic without records, or on brokers before 3.0, is left out."""
+    every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
+    found: dict[str, float] = {}
+    for at, one in good(await list_offsets(cluster, dict.fromkeys(every, MAX_TIMESTAMP))).items():
+        if one.timestamp >= 0:
+            found[at.topic] = max(found.get(at.topic, 0.0), one.timestamp / 1000)
+    return found

@@ -1,0 +1,1 @@
+"""Transactions, their producers, and transactions that hang."""

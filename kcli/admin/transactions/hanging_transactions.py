@@ -1,0 +1,142 @@
+"""Hanging transactions (KIP-664): open in a partition, and no coordinator will ever end them.
+
+A transaction is open in a partition as long as no marker of its producer came. Its coordinator writes the markers, of
+the partitions it knows to be part of it. So one hangs when no coordinator has its producer id, or the one that has it
+does not count the partition in; whoever reads committed records there waits for ever. Young ones are left alone: the
+coordinator may be about to learn of them. Only WriteTxnMarkers, sent to the partition's leader, ends a hanging one.
+"""
+
+from __future__ import annotations
+
+import time
+
+from kcli import codes
+from kcli.admin.transactions.producers import ProducerState, describe_producers
+from kcli.admin.transactions.transactions import Described, Filter, describe_transactions, list_transactions
+from kcli.asking.fan_out import PATIENCE, gather
+from kcli.asking.leaders import Leaders
+from kcli.errors import BrokerError, KcliError
+from kcli.model import TopicPartition
+from kcli.proto.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Broker, Cluster
+
+MOST = 1_000
+"""Partitions of which one request asks: a broker that leads many must not be held up by one question."""
+
+
+class OpenTransaction(Value):
+    """A transaction that is open in a partition. `name` is its transactional id as far as a coordinator told it,
+    `known` what that coordinator says of it; `hangs` says why nobody will end it, "" when somebody will. `age` is the
+    seconds since its last record."""
+
+    at: TopicPartition = None  # type: ignore[assignment]  # always given
+    producer: ProducerState = None  # type: ignore[assignment]
+    age: float = 0.0
+    name: str | None = None
+    known: Described | None = None
+    hangs: str = ""
+
+
+class Search(Value):
+    """What was found, and what could not be asked: then a transaction may hang that is not among `found`."""
+
+    found: list[OpenTransaction] = field(factory=list)
+    asked: int = 0
+    failed: dict[TopicPartition, KcliError] = field(factory=dict)
+    untold: dict[int, KcliError] = field(factory=dict)
+
+
+async def find_open(
+    cluster: Cluster, partitions: Iterable[TopicPartition], *, older_than: float, patience: float = PATIENCE
+) -> Search:
+    """The transactions open in the partitions whose last record is more than `older_than` seconds old, each judged. A
+    request per leader and thousand partitions, then one per broker and one per coordinator, if any is open at all."""
+    now = time.time()
+    search = Search()
+    states = await describe_producers(cluster, partitions, patience=patience, most=MOST)
+    search.asked = len(states)
+    for at, found in states.items():
+        if isinstance(found, KcliError):
+            search.failed[at] = found
+            continue
+        for one in found:
+            age = max(now - one.last_timestamp / 1000, 0.0)
+            if one.open_since is not None and age >= older_than:
+                search.found.append(OpenTransaction(at=at, producer=one, age=age))
+    if search.found:
+        await _judge(cluster, search, patience)
+    search.found.sort(key=lambda one: (-one.age, one.at))
+    return search
+
+
+async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
+    """Ask the coordinators who knows the producers, and which partitions they count in. Where a coordinator cannot be
+    asked nothing is said to hang: it may know."""
+    producers = sorted({one.producer.producer_id for one in search.found})
+    listed, search.untold = await list_transactions(cluster, Filter(producer_ids=producers))
+    names = {one.producer_id: one.name for one in listed}
+    described = await describe_transactions(cluster, set(names.values()), patience=patience)
+    for one in search.found:
+        one.name = names.get(one.producer.producer_id)
+        if one.name is None:
+            if not search.untold:
+                one.hangs = f"no coordinator knows producer id {one.producer.producer_id}"
+            continue
+        known = described[one.name]
+        if isinstance(known, Described):
+            one.known = known
+            if one.at not in known.partitions:
+                one.hangs = f"its coordinator does not count this partition into {one.name} ({known.state})"
+        elif isinstance(known, BrokerError) and known.code is codes.TRANSACTIONAL_ID_NOT_FOUND:
+            one.hangs = f"its coordinator has forgotten {one.name}"
+        else:
+            search.failed[one.at] = known
+
+
+async def find_one(cluster: Cluster, at: TopicPartition, *, patience: float = PATIENCE) -> list[OpenTransaction]:
+    """The transactions open in one partition, young ones too. Raises KcliError where that cannot be told."""
+    search = await find_open(cluster, [at], older_than=0.0, patience=patience)
+    for problem in search.failed.values():
+        raise problem
+    for problem in search.untold.values():
+        raise problem
+    return search.found
+
+
+async def abort(
+    cluster: Cluster, at: TopicPartition, producer: ProducerState, *, patience: float = PATIENCE
+) -> KcliError | None:
+    """Write the marker that aborts the open transaction of `producer` in one partition; None when it is written. The
+    marker carries the epochs that the leader told: one that has moved on since refuses it."""
+    marker = WritableTxnMarker(
+        producer_id=producer.producer_id,
+        producer_epoch=producer.epoch,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(name=at.topic, partition_indexes=[at.partition])],
+        coordinator_epoch=max(producer.coordinator_epoch, 0),  # -1: no marker yet; no coordinator is older than 0
+    )
+
+    async def ask(broker: Broker, _: list[TopicPartition]) -> dict[TopicPartition, KcliError | None]:
+        answer = await broker.ask(WriteTxnMarkersRequest(markers=[marker]))
+        found: dict[TopicPartition, KcliError | None] = {}
+        for row in answer.markers:
+            for topic in row.topics:
+                for part in topic.partitions:
+                    where = TopicPartition(topic.name, part.partition_index)
+                    code = codes.of(part.error_code)
+                    found[where] = BrokerError(code, f"{where.topic} [{where.partition}]") if code else None
+        return found
+
+    leaders = Leaders(cluster)
+    (done,) = (await gather([at], leaders.locate, ask, leaders.forget, patience=patience)).values()
+    return done

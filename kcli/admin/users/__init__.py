@@ -1,0 +1,1 @@
+"""SCRAM users and delegation tokens."""

@@ -1,0 +1,1 @@
+"""Words of a command line or a file as values: offsets, durations, numbers with units."""

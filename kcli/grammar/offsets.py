@@ -1,0 +1,167 @@
+"""The one offset grammar (cli.md 3): where to start and where to stop, in words, offsets and times.
+
+    beginning|earliest|start  end|latest  stored  N  -N  +N  N:M  :end  @t1  @t1:  @t1:t2  s@ms  e@ms
+
+Times are epoch seconds or milliseconds, ISO 8601 (no zone means local), durations (-1h30m) and now.
+A stop is exclusive.
+"""
+
+from __future__ import annotations
+
+from kcli.errors import UsageError
+from kcli.grammar.bound import Bound
+
+_WORDS = {
+    "beginning": "earliest",
+    "earliest": "earliest",
+    "start": "earliest",
+    "end": "latest",
+    "latest": "latest",
+    "stored": "stored",
+}
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_LARGEST = 2**63 - 1
+
+
+class Range:
+    """Where to start and where to stop; None is the command's default."""
+
+    __slots__ = ("start", "stop")
+
+    def __init__(self, start: Bound | None = None, stop: Bound | None = None) -> None:
+        self.start = start
+        self.stop = stop
+
+    @property
+    def backwards(self) -> bool:
+        """Whether no record can be in it, whatever the log is: `5:2`, `@now:-1h`, `-1:-2`."""
+        start, stop = self.start, self.stop
+        if start is None or stop is None or start.kind != stop.kind:
+            return False
+        return start.value < stop.value if start.kind == "relative" else start.value > stop.value
+
+
+def parse_range(texts: list[str], now: int) -> Range:
+    """All `-o` of a command line together (kcat's s@ and e@ are two). `now` is in ms since the epoch."""
+    found = Range()
+    for text in texts:
+        one = _parse(text.strip(), now)
+        if (one.start and found.start) or (one.stop and found.stop):
+            raise UsageError(f"-o {text}: say only once where to start, and where to stop")
+        found = Range(one.start or found.start, one.stop or found.stop)
+        if found.backwards:
+            raise UsageError(f"-o {text}: it stops before it starts")
+    return found
+
+
+def _parse(text: str, now: int) -> Range:
+    if text.startswith(("s@", "e@")):
+        bound = Bound("time", _time(text[2:], now, text, kcat=True))
+        return Range(start=bound) if text[0] == "s" else Range(stop=bound)
+    if text.startswith("@"):
+        return _times(text, now)
+    left, _, right = text.partition(":")
+    if right.startswith("@"):
+        return Range(_point(left, text) if left else None, Bound("time", _time(right[1:], now, text)))
+    start = _point(left, text) if left else None
+    stop = _point(right, text) if right else None
+    if stop is not None and stop.kind == "stored":
+        raise UsageError(f"-o {text}: the stored position cannot be where to stop")
+    if start is None and stop is None:
+        raise _wrong(text)
+    return Range(start, stop)
+
+
+def _point(word: str, text: str) -> Bound:
+    """One side of a range that is not a time."""
+    if word in _WORDS:
+        return Bound(_WORDS[word], 0)
+    digits = word[1:] if word[:1] in ("-", "+") else word
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 19 or int(digits) > _LARGEST:
+        raise _wrong(text)
+    return Bound({"-": "relative", "+": "from_start"}.get(word[0], "offset"), int(digits))
+
+
+def _times(text: str, now: int) -> Range:
+    """`@t1`, `@t1:`, `@t1:t2`, `@t1:end`: a time may hold colons itself, so the longest left side that reads wins."""
+    body = text[1:]
+    whole = read_time(body, now)
+    if whole is not None:
+        return Range(start=Bound("time", whole))
+    for place in range(len(body) - 1, -1, -1):
+        if body[place] != ":":
+            continue
+        left, right = body[:place], body[place + 1 :].removeprefix("@")
+        first = read_time(left, now) if left else None
+        if left and first is None:
+            continue
+        start = Bound("time", first) if first is not None else None
+        if not right and start is not None:
+            return Range(start)
+        if right in ("end", "latest"):
+            return Range(start, Bound("latest", 0))
+        last = read_time(right, now)
+        if last is not None:
+            return Range(start, Bound("time", last))
+    raise _wrong(text)
+
+
+def _time(word: str, now: int, text: str, *, kcat: bool = False) -> int:
+    if kcat and word.isascii() and word.isdigit() and len(word) < 19:
+        return int(word)  # kcat's are always milliseconds
+    found = read_time(word, now)
+    if found is None:
+        raise _wrong(text)
+    return found
+
+
+def read_time(word: str, now: int) -> int | None:
+    """Milliseconds since the epoch, or None for what is no time. Up to 10 digits are seconds, more are ms."""
+    if word == "now":
+        return now
+    if word.isascii() and word.isdigit():
+        return None if len(word) > 16 else int(word) * (1000 if len(word) <= 10 else 1)
+    if word.startswith("now"):
+        word = word[3:]
+    if word[:1] in ("-", "+"):
+        length = duration(word[1:])
+        return None if length is None else max(0, now + (length if word[0] == "+" else -length))
+    return _iso(word)
+
+
+def duration(word: str) -> int | None:
+    """`1h30m`, `500ms`, `0.5s`, `7d` in ms; None for what is none."""
+    total, place = 0, 0
+    while place < len(word):
+        start = place
+        while place < len(word) and word[place].isascii() and (word[place].isdigit() or word[place] == "."):
+            place += 1
+        unit = place
+        while place < len(word) and word[place].isalpha():
+            place += 1
+        if unit == start or unit - start > 12 or word[unit:place] not in _UNITS:
+            return None
+        number = word[start:unit]
+        if number.count(".") > 1 or number[0] == "." or number[-1] == ".":
+            return None
+        total += round(float(number) * _UNITS[word[unit:place]])
+    return total if word else None
+
+
+def _iso(word: str) -> int | None:
+    if not word[:1].isdigit():
+        return None
+    from datetime import datetime
+
+    try:
+        when = datetime.fromisoformat(word)
+        return max(0, round(when.timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _wrong(text: str) -> UsageError:
+    return UsageError(
+        f"-o {text}: expected beginning, end, stored, N, -N, +N, N:M, :end, @TIME, @TIME:TIME, s@MS or e@MS; "
+        "a TIME is ISO 8601, epoch s or ms, -1h or now"
+    )

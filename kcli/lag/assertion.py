@@ -1,0 +1,79 @@
+"""An assertion over time: no group is further behind than so many offsets or seconds, and stays so for so long.
+
+Pure: fed with looks, it says whether it holds, is broken, or is not decided yet.
+"""
+
+from __future__ import annotations
+
+from kcli.lag.figures import over, untold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.lag.figures import Sample
+    from kcli.lag.history import GroupStanding
+    from kcli.lag.watch import Look
+
+
+class Promise:
+    """`max_lag` in offsets, `max_time` in seconds, None for none of it; it has to hold for `hold` seconds, of each of
+    `groups`, or, where none is named, of all there are. `ends_move`: lag is measured to the last stable offset, which
+    a group that reads more than committed records may be past."""
+
+    def __init__(
+        self,
+        max_lag: int | None,
+        max_time: float | None,
+        hold: float = 0.0,
+        *,
+        groups: Sequence[str] = (),
+        ends_move: bool = False,
+    ) -> None:
+        self.max_lag, self.max_time, self.hold = max_lag, max_time, hold
+        self._named = list(dict.fromkeys(groups))
+        self._ends_move = ends_move
+        self._since: float | None = None
+
+    def broken(self, look: Look) -> list[str]:
+        """Why it does not hold at this look, a sentence each; [] when it holds. What cannot be told does not hold."""
+        totals = [group.total for group in look.groups]
+        why = [] if look.failed or look.brokers else untold(totals, self._named, ends_move=self._ends_move)
+        if self.max_lag is not None:
+            why += over(totals, self.max_lag)
+        if self.max_time is not None:
+            why += [said for group in look.groups if (said := _late(group, self.max_time)) is not None]
+        return why
+
+    def unread(self, look: Look) -> list[str]:
+        """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
+        samples = [one.lag.sample for group in look.groups for one in group.partitions]
+        return list(dict.fromkeys(f"{one.group}: {_trouble(one)}" for one in samples if one.error or one.end is None))
+
+    def kept(self, look: Look) -> bool:
+        """Whether it has held for long enough, this look included; a look at which it is broken, or at which
+        something could not be read, starts anew."""
+        if look.failed or look.brokers or self.unread(look) or self.broken(look):
+            self._since = None
+            return False
+        if self._since is None:
+            self._since = look.time
+        return look.time - self._since >= self.hold
+
+
+def _late(group: GroupStanding, most: float) -> str | None:
+    """Why a group is not known to be at most so many seconds behind; None when it is."""
+    name = group.described.group
+    if group.time_lag is not None and group.time_lag > most:
+        least = "at least " if group.time_lag_least else ""
+        return f"{name} is {least}{group.time_lag:.0f} s behind, over {most:g} s"
+    behind = [one for one in group.partitions if one.lag.lag]
+    if group.total.unread or any(one.time_lag is None or one.time_lag_least for one in behind):
+        return f"{name}: how old its first unread record is cannot be told"
+    return None
+
+
+def _trouble(sample: Sample) -> str:
+    """What is wrong with a partition, and with which."""
+    place, error = f"{sample.topic} [{sample.partition}]", sample.error or "its end is not known"
+    return error if error.startswith(place) else f"{place}: {error}"

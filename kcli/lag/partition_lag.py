@@ -1,0 +1,217 @@
+"""Where a partition of a group stands: its samples so far, and the figures they give (lag.md, Figures).
+
+Time is an argument everywhere. A partition's ends are kept once, whatever the number of groups that read it.
+"""
+
+from __future__ import annotations
+
+from kcli.lag.figures import Lag, Sample, measure
+from kcli.lag.series import Series
+from kcli.lag.status import HALTED, Facts, status
+from kcli.lag.trend import rising, robust_slope, slope, step_rate, usual_step
+from kcli.values import Value, field
+
+WINDOW = 60.0  # seconds that rates are taken over
+STEPS = 3  # commits at least; the window reaches further back for them
+
+
+class Log:
+    """The bounds of one partition over time."""
+
+    __slots__ = ("end", "stable", "start")
+
+    def __init__(self) -> None:
+        self.end, self.start, self.stable = Series(), Series(), Series()
+
+    def add(self, time: float, sample: Sample) -> None:
+        """What one look said; an end that went back (truncated, recreated) begins a new history."""
+        for name in ("end", "start", "stable"):
+            value, series = getattr(sample, name), getattr(self, name)
+            if value is None:
+                continue
+            if len(series) and value < series.values[-1]:
+                series = Series()
+                setattr(self, name, series)
+            series.add(time, value)
+
+    def forget_before(self, time: float) -> None:
+        for series in (self.end, self.start, self.stable):
+            series.forget_before(time)
+
+
+class Track:
+    """One group's reading of one partition over time. `done` is its commit; of a share group, which is through with
+    records beyond its start too, as far as the lag that its coordinator counts says."""
+
+    __slots__ = ("_commit", "done", "idle_until", "peak", "rewound", "rewound_at", "sample")
+
+    def __init__(self) -> None:
+        self.done = Series()
+        self._commit = 0
+        self.sample = Sample()
+        self.rewound: tuple[int, int] | None = None  # (from, to) of the last step back
+        self.rewound_at = 0.0
+        self.peak = 0
+        self.idle_until = 0.0  # when there was last nothing to read
+
+    def add(self, time: float, sample: Sample) -> None:
+        """One look. A failed one leaves the figures as they were, with their age (never 0)."""
+        self.sample = sample
+        if sample.error is not None or sample.end is None:
+            return
+        if sample.committed is None:
+            self.idle_until = time
+            return
+        if len(self.done) and sample.committed < self._commit:
+            self.rewound, self.rewound_at = (self._commit, sample.committed), time
+            self.done = Series()  # rates begin anew
+        self._commit = sample.committed
+        done = sample.committed if sample.counted is None else sample.end - sample.counted
+        if len(self.done):
+            done = max(done, self.done.values[-1])  # the end was read a moment after the lag was counted
+        self.done.add(time, done)
+        self.peak = max(self.peak, sample.end - done)
+        if sample.end <= done or not self.idle_until:
+            self.idle_until = time
+
+    def still(self, now: float) -> float:
+        """Seconds that the group could have got on and did not."""
+        moved = self.done.times[-1] if len(self.done) else now
+        return max(now - max(moved, self.idle_until), 0.0)
+
+
+class Standing(Value):
+    """A partition of a group at one moment. Rates are offsets per second, `growth` that of lag; times are seconds.
+    `eta` None: not known, or never (`falling` then says by how much a second it falls behind). `time_lag` is the age of
+    the first unread record: by its timestamp (`time_lag_exact`), or by interpolation from when its offset was written;
+    `time_lag_least`: that was before the first sample, so it is at least so long."""
+
+    lag: Lag = field(factory=Lag)
+    in_rate: float | None = None
+    out_rate: float | None = None
+    trend: float | None = None
+    growth: float | None = None
+    eta: float | None = None
+    falling: float | None = None
+    time_lag: float | None = None
+    time_lag_least: bool = False
+    time_lag_exact: bool = False
+    still: float = 0.0
+    peak: int = 0
+    loss_in: float | None = None
+    age: float = 0.0
+    status: str = ""
+    rewound: tuple[int, int] | None = None
+
+    def date(self, written: int, now: float) -> None:
+        """The first unread record was written then (ms), by its timestamp."""
+        self.lag.sample.written = written
+        self.time_lag, self.time_lag_least, self.time_lag_exact = max(now - written / 1000, 0.0), False, True
+
+
+def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
+    """All figures of a partition, from its samples up to `now`."""
+    sample = track.sample
+    row = measure(sample, threshold)
+    in_rate, out_rate = rate(log.end, now, window), rate(track.done, now, window)
+    rewound = track.rewound if track.rewound is not None and now - track.rewound_at <= window else None
+    times, lags = troughs(track.done, log.end, now - window)
+    trend = robust_slope(times, lags)
+    facts = Facts(
+        committed=sample.committed,
+        end=sample.end,
+        start=sample.start,
+        stable=sample.stable,
+        owned=sample.owned,
+        error=sample.error,
+        in_rate=in_rate,
+        growing=rising(lags, trend),
+        commit_interval=usual_step(track.done.since(now - 10 * window)[0]),
+        still=track.still(now),
+        counted=sample.counted,
+        rewound=rewound,
+        threshold=threshold,
+    )
+    out = Standing(lag=row, in_rate=in_rate, out_rate=out_rate, trend=trend, still=facts.still,
+                   peak=track.peak, status=status(facts), rewound=rewound,
+                   age=max(now - track.done.last, 0.0) if len(track.done) else 0.0)  # fmt: skip
+    if row.lag is not None and sample.committed is not None:
+        if in_rate is None or out_rate is None:
+            out.growth = drift(track.done, log.end, now - window, now)
+        else:
+            out.growth = in_rate - out_rate
+        out.eta, out.falling = outlook(row.lag, in_rate, out_rate)
+        if row.lag and out.status in HALTED:
+            out.eta = None  # its rate sinks to nothing only by and by
+        out.time_lag, out.time_lag_least = time_lag(log.end, sample.committed, row.lag, now)
+        out.time_lag_exact = row.lag == 0
+        if row.lag and sample.written is not None:
+            out.date(sample.written, now)
+        out.loss_in = time_to_loss(log.start, sample.committed, out_rate, now)
+    return out
+
+
+def rate(series: Series, now: float, window: float) -> float | None:
+    """Offsets a second over the window, or as far back as `STEPS` changes reach."""
+    times, values = series.since(now - window)
+    if 1 < len(times) <= STEPS and len(series) > STEPS:
+        first = len(series) - STEPS - 1
+        times, values = list(series.times[first:]), list(series.values[first:])
+    return step_rate(times, values, now)
+
+
+def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[int]]:
+    """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
+    times, values = done.since(since)
+    if len(times) > STEPS:
+        found = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
+        return [t for t, e, _ in found if e is not None], [max(e - v, 0) for _, e, v in found if e is not None]
+    if not len(done):
+        return [], []
+    moments, ends = end.since(since)
+    lags = [(t, e, done.at(t)) for t, e in zip(moments, ends, strict=True)]
+    return [t for t, _, v in lags if v is not None], [max(e - v, 0) for _, e, v in lags if v is not None]
+
+
+def drift(done: Series, end: Series, since: float, now: float) -> float | None:
+    """Offsets a second by which the lag grew, between two moments: while there are too few commits for rates."""
+    if not len(done) or not len(end):
+        return None
+    begun = max(since, done.times[0], end.times[0])
+    before, then = end.at(begun), done.at(begun)
+    if before is None or then is None or begun >= now:
+        return None
+    return ((end.values[-1] - done.values[-1]) - (before - then)) / (now - begun)
+
+
+def outlook(lag: int, in_rate: float | None, out_rate: float | None) -> tuple[float | None, float | None]:
+    """(seconds until the lag is worked off, None), or (None, offsets a second by which it grows)."""
+    if lag == 0:
+        return 0.0, None
+    if in_rate is None or out_rate is None:
+        return None, None
+    if out_rate > in_rate:
+        return lag / (out_rate - in_rate), None
+    return None, in_rate - out_rate
+
+
+def time_lag(end: Series, committed: int, lag: int, now: float) -> tuple[float | None, bool]:
+    """(how long ago the offset at `committed` was written, whether it is at least so long), by interpolation."""
+    if lag == 0:
+        return 0.0, False
+    written = end.reached(committed)
+    if written is not None:
+        return max(now - written, 0.0), False
+    reach = now - end.times[0] if len(end) else 0.0
+    return (reach, True) if reach > 0 else (None, False)
+
+
+def time_to_loss(start: Series, committed: int, out_rate: float | None, now: float) -> float | None:
+    """Seconds until retention reaches the commit, if it goes on as it does; None if it will not, or is not known.
+    The log start moves in the steps of whole segments."""
+    if len(start) < STEPS or out_rate is None:
+        return None
+    pace = slope(list(start.times[1:]), list(start.values[1:]))
+    if pace is None or pace <= out_rate:
+        return None
+    return max(committed - start.values[-1], 0) / (pace - out_rate)

@@ -1,0 +1,163 @@
+"""One look at the lag of many groups (lag.md, Sampling).
+
+Committed offsets are read first and end offsets after, so lag is never negative by construction. Requests grow with
+coordinators and leaders: groups are batched per coordinator, partitions of all groups per leader.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.groups import Described, Member, find_groups, progress_of
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import PATIENCE, bad, good
+from kcli.asking.offsets import LogOffset, bounds
+from kcli.errors import BrokerError, KcliError
+from kcli.lag.figures import Sample
+from kcli.model import OffsetAndMetadata, TopicPartition
+from kcli.values import Value, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.model import Cluster
+
+    Ends = dict[TopicPartition, LogOffset | KcliError]
+    Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
+    Counted = dict[tuple[str, TopicPartition], int]
+
+
+class GroupSnapshot(Value):
+    """A group with a sample of each partition that it committed or owns, sorted by topic and partition."""
+
+    described: Described = field(factory=Described)
+    samples: list[Sample] = field(factory=list)
+
+
+class Snapshot(Value):
+    """All groups that could be read, and what could not: groups by name, brokers by id. `own` are the names of the
+    groups of kcli's own progress that were left out."""
+
+    groups: list[GroupSnapshot] = field(factory=list)
+    own: list[str] = field(factory=list)
+    failed: dict[str, KcliError] = field(factory=dict)
+    brokers: dict[int, KcliError] = field(factory=dict)
+
+
+async def take(
+    cluster: Cluster,
+    groups: Iterable[str] = (),
+    *,
+    states: Iterable[str] = (),
+    isolation: str = "read_uncommitted",
+    topics: Iterable[str] = (),
+    stable: bool = False,
+    own: bool = True,
+    patience: float = PATIENCE,
+) -> Snapshot:
+    """A snapshot of the named groups, or of all, those of kcli's own progress only with `own`; of a share group where
+    its window starts, and the lag that its coordinator counts. `states` keeps groups in these states, whatever their
+    case; `topics` keeps only these topics. `isolation` says which end counts: high watermark or last stable offset;
+    with `stable` the last stable offset is read in any case."""
+    coordinators = Coordinators(cluster)
+    named = list(dict.fromkeys(groups))
+    found, brokers = await find_groups(coordinators, named, patience=patience)
+    left_out = sorted(name for name in found if not (own or named) and progress_of(name))
+    found = {name: answer for name, answer in found.items() if name not in left_out}
+    wanted_states = {state.lower() for state in states}
+    described = {
+        name: group for name, group in good(found).items() if not wanted_states or group.state.lower() in wanted_states
+    }
+    shared = [name for name, group in described.items() if group.type == "share"]
+    commits = await committed_offsets(
+        coordinators, [name for name in described if name not in shared], patience=patience
+    )
+    counted: Counted = {}
+    if shared:
+        commits |= await _share_commits(coordinators, shared, counted, patience, named=set(named))
+    failed = bad(found) | bad(commits)
+    kept = set(topics)
+    committed: dict[str, Commits] = {}
+    for name, partitions in good(commits).items():
+        both: Commits = {at: OffsetAndMetadata() for at in owners(described[name])}
+        both |= partitions
+        committed[name] = {at: where for at, where in both.items() if not kept or at.topic in kept}
+    everywhere = {at for some in committed.values() for at in some}
+    ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
+    shots = [
+        GroupSnapshot(
+            described=described[name], samples=samples_of(described[name], some, ends, starts, stables, counted)
+        )
+        for name, some in committed.items()
+    ]  # fmt: skip
+    return Snapshot(
+        groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers, own=left_out
+    )
+
+
+async def _share_commits(
+    coordinators: Coordinators, groups: list[str], counted: Counted, patience: float, *, named: set[str]
+) -> dict[str, Commits | KcliError]:
+    """The starts of share groups as if they were commits, and into `counted` their lag. Where a broker does not tell,
+    a group that was not named is left out."""
+    from kcli.admin.groups.kinds import ShareStart, share_offsets
+
+    made: dict[str, Commits | KcliError] = {}
+    for name, answer in (await share_offsets(coordinators, groups, patience=patience)).items():
+        if isinstance(answer, KcliError):
+            if name in named or isinstance(answer, BrokerError):
+                made[name] = answer
+            continue
+        rows: Commits = {}
+        made[name] = rows
+        for at, where in answer.items():
+            if isinstance(where, ShareStart):
+                rows[at] = OffsetAndMetadata(-1 if where.start is None else where.start, where.leader_epoch)
+                if where.lag is not None:
+                    counted[name, at] = where.lag
+            else:
+                rows[at] = where
+    return made
+
+
+def owners(group: Described) -> dict[TopicPartition, Member]:
+    """Who owns which partition; of members that share one, the first."""
+    return {at: member for member in reversed(group.members) for at in member.assignment}
+
+
+def _common(group: Described) -> set[TopicPartition]:
+    """Partitions that several members of a share group take records from: none of them owns it."""
+    seen: set[TopicPartition] = set()
+    everywhere = (at for member in group.members for at in member.assignment)
+    return {at for at in everywhere if at in seen or seen.add(at)} if group.type == "share" else set()  # type: ignore[func-returns-value]
+
+
+def samples_of(
+    group: Described, committed: Commits, ends: Ends, starts: Ends, stables: Ends, counted: Counted | None = None
+) -> list[Sample]:
+    """The samples of one group, sorted by topic and partition."""
+    owner, common = owners(group), _common(group)
+    samples = []
+    for at in sorted(committed):
+        where, end, start = committed[at], ends.get(at), starts.get(at)
+        member = None if at in common else owner.get(at)
+        stable = stables.get(at)
+        problem = next((answer for answer in (where, end, start) if isinstance(answer, KcliError)), None)
+        samples.append(
+            Sample(
+                group=group.group,
+                topic=at.topic,
+                partition=at.partition,
+                committed=where.offset if isinstance(where, OffsetAndMetadata) and where.offset >= 0 else None,
+                end=end.offset if isinstance(end, LogOffset) else None,
+                start=start.offset if isinstance(start, LogOffset) else None,
+                stable=stable.offset if isinstance(stable, LogOffset) else None,
+                owned=True if at in owner else False if group.owners_known else None,
+                member_id=member.member_id if member else None,
+                client_id=member.client_id if member else None,
+                host=member.host if member else None,
+                error=str(problem) if problem is not None else None,
+                counted=(counted or {}).get((group.group, at)),
+            )
+        )
+    return samples

@@ -1,0 +1,42 @@
+"""docs/design.md against the tree: each folder and file that it names is there, and no subject is forgotten."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DESIGN = (ROOT / "docs/design.md").read_text()
+SUBJECTS = re.findall(r"^\| (\w+) \|((?: (?:`[\w/]+`)? ?\|)+)$", DESIGN, re.MULTILINE)
+
+
+def test_each_subject_has_its_folders() -> None:
+    assert len(SUBJECTS) >= 12
+    for subject, cells in SUBJECTS:
+        for folder in re.findall(r"`([\w/]+)`", cells):
+            assert (ROOT / "kcli" / folder).is_dir(), (subject, folder)
+
+
+def test_each_subject_of_admin_is_in_the_table_under_its_name() -> None:
+    folders = {path.parent.name for path in (ROOT / "kcli/admin").glob("*/__init__.py")}
+    named = {subject for subject, cells in SUBJECTS if f"`admin/{subject}`" in cells}
+    assert folders == named
+
+
+def test_each_file_that_is_named_is_there() -> None:
+    named = re.findall(r"(?<![\w/.])((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)", DESIGN)
+    assert len(named) > 15
+    missing = [
+        name for name in named if not any((ROOT / place / name).exists() for place in ("kcli", "", "kcli/producer"))
+    ]
+    assert not missing
+
+
+def test_each_file_that_a_readme_names_is_there() -> None:
+    missing = []
+    for readme in (ROOT / "kcli").glob("*/README.md"):
+        for name in re.findall(r"(?<![\w/.])((?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:py|pxi|pyx))", readme.read_text()):
+            places = (readme.parent, ROOT / "kcli", ROOT, *(path for path in readme.parent.iterdir() if path.is_dir()))
+            if not any((place / name).exists() for place in places):
+                missing.append(f"{readme.parent.name}: {name}")
+    assert not missing
