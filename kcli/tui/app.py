@@ -23,7 +23,7 @@ from kcli.tui.screens.page import Page
 from kcli.tui.state import State, Trouble
 from kcli.tui.text.printable import LONG, printable
 from kcli.tui.themes import THEMES
-from kcli.tui.widgets.debug import Frames
+from kcli.tui.widgets.frames import Frames
 from kcli.tui.widgets.slider import Slider
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kcli.lag.watch import Look
     from kcli.tui.session import Session
     from kcli.tui.trails import Trails
-    from kcli.tui.widgets.debug import Frames
+    from kcli.tui.widgets.frames import Frames
 
 
 class Trouble(NamedTuple):

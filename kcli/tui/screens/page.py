@@ -19,9 +19,10 @@ from kcli.tui.messages import Go
 from kcli.tui.replay import ReplaySession
 from kcli.tui.text.printable import piped, printable
 from kcli.tui.text.trouble import late, waiting
-from kcli.tui.widgets.debug import Debug, TimedScreen
+from kcli.tui.widgets.debug import Debug
 from kcli.tui.widgets.filter import Filter
 from kcli.tui.widgets.footer import Footer
+from kcli.tui.widgets.frames import TimedScreen
 from kcli.tui.widgets.masthead import Masthead
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
