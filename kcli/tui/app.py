@@ -15,6 +15,7 @@ from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.tui.actions.keys import EVERYWHERE
 from kcli.tui.actions.palette import Actions, Places, Profiles, Themes
+from kcli.tui.actions.toast import toast
 from kcli.tui.messages import Changed, ChangeProfile, Connected, Go, Looked, LookFailed, NewLook
 from kcli.tui.pages import page_of
 from kcli.tui.replay import ReplaySession
@@ -110,7 +111,7 @@ class Dashboard(App[int]):
         try:
             fresh = await asyncio.to_thread(self._profiles[name])
         except KcliError as problem:
-            self.toast(problem)
+            toast(self, problem)
             return
         await self._change_session(fresh)
 
@@ -163,7 +164,7 @@ class Dashboard(App[int]):
     def on_look_failed(self, message: LookFailed) -> None:
         before = self.state.trouble
         if before is None and not (isinstance(self.screen, Page) and self.screen.asking.told):
-            self.toast(message.problem)
+            toast(self, message.problem)
         since, tries = (before.since, before.tries) if before is not None else (self.session.clock(), 0)
         self.state.trouble = Trouble(printable(str(message.problem)), since, tries + 1, message.again)
         self._tell(Changed)
@@ -172,10 +173,6 @@ class Dashboard(App[int]):
         self.state.down = message.down
         self.state.cluster_id, self.state.brokers = message.cluster_id, message.brokers
         self._tell(Changed)
-
-    def toast(self, problem: KcliError) -> None:
-        """Say what went wrong and go on."""
-        self.notify(printable(str(problem)), severity="error", markup=False)
 
     # -- keys that work everywhere ---
 
@@ -211,14 +208,35 @@ class Dashboard(App[int]):
         self.session.widen(by)
         self.notify(f"rates over {self.session.window:g} s", timeout=2, markup=False)
 
+    # -- keys of every page ---
+
+    @property
+    def _front(self) -> Page:
+        """The page in front, whose key was pressed."""
+        assert isinstance(self.screen, Page)
+        return self.screen
+
+    def action_copy(self) -> None:
+        command = self._front.command
+        self.copy_to_clipboard(command)
+        self.notify(command, title="Copied", markup=False)
+
+    def action_produce(self) -> None:
+        page = self._front
+        if page.refused("producing"):
+            return
+        from kcli.tui.dialogs.produce import Produce
+
+        self.push_screen(Produce(self.session, page.topic_here))
+
     def action_save(self) -> None:
         from kcli.tui.actions.saving import save
 
-        title = f"kcli {self.screen.heading}" if isinstance(self.screen, Page) else "kcli"
+        picture = self.export_screenshot(title=f"kcli {self._front.heading}")
         try:
-            files = save(self.session.name, self.state.look, self.export_screenshot(title=title))
+            files = save(self.session.name, self.state.look, picture)
         except KcliError as problem:
-            self.toast(problem)
+            toast(self, problem)
             return
         self.notify("\n".join(files), title="Saved", markup=False)
 

@@ -245,7 +245,7 @@ async def test_an_answer_that_comes_when_its_page_is_gone_does_nothing(world: Wo
         await pilot.press("escape")
         await until(pilot, lambda: page not in pilot.app.screen_stack)
         assert not page.is_there
-        page.on_tabbed_content_tab_activated()
+        page.renamed()
         page.on_rows_moved(Rows.Moved(Rows([], key=id), None))
 
 

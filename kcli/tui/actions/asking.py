@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kcli.errors import KcliError
+from kcli.tui.actions.toast import toast
 from kcli.tui.text.printable import printable
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Asking:
         self.trouble = f"✖ {printable(str(problem))}"
         kind = type(problem).__name__
         if kind != self.told and not self._state.problem:
-            self._toast(problem)
+            toast(self._page.app, problem)
         self.told = kind
 
     def once(self, question: Question, then: Then) -> None:
@@ -74,10 +75,7 @@ class Asking:
         try:
             answer = await self._state.session.ask(question)
         except KcliError as problem:
-            self._toast(problem)
+            toast(self._page.app, problem)
             return
         if self._is_there():
             then(answer)
-
-    def _toast(self, problem: KcliError) -> None:
-        self._page.notify(printable(str(problem)), severity="error", markup=False)

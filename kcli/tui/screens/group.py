@@ -86,7 +86,8 @@ class Group(Page):
     def looked(self, look: Look) -> None:
         self.standing = next((one for one in look.groups if one.described.group == self.group), None)
         if self.standing is None:
-            self.settle()
+            for rows in self.query(Rows):
+                rows.settle()
             self.call_after_refresh(self.recall, look.time)
             return
         self.query_one("#partitions", Rows).put(self.standing.partitions)

@@ -53,7 +53,7 @@ class Member(Page):
         members = group.described.members if group is not None else []
         self._member = next((one for one in members if one.member_id == self.member_id), None)
         if self._member is None or group is None:
-            self.settle()
+            self.query_one(Rows).settle()
             return
         own = set(self._member.assignment)
         rows = [one for one in group.partitions if TopicPartition(*_place(one)) in own]

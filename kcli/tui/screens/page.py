@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from kcli.client import Client
-    from kcli.errors import KcliError
     from kcli.lag.watch import Look
     from kcli.tui.routes import Route
     from kcli.tui.session import Session
@@ -51,9 +51,9 @@ class Page(TimedScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", id="page.back"),
         Binding("slash", "filter", "Filter", id="page.filter", key_display="/"),
-        Binding("y", "copy", "Copy command", show=False, id="page.copy"),
+        Binding("y", "app.copy", "Copy command", show=False, id="page.copy"),
         Binding("ctrl+r", "app.now", "Refresh", show=False, id="page.now"),
-        Binding("n", "produce", "Produce", show=False, id="page.produce"),
+        Binding("n", "app.produce", "Produce", show=False, id="page.produce"),
         Binding("s", "app.save", "Save a snapshot", show=False, id="page.save"),
         Binding(
             "left_square_bracket",
@@ -252,30 +252,18 @@ class Page(TimedScreen):
             if line.content != text:  # always one line: nothing else has to move, and most looks change no word
                 line.update(text, layout=False)
 
-    def on_tabbed_content_tab_activated(self) -> None:
+    @on(Tabs.TabActivated)
+    @on(Rows.Sorted)
+    def renamed(self) -> None:
+        """The command names the tab and the order."""
         if self.is_there:
             self.retitle()
-
-    def on_rows_sorted(self) -> None:
-        """The command names the order."""
-        if self.is_there:
-            self.retitle()
-
-    def settle(self) -> None:
-        """What this page is of is not there: tables that were never filled are empty, those that were stay."""
-        for rows in self.query(Rows):
-            if not rows.told:
-                rows.put([])
 
     # -- where one goes, and what keys do ---
 
     def go(self, route: Route) -> None:
         """Open another page."""
         self.post_message(Go(route))
-
-    def toast(self, problem: KcliError) -> None:
-        """Say what went wrong and go on."""
-        self.notify(printable(str(problem)), severity="error", markup=False)
 
     def refused(self, what: str) -> bool:
         """Whether an action cannot be begun here; why not is said in one sentence."""
@@ -294,17 +282,6 @@ class Page(TimedScreen):
             shown[0].clear_words()
         elif len(self.app.screen_stack) > 2:
             self.app.pop_screen()
-
-    def action_produce(self) -> None:
-        if self.refused("producing"):
-            return
-        from kcli.tui.dialogs.produce import Produce
-
-        self.app.push_screen(Produce(self.session, self.topic_here))
-
-    def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self.command)
-        self.notify(self.command, title="Copied", markup=False)
 
     def action_tab(self, name: str) -> None:
         self.query_one(Tabs).open(name)

@@ -16,6 +16,7 @@ from kcli.serde.decoded import value_of
 from kcli.serde.filters import Filter
 from kcli.serde.formats import MAPS
 from kcli.tui import routes
+from kcli.tui.actions.toast import toast
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
 from kcli.tui.text.formatting import DASH, count, moment
@@ -125,7 +126,7 @@ class Records(Page):
             await self.session.ask(follow)
         except KcliError as problem:
             self.asking.trouble = f"✖ {printable(str(problem))}"
-            self.toast(problem)
+            toast(self.app, problem)
 
     def _frame(self) -> None:
         """Draw what is new; while it is held, or while somebody is further up, the rows stay."""

@@ -112,6 +112,11 @@ class Rows(ScrollView, can_focus=True):
 
     # -- what is shown ---
 
+    def settle(self) -> None:
+        """What these rows are of is not there: the table is empty if it was never filled, else it stays."""
+        if not self.told:
+            self.put([])
+
     def put(self, rows: Iterable[Any]) -> None:
         """The newest rows, in any order."""
         self.told = True
