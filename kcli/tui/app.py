@@ -81,8 +81,8 @@ class Dashboard(App[int]):
         return self.state.session
 
     async def on_mount(self) -> None:
-        for one in THEMES:
-            self.register_theme(one)
+        for each in THEMES:
+            self.register_theme(each)
         self.theme = self._theme_given
         self.set_keymap(self._keymap_given)
         if self._keymap_given:
@@ -98,7 +98,7 @@ class Dashboard(App[int]):
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """What is on a key that the keymap file gave to something else, said once."""
-        new = {one.description for one in clashed_bindings} - self._clashes
+        new = {binding.description for binding in clashed_bindings} - self._clashes
         self._clashes |= new
         if new:
             self.notify(f"keys.toml takes the keys of: {', '.join(sorted(new))}", severity="warning", markup=False)
@@ -278,9 +278,9 @@ class Dashboard(App[int]):
     def go(self, route: Route) -> None:
         """Open a page. One that is open already comes to the front again, and what was opened from it is left: a place
         that is visited a hundred times is one page."""
-        there = [one for one in self.screen_stack if isinstance(one, Page) and one.route == route]
-        if there:
-            self.run_worker(self._back_to(there[0]), name="back", group="back", exclusive=True)
+        pages = [page for page in self.screen_stack if isinstance(page, Page) and page.route == route]
+        if pages:
+            self.run_worker(self._back_to(pages[0]), name="back", group="back", exclusive=True)
         else:
             self.push_screen(page_of(route, self.state))
 

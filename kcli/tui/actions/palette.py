@@ -41,7 +41,7 @@ class Entries(Provider):
     @property
     def state(self) -> State:
         """What the page in front reads; a dialog may be before it."""
-        return next(one.state for one in reversed(self.app.screen_stack) if isinstance(one, Page))
+        return next(page.state for page in reversed(self.app.screen_stack) if isinstance(page, Page))
 
     async def discover(self) -> Hits:
         for number, one in enumerate(self.entries()):

@@ -165,7 +165,7 @@ class Page(TimedScreen):
     @property
     def is_seen(self) -> bool:
         """Whether it is the page in front; a dialog may be before it."""
-        pages = (one for one in reversed(self.app.screen_stack) if isinstance(one, Page))
+        pages = (screen for screen in reversed(self.app.screen_stack) if isinstance(screen, Page))
         return next(pages, None) is self
 
     @property
@@ -178,8 +178,8 @@ class Page(TimedScreen):
         """Whether all its parts are there: a look may come while they are made or taken down. Asked at every look, so
         the parts are looked up once and not each time."""
         if not self._parts or not all(part.is_attached for part in self._parts):
-            found = [self.query(part) for part in (Masthead, "#heading", Rows, Filter, "#same-as")]
-            self._parts = [parts.first() for parts in found] if all(found) else []
+            queries = [self.query(part) for part in (Masthead, "#heading", Rows, Filter, "#same-as")]
+            self._parts = [query.first() for query in queries] if all(queries) else []
         return bool(self._parts)
 
     @property
@@ -274,7 +274,7 @@ class Page(TimedScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is no way back from the first screen, except out of its filter."""
-        return action != "back" or len(self.app.screen_stack) > 2 or any(one.display for one in self.query(Filter))
+        return action != "back" or len(self.app.screen_stack) > 2 or any(line.display for line in self.query(Filter))
 
     def action_back(self) -> None:
         shown = [field for field in self.query(Filter) if field.display]
