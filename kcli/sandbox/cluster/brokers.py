@@ -61,10 +61,10 @@ class Brokers:
         return living[0].node_id if living else -1
 
     def coordinator(self, key: str, kind: int = GROUP) -> SandboxBroker | None:
-        """The living broker that coordinates a GROUP or the TRANSACTION of an id, None when none lives or the appointed
-        one is down."""
+        """The living broker that coordinates a group, a transactional id or a share group's partition; None when none
+        lives or the appointed one is down."""
         living = self.living()
-        moved = self.moved[kind].get(key)
+        moved = self.moved.get(kind, {}).get(key)
         if moved is not None:
             return next((broker for broker in living if broker.node_id == moved), None)
         return living[crc32(key.encode()) % len(living)] if living else None
