@@ -40,7 +40,7 @@ class Coordinators:
         most: int = 1_000,
     ) -> dict[str, A | KcliError]:
         """Asks each coordinator about its groups, `most` of them in a request."""
-        return await gather(groups, self.locate, ask, self.forget, patience=patience, most=most)
+        return await gather(groups, self, ask, patience=patience, most=most)
 
     def forget(self, group: str) -> None:
         self.known.pop(group, None)
@@ -68,17 +68,24 @@ async def coordinators_of(
 ) -> dict[str, Node | KcliError]:
     """Who coordinates each key of a kind; one that is just moving is waited for."""
 
-    async def locate(some: list[str]) -> tuple[list[tuple[Broker, list[str]]], dict[str, KcliError]]:
-        return [(await cluster.anyone(), some)], {}
-
     async def ask(_: Broker, some: list[str]) -> dict[str, Node | KcliError]:
         places, lost = await find(cluster, some, kind)
         return {**places, **lost}
 
-    def forget(_: str) -> None:
-        """Nothing is remembered here."""
+    return await gather(keys, _Anyone(cluster), ask, patience=patience)
 
-    return await gather(keys, locate, ask, forget, patience=patience)
+
+class _Anyone:
+    """What every broker knows."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def locate(self, keys: list[str]) -> tuple[list[tuple[Broker, list[str]]], dict[str, KcliError]]:
+        return [(await self._cluster.anyone(), keys)], {}
+
+    def forget(self, key: str) -> None:
+        """Nothing is remembered here."""
 
 
 async def find(cluster: Cluster, keys: list[str], kind: int) -> tuple[dict[str, Node], dict[str, KcliError]]:

@@ -14,14 +14,23 @@ from kcli.errors import BrokerError, KcliError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
-    from typing import TypeVar
+    from typing import Protocol, TypeVar
 
     from kcli.model import Broker, Cluster
 
     R = TypeVar("R")
     K = TypeVar("K")
     A = TypeVar("A")
-    Places = dict[int, list[K]]
+
+    class Places(Protocol[K]):
+        """Where things live: `Leaders`, `Coordinators` and the like."""
+
+        async def locate(self, things: list[K], /) -> tuple[list[tuple[Broker, list[K]]], dict[K, KcliError]]:
+            """Which broker to ask about which things, and why some have no place now."""
+
+        def forget(self, thing: K, /) -> None:
+            """This one may live elsewhere by now."""
+
 
 PATIENCE = 12.0
 """Seconds for which answers that say "try again" are asked again: a fail-over takes Kafka nine, as configured by
@@ -32,24 +41,20 @@ FIRST_PAUSE, LAST_PAUSE = 0.05, 1.0
 
 async def gather(
     things: Iterable[K],
-    locate: Callable[[list[K]], Awaitable[tuple[list[tuple[Broker, list[K]]], dict[K, KcliError]]]],
+    where: Places[K],
     ask: Callable[[Broker, list[K]], Awaitable[dict[K, A | KcliError]]],
-    forget: Callable[[K], None],
     *,
     patience: float = PATIENCE,
     most: int = 1_000_000,
 ) -> dict[K, A | KcliError]:
-    """The answer or the error of every thing, in the order asked.
-
-    `locate` says which broker to ask about which things and which things have no place; `ask` asks one broker;
-    `forget` is called for a thing that may live elsewhere by now. `patience` is in seconds; `most` things a request.
-    """
+    """The answer or the error of every thing, in the order asked. `ask` asks one broker about at most `most` things;
+    `patience` is in seconds."""
     order = left = list(dict.fromkeys(things))
     done: dict[K, A | KcliError] = {}
 
     async def ask_left() -> bool:
         nonlocal left
-        places, lost = await locate(left)
+        places, lost = await where.locate(left)
         answers: dict[K, A | KcliError] = dict(lost)
         questions = [(broker, part) for broker, whole in places for part in pieces(whole, most)]
         for some in await asyncio.gather(*(_ask_one(ask, broker, part) for broker, part in questions)):
@@ -59,7 +64,7 @@ async def gather(
         left = [thing for thing, error in failed.items() if error.retriable]
         for thing in left:
             if proves_wrong(failed[thing]):
-                forget(thing)
+                where.forget(thing)
         return not left
 
     if order:

@@ -49,7 +49,6 @@ async def fetch_once(
     """What `read` makes of each partition's data: an answer, an error, or the place to go on from. Where a request
     brought no answer and moved no place, `nothing` makes the answer. `at_once` is in bytes of a response, `patience`
     in seconds."""
-    leaders = Leaders(cluster)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, A | KcliError]:
         answers: dict[TopicPartition, A | KcliError] = {}
@@ -67,7 +66,7 @@ async def fetch_once(
                 return answers | {at: nothing(at, place) for at, place in left.items()}
         return answers
 
-    return await gather(wanted, leaders.locate, ask, leaders.forget, patience=patience)
+    return await gather(wanted, Leaders(cluster), ask, patience=patience)
 
 
 async def _fetch(

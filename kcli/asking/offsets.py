@@ -65,7 +65,7 @@ async def list_offsets(
             if (at := TopicPartition(topic.name, row.partition_index)) in wanted
         }
 
-    return await gather(wanted, places.locate, ask, places.forget, patience=patience)
+    return await gather(wanted, places, ask, patience=patience)
 
 
 def _request(cluster: Cluster, wanted: Mapping[TopicPartition, int], isolation: int) -> ListOffsetsRequest:

@@ -29,8 +29,11 @@ class Scene:
         self.asked.append(things)
         return {thing: self.script[thing].pop(0) if self.script.get(thing) else thing for thing in things}
 
+    def forget(self, thing: str) -> None:
+        self.forgotten.append(thing)
+
     async def run(self, *things: str, patience: float = 10.0, most: int = 99) -> dict[str, str | KcliError]:
-        return await gather(things, self.locate, self.ask, self.forgotten.append, patience=patience, most=most)
+        return await gather(things, self, self.ask, patience=patience, most=most)
 
 
 def test_C17_each_broker_is_asked_once_about_all_it_has_in_pieces_of_a_size() -> None:

@@ -106,14 +106,6 @@ async def _each(
 ) -> Outcome:
     unsure: set[TopicPartition] = set()
 
-    async def locate(
-        some: list[TopicPartition],
-    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
-        places, lost = await coordinators.locate([group])
-        if lost:
-            return [], dict.fromkeys(some, lost[group])
-        return [(broker, some) for broker, _ in places], {}
-
     async def careful(broker: Broker, some: list[TopicPartition]) -> Outcome:
         try:
             answers = await ask(broker, some)
@@ -127,8 +119,26 @@ async def _each(
         unsure.update(at for at, answer in answers.items() if _in_doubt(answer))
         return answers
 
-    done = await gather(partitions, locate, careful, lambda _: coordinators.forget(group), patience=patience, most=MOST)
+    done = await gather(partitions, _OneGroup(coordinators, group), careful, patience=patience, most=MOST)
     return {at: _unknown(group, at, one) if at in unsure and one is not True else one for at, one in done.items()}
+
+
+class _OneGroup:
+    """All partitions live at their group's coordinator."""
+
+    def __init__(self, coordinators: Coordinators, group: str) -> None:
+        self._coordinators, self._group = coordinators, group
+
+    async def locate(
+        self, partitions: list[TopicPartition]
+    ) -> tuple[list[tuple[Broker, list[TopicPartition]]], dict[TopicPartition, KcliError]]:
+        places, lost = await self._coordinators.locate([self._group])
+        if lost:
+            return [], dict.fromkeys(partitions, lost[self._group])
+        return [(broker, partitions) for broker, _ in places], {}
+
+    def forget(self, at: TopicPartition) -> None:
+        self._coordinators.forget(self._group)
 
 
 def _in_doubt(answer: object) -> bool:

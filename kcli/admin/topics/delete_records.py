@@ -21,7 +21,6 @@ async def delete_records(
 ) -> dict[TopicPartition, int | KcliError]:
     """Delete what stands before each offset; where each log starts then. To ask twice does no harm, so what can be
     tried again is."""
-    leaders = Leaders(cluster)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, int | KcliError]:
         topics: dict[str, DeleteRecordsTopic] = {}
@@ -37,4 +36,4 @@ async def delete_records(
                 found[at] = BrokerError(codes.of(part.error_code), name) if part.error_code else part.low_watermark
         return found
 
-    return await gather(before, leaders.locate, ask, leaders.forget, patience=patience)
+    return await gather(before, Leaders(cluster), ask, patience=patience)

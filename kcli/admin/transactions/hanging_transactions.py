@@ -137,6 +137,5 @@ async def abort(
                     found[where] = BrokerError(code, f"{where.topic} [{where.partition}]") if code else None
         return found
 
-    leaders = Leaders(cluster)
-    (done,) = (await gather([at], leaders.locate, ask, leaders.forget, patience=patience)).values()
+    (done,) = (await gather([at], Leaders(cluster), ask, patience=patience)).values()
     return done

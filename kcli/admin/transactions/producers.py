@@ -71,7 +71,7 @@ async def describe_producers(
                 ]
         return found
 
-    return await gather(partitions, leaders.locate, ask, leaders.forget, patience=patience, most=most)
+    return await gather(partitions, leaders, ask, patience=patience, most=most)
 
 
 class _Replica:
