@@ -91,7 +91,7 @@ def test_E13_committed_and_aborted_transactions(kafka: Kafka, topic: str, codec:
     assert json.loads(lag.out)["lag"] == 0, "the marker at the end is read too"
 
 
-def test_F34_an_open_transaction_ends_a_bounded_read_and_it_says_so(kafka: Kafka, topic: str) -> None:
+def test_R2_F34_an_open_transaction_ends_a_bounded_read_and_it_says_so(kafka: Kafka, topic: str) -> None:
     assert kcli("produce", topic, "-b", kafka.bootstrap, "--value", "before").code == 0
     with transaction(kafka, topic, "abort") as open_one:
         put(open_one, topic, "undecided")
