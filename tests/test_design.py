@@ -35,7 +35,7 @@ def test_each_file_that_is_named_is_there() -> None:
 def test_each_file_that_a_readme_names_is_there() -> None:
     missing = []
     for readme in (ROOT / "kcli").glob("*/README.md"):
-        for name in re.findall(r"(?<![\w/.])((?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:py|pxi|pyx))", readme.read_text()):
+        for name in re.findall(r"(?<![\w/.])((?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:pyx|pxi|py))\b", readme.read_text()):
             places = (readme.parent, ROOT / "kcli", ROOT, *(path for path in readme.parent.iterdir() if path.is_dir()))
             if not any((place / name).exists() for place in places):
                 missing.append(f"{readme.parent.name}: {name}")
