@@ -47,7 +47,7 @@ def large_folders() -> list[str]:
 
 def loose(folder: str) -> list[str]:
     """The modules that lie directly in a folder."""
-    return [path.name for path in sorted(Path(folder).glob("*.py")) if path.name != "__init__.py"]
+    return [path.name for path in sorted(Path(folder).glob("*.py")) if not path.name.startswith("__")]
 
 
 def string_keys() -> list[str]:

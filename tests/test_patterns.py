@@ -13,10 +13,10 @@ from kcli.cli.topic_pattern import TopicPattern
 from kcli.cli.topics.command import _pattern
 from kcli.declared.export import pattern
 from kcli.errors import KcliError, UsageError
-from kcli.patterns import STEPS, longest, matcher, searcher
 from kcli.pipeline.options import _subject
 from kcli.serde.filters import Pattern
 from kcli.serde.where import Where
+from kcli.text.patterns import STEPS, longest, matcher, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def test_a_name_that_takes_a_pattern_a_second_is_named(whole: bool) -> None:
 def test_both_engines_match_the_same_names(
     whole: bool, fit: list[str], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kcli.patterns.longest", lambda _: most)
+    monkeypatch.setattr("kcli.text.patterns.longest", lambda _: most)
     fits = matcher(re.compile("a+b"), "a+b", whole=whole)
     assert [name for name in ("ab", "abc", "xab", "") if fits(name)] == fit
 
@@ -84,7 +84,7 @@ def test_both_engines_match_the_same_names(
 @pytest.mark.parametrize("pattern", ["a+b", "(a+)+b", "^a.*c$", "(?i)AB"])
 def test_both_engines_find_the_same(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = re.compile(pattern.encode())
-    monkeypatch.setattr("kcli.patterns.longest", lambda _: -1)
+    monkeypatch.setattr("kcli.text.patterns.longest", lambda _: -1)
     holds = searcher(made, pattern)
     for data in (b"", b"ab", b"aab", b"abc", b"xaacc", b"AB", b":b"):
         assert bool(holds(data)) == bool(made.search(data)), data

@@ -106,7 +106,7 @@ def some_of(words: Iterable[str], known: tuple[str, ...], flag: str) -> set[str]
     folded = {one.lower() for one in known}
     found = {word.lower() for word in words}
     for word in sorted(found - folded):
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         raise UsageError(f"{flag} {word}: it is {', '.join(known)}{did_you_mean(word, known)}")
     return found
@@ -135,7 +135,7 @@ async def unlisted(cluster: Cluster, document: Document, failed: dict[int, KcliE
 
 def missing(document: Document, about: str, error: KcliError, names: Iterable[str]) -> None:
     """Put "does not exist" with the nearest name into the document."""
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     document.fail(KcliError(f"{error}{did_you_mean(about, names)}"), about)
     document.errors[-1]["error"] = type(error).__name__

@@ -88,7 +88,7 @@ def no_such_command(words: list[str]) -> UsageError:
     """What to say to somebody whose first word is no command."""
     from kcli.cli import elsewhere
     from kcli.cli.quick import KCAT
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     name = words[0]
     if name[:2] in KCAT:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kcli.cli.render import Document, right, shown
-from kcli.escape import visible
+from kcli.text.escape import visible
 
 if TYPE_CHECKING:
     from kcli.cli.shapes.shape import Column, Row, Section

@@ -182,7 +182,7 @@ def sentence(problem: Exception) -> str:
 
 def complain(sentence: str) -> None:
     """One line on stderr, with nothing in it that a terminal would obey."""
-    from kcli.escape import visible
+    from kcli.text.escape import visible
 
     try:
         sys.stderr.write(f"kcli: {visible(sentence)}\n")

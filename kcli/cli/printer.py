@@ -52,7 +52,7 @@ class Printer:
         if self._json:
             if not self._terminal:
                 return batch.write_json(out, topic, partition, limit)
-            from kcli.escape import visible_json
+            from kcli.text.escape import visible_json
 
             self._scratch.clear()
             written = batch.write_json(self._scratch, topic, partition, limit)

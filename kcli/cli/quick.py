@@ -128,7 +128,7 @@ def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageEr
     if flag in KCAT:
         return UsageError(f"{flag} is kcat's; here it is `{KCAT[flag]}`")
     from kcli.cli import elsewhere
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     told = elsewhere.option(flag, command.words, by_flag)
     if told:

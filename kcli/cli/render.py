@@ -63,7 +63,7 @@ def render(document: Document, format: str, terminal: bool = False) -> str:
     }[format](document)
     if not terminal:
         return text
-    from kcli.escape import visible
+    from kcli.text.escape import visible
 
     return visible(text.replace("\r\n", "\n"), keep="\n\t")  # CSV's line ends; a lone \r would overwrite a line
 

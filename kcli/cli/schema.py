@@ -59,7 +59,7 @@ def find(words: list[str]) -> Shape:
     for one in every():
         if one.name == name:
             return one
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     names = [one.name.replace(".", " ") for one in every()]
     raise UsageError(f"schema: no command {name.replace('.', ' ')!r} has one{did_you_mean(' '.join(words), names)}")

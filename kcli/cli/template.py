@@ -91,14 +91,14 @@ def _convert(name: str, modifier: str | None, null: bytes, terminal: bool) -> Co
 def _text(null: bytes, terminal: bool) -> Convert:
     if not terminal:
         return lambda value: null if value is None else bytes(value)
-    from kcli.escape import visible_bytes
+    from kcli.text.escape import visible_bytes
 
     return lambda value: null if value is None else visible_bytes(value, keep="\n\t")
 
 
 def _shown(token: str) -> Convert:
     """Names, headers and the binary length are hostile on a terminal too."""
-    from kcli.escape import visible_bytes
+    from kcli.text.escape import visible_bytes
 
     if token == "h":
         plain = _headers("%k=%v,", b"NULL", True)

@@ -9,7 +9,7 @@ import re
 
 from kcli.consumer.subscription import Interest
 from kcli.errors import KcliError, UsageError
-from kcli.patterns import compiled
+from kcli.text.patterns import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def options_of(command: Command, words: list[str], place: int) -> bool:
 
 def _no_such_verb(name: str, verb: str, verbs: dict[str, Command]) -> UsageError:
     from kcli.cli.elsewhere import verb as other
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     near = other(name, verb, verbs) or did_you_mean(verb, verbs) or f"; there are {', '.join(verbs)}"
     return UsageError(f"{name}: there is no command {verb!r}{near}")

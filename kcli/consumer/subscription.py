@@ -31,7 +31,7 @@ class Interest:
         if isinstance(wanted, str):
             import re
 
-            from kcli.patterns import compiled, matcher
+            from kcli.text.patterns import compiled, matcher
 
             try:
                 self._fits = matcher(compiled(wanted), f"topics by pattern, {wanted}", whole=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kcli.declared.schema import Schema
 from kcli.errors import UsageError
-from kcli.suggest import did_you_mean
+from kcli.text.suggest import did_you_mean
 
 SAID = {"object": "keys and values below it", "array": "a list", "integer": "a whole number", "number": "a number"}
 

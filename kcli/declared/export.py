@@ -14,9 +14,9 @@ from kcli.admin.quotas.quotas import describe_quotas
 from kcli.admin.topics.topics import describe_topics
 from kcli.admin.users.users import describe_users
 from kcli.asking.fan_out import bad, good
-from kcli.declared import acls, configs, quotas
+from kcli.declared.kinds import acls, configs, quotas
+from kcli.declared.kinds.users import variable
 from kcli.declared.schema import ID, SECTIONS
-from kcli.declared.users import variable
 from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion, UsageError
 from kcli.model import Cluster
 
@@ -30,7 +30,7 @@ def pattern(text: str) -> Callable[[str], object]:
         return lambda name: fnmatchcase(name, text)
     import re
 
-    from kcli.patterns import compiled, matcher
+    from kcli.text.patterns import compiled, matcher
 
     try:
         return matcher(compiled(text), f"--match {text}", whole=False)

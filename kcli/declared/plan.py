@@ -12,7 +12,7 @@ from types import ModuleType
 
 from kcli.asking.fan_out import pauses
 from kcli.backoff import repeat
-from kcli.declared import acls, configs, quotas, topics, users
+from kcli.declared.kinds import acls, configs, quotas, topics, users
 from kcli.declared.model import Declared, Step
 from kcli.declared.secrets import Secrets
 from kcli.errors import ConnectError, KcliError, UsageError

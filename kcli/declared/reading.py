@@ -9,9 +9,9 @@ from kcli.acls import Acl
 from kcli.admin.configs.resources import resource
 from kcli.admin.quotas.quotas import DEFAULT, KEYS, entity, value_of
 from kcli.config.secrets.sources import Source, from_table
-from kcli.declared.acls import expanded
 from kcli.declared.checked import Checker
 from kcli.declared.dotted import dotted, flatten
+from kcli.declared.kinds.acls import expanded
 from kcli.declared.model import Declared, Login, Setting, Settings, Topic
 from kcli.declared.schema import SCHEMA
 from kcli.declared.units import plain

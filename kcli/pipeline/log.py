@@ -10,11 +10,11 @@ from kcli.asking.offsets import list_offsets
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
-from kcli.patterns import compiled, matcher
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.offset_options import EARLIEST, LATEST, Places
 from kcli.pipeline.options import ReadOptions
 from kcli.sync import SyncClient
+from kcli.text.patterns import compiled, matcher
 
 PATIENCE = 30.0
 """Seconds for which the offsets of a log are asked for: an election is waited for."""

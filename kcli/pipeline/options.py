@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 
 from kcli.errors import UsageError
-from kcli.patterns import compiled
 from kcli.pipeline.offset_options import Places, places_of, timestamps_of
 from kcli.pipeline.pickling import Carried
-from kcli.suggest import did_you_mean
+from kcli.text.patterns import compiled
+from kcli.text.suggest import did_you_mean
 
 COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 TYPES = {

@@ -85,7 +85,7 @@ def from_json(kind: type[Struct], version: int, given: Any, path: str = "") -> S
     for name, value in given.items():
         at = f"{path}.{name}" if path else name
         if name not in known:
-            from kcli.suggest import did_you_mean
+            from kcli.text.suggest import did_you_mean
 
             names = [camel(f.name) for f, _ in fields_of(kind) if version in f.extra.versions]
             near = did_you_mean(camel(name), names) or f"; there are {', '.join(names) or 'none'}"

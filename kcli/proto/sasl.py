@@ -8,8 +8,8 @@ AuthError, final, when the other side is not who it should be or refuses us.
 from __future__ import annotations
 
 from kcli.errors import AuthError
-from kcli.escape import visible
 from kcli.redact import redacted
+from kcli.text.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from bisect import bisect_right
 from itertools import repeat
 
 from kcli.errors import UsageError
-from kcli.patterns import compiled, searcher
 from kcli.proto.core import read_headers
 from kcli.serde.decoded import headers_of, key_of, value_of
+from kcli.text.patterns import compiled, searcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

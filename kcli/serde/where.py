@@ -11,8 +11,8 @@ import ast
 import re
 
 from kcli.errors import UsageError
-from kcli.patterns import compiled, searcher
 from kcli.serde import operators
+from kcli.text.patterns import compiled, searcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

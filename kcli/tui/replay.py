@@ -10,8 +10,8 @@ from bisect import bisect_right
 from pathlib import Path
 
 from kcli.errors import DecodeError, KcliError, UsageError
+from kcli.lag.formats.recording import read
 from kcli.lag.history import KEEP, History
-from kcli.lag.recording import read
 from kcli.lag.watch import Look
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.session import NoCluster, Session

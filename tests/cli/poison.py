@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from kcli.cli.main import main
-from kcli.escape import _HIDDEN
 from kcli.proto.compile import Wire, fields_of
 from kcli.proto.schema import Response, Struct
 from kcli.proto.session import Received, ServerSession
+from kcli.text.escape import _HIDDEN
 from tests.cli.conftest import redirected
 
 EVIL = (

@@ -190,7 +190,7 @@ def test_what_does_not_come_back_is_said(kcli: Kcli) -> None:
 
 
 def test_a_topic_whose_configs_cannot_be_read_is_not_deleted(kcli: Kcli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.declared import settings
+    from kcli.declared.kinds import settings
 
     async def untold(cluster: object, wanted: Any, *, whole: bool) -> dict[Any, KcliError]:
         return {at: KcliError("the broker does not say") for at in wanted}

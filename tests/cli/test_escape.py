@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.escape import visible, visible_bytes, visible_json
+from kcli.text.escape import visible, visible_bytes, visible_json
 from tests.each import each
 
 HOSTILE = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kcli.cli.main import main
-from kcli.lag.recording import line as recorded
+from kcli.lag.formats.recording import line as recorded
 from tests.cli.admin_fixture import Line, line
 from tests.lag.test_history import look
 

@@ -23,8 +23,8 @@ from kcli.cli.main import main
 from kcli.cli.render import human_time
 from kcli.errors import ConnectError
 from kcli.lag.assertion import Promise
+from kcli.lag.formats.recording import line
 from kcli.lag.history import History
-from kcli.lag.recording import line
 from kcli.lag.watch import Look
 from tests.cli.conftest import Shell, inside
 from tests.lag.test_history import look

@@ -6,9 +6,9 @@ import pytest
 
 from kcli.admin.configs.resources import Config, Resource, own
 from kcli.config.secrets.sources import Source
+from kcli.declared.kinds.settings import compare, kept
+from kcli.declared.kinds.topics import MOST_PARTITIONS, MOST_TOPICS, _pieces
 from kcli.declared.model import Declared, Setting, Settings, Step, Topic
-from kcli.declared.settings import compare, kept
-from kcli.declared.topics import MOST_PARTITIONS, MOST_TOPICS, _pieces
 
 BROKER, EVERY, TOPIC = Resource("broker", "1"), Resource("broker", ""), Resource("topic", "t")
 SECRET = "ssl.keystore.password"

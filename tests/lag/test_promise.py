@@ -8,9 +8,9 @@ from kcli.admin.groups.groups import Described, GroupMissing, Member
 from kcli.errors import ConnectError, DecodeError, KcliError
 from kcli.lag.assertion import Promise
 from kcli.lag.figures import Sample
+from kcli.lag.formats.prometheus import nothing, render
+from kcli.lag.formats.recording import line, read
 from kcli.lag.history import History
-from kcli.lag.prometheus import nothing, render
-from kcli.lag.recording import line, read
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.watch import Look
 from kcli.model import TopicPartition

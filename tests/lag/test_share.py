@@ -8,8 +8,8 @@ import pytest
 
 from kcli.admin.groups.groups import Described, Member
 from kcli.lag.figures import Sample, measure
+from kcli.lag.formats.recording import line, read
 from kcli.lag.history import GroupStanding, History
-from kcli.lag.recording import line, read
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.lag.status import BEHIND, IDLE, OK, REWOUND, STUCK
 from kcli.model import TopicPartition

@@ -9,8 +9,8 @@ import pytest
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
 from kcli.client import Client
+from kcli.lag.formats.recording import line, read
 from kcli.lag.history import GroupStanding, History
-from kcli.lag.recording import line, read
 from kcli.lag.watch import BELIEVED, Look, Watch
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.sandbox.thread import SandboxThread

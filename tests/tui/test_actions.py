@@ -17,7 +17,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.cli.tui.command import _theme
 from kcli.client import Client
 from kcli.errors import UsageError
-from kcli.lag.recording import read
+from kcli.lag.formats.recording import read
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.settings import ConsumerSettings, GroupSettings
 from kcli.tui.actions import key_clashes, keys

@@ -11,7 +11,7 @@ import pytest
 from kcli.admin.groups.groups import Described
 from kcli.errors import UsageError
 from kcli.lag.figures import Sample
-from kcli.lag.recording import line
+from kcli.lag.formats.recording import line
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.tui.app import Dashboard
 from kcli.tui.replay import ReplaySession

@@ -199,7 +199,7 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
 def resource(kind: str, name: str) -> Resource:
     """A resource somebody named. Raises UsageError for a kind that there is not, and a broker that is no number."""
     if kind not in KINDS:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         raise UsageError(f"{kind}: configs are of a {', '.join(KINDS)}{did_you_mean(kind, KINDS)}")
     if kind in ("broker", "logger") and not name.isdecimal() and not (kind == "broker" and not name):

@@ -88,7 +88,7 @@ def value_of(key: str, text: str) -> float:
     """`10MiB`, `50%`, `5/s` as the number Kafka has. Raises UsageError for an unknown key and a value that is none."""
     unit = KEYS.get(key)
     if unit is None:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         known = ", ".join(KEYS)
         raise UsageError(f"{key}: no such quota{did_you_mean(key, KEYS) or f'; there are {known}'}")

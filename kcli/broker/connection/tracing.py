@@ -39,7 +39,7 @@ class Traced(Connection):
     def _tell(self, sign: str, text: str) -> None:
         from datetime import datetime
 
-        from kcli.escape import visible
+        from kcli.text.escape import visible
 
         line = visible(f"{datetime.now().strftime('%H:%M:%S.%f')} {sign} [{self._number}] {self.name} {text}")
         out = _open(self.where)

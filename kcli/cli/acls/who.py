@@ -76,7 +76,7 @@ def _remarks(acls: list[Acl], beside: Authorizer, who: str | None) -> list[str]:
 
 def _asked(words: list[str]) -> tuple[str, str, str]:
     """Operation, kind and name of a line."""
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     if len(words) < 2 or len(words) > 3:
         raise UsageError("who can what? kcli acls who-can OPERATION RESOURCE NAME, such as: who-can write topic orders")

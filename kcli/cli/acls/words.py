@@ -34,7 +34,7 @@ def operations(values: Values) -> list[str]:
     found = [one.lower().replace("_", "-") for one in dict.fromkeys(values["operations"])]
     for one in found:
         if one not in OPERATIONS:
-            from kcli.suggest import did_you_mean
+            from kcli.text.suggest import did_you_mean
 
             raise UsageError(f"--operation {one}: it is {', '.join(OPERATIONS)}{did_you_mean(one, OPERATIONS)}")
     return found

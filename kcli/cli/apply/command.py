@@ -8,10 +8,10 @@ from kcli.cli.admin import answer, confirm, excluding, plural, say
 from kcli.cli.apply.files import read
 from kcli.cli.render import Document
 from kcli.cli.undo import UndoFile
+from kcli.declared.kinds.topics import GROW
 from kcli.declared.model import ADD, DONE, REMOVE, WOULD, Item, Step
 from kcli.declared.plan import Plan
 from kcli.declared.schema import ID
-from kcli.declared.topics import GROW
 from kcli.errors import KcliError
 from kcli.model import Cluster
 

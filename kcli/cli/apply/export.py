@@ -25,7 +25,7 @@ def export(values: Values) -> int:
     only = values["only"] or list(SECTIONS)
     for name in only:
         if name not in SECTIONS:
-            from kcli.suggest import did_you_mean
+            from kcli.text.suggest import did_you_mean
 
             near = did_you_mean(name, SECTIONS) or f"; there are {', '.join(SECTIONS)}"
             raise UsageError(f"--only {name}: there is no such section{near}")
@@ -52,7 +52,7 @@ def export(values: Values) -> int:
 
 def _print(text: str) -> None:
     if sys.stdout.isatty():
-        from kcli.escape import visible
+        from kcli.text.escape import visible
 
         text = visible(text, keep="\n")
     sys.stdout.flush()

@@ -157,7 +157,7 @@ def _offsets_json(rows: list[tuple[TopicPartition, int]]) -> bytes:
 def _write(data: bytes, *, json: bool) -> None:
     """To stdout; a terminal is shown what it would obey in names."""
     if os.isatty(1):
-        from kcli.escape import visible_bytes, visible_json
+        from kcli.text.escape import visible_bytes, visible_json
 
         data = visible_json(data) if json else visible_bytes(data, keep="\n")
     with memoryview(data) as left:

@@ -53,7 +53,7 @@ class CatPrinter:
         """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
         if not self._terminal or not (self._json or self._pack):
             return self._put(out, batch, topic, partition, broker, limit)
-        from kcli.escape import visible_bytes, visible_json
+        from kcli.text.escape import visible_bytes, visible_json
 
         scratch = bytearray()
         try:

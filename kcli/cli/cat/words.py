@@ -39,7 +39,7 @@ def fail(sentence: str, *, terminating: bool = False) -> None:
 
 
 def _write(line: str) -> None:
-    from kcli.escape import visible
+    from kcli.text.escape import visible
 
     try:
         sys.stderr.write(visible(line[:-1]) + "\n")

@@ -114,7 +114,7 @@ def _planned(
 def _unknown(text: str, name: str, known: dict[str, Feature]) -> KcliError:
     if name in known:
         return KcliError(text)
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     return KcliError(f"{text}{did_you_mean(name, known) or '; there are ' + ', '.join(known)}")
 

@@ -13,7 +13,7 @@ from kcli.cli.main import complain
 from kcli.config.profiles.files import user_file
 from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
-from kcli.escape import put
+from kcli.text.escape import put
 
 if TYPE_CHECKING:
     from kcli.cli.option import Values
@@ -61,7 +61,7 @@ def _source(words: list[str]) -> tuple[str, str]:
         return guess(words[0]), words[0]
     kind = words[0]
     if kind not in PLACES:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         raise UsageError(f"nothing is imported from {kind}{did_you_mean(kind, PLACES) or f'; there are {kinds}'}")
     return kind, words[1] if len(words) == 2 else place(kind)
@@ -71,7 +71,7 @@ def _known(wanted: list[str], found: list[Found], path: str) -> None:
     names = [one.name for one in found]
     for name in wanted:
         if name not in names:
-            from kcli.suggest import did_you_mean
+            from kcli.text.suggest import did_you_mean
 
             raise UsageError(f"--only {name}: {path} has {', '.join(names)}{did_you_mean(name, names)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import Resource, about, describe_configs
 from kcli.errors import KcliError, UsageError
-from kcli.suggest import did_you_mean
+from kcli.text.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
         if len(plan.topics) == 1 and plan.pattern is None:
             sys.stdout.write(f"{sum(counts.values())}\n")
         else:
-            from kcli.escape import put
+            from kcli.text.escape import put
 
             for topic in dict.fromkeys(at.topic for at in counts):
                 put(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")

@@ -67,7 +67,7 @@ async def recognise(
 
 
 def _lacking(field: TimeField, one: Newest) -> str:
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     start = f"the newest record, {_place(one)}, has no time in {field.field}"
     try:

@@ -215,7 +215,7 @@ async def partitions(cluster: Cluster, topic: str) -> Sequence[int]:
 async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
     """What to say about a topic that does not exist."""
     from kcli.admin.topics.topics import describe_topics
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     try:
         names = list(await describe_topics(cluster, internal=False))

@@ -244,7 +244,7 @@ async def _find(plan: Plan, source: Client, target: Client) -> None:
     if isinstance(found, TopicMissing):
         await partitions(source.cluster, plan.source)
         if not plan.values["create"]:
-            from kcli.suggest import did_you_mean
+            from kcli.text.suggest import did_you_mean
 
             near = did_you_mean(plan.destination, await describe_topics(target.cluster, internal=False))
             raise KcliError(

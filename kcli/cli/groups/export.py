@@ -15,7 +15,7 @@ from kcli.cli import render
 from kcli.cli.admin import answer, fail_all, say, unlisted
 from kcli.cli.groups.scope import Scope
 from kcli.errors import KcliError
-from kcli.escape import put
+from kcli.text.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ async def _given(
 
 async def _targets(values: Values, coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
     """The groups; of one that comes about by the reset it is said, for it may be a slip of the keyboard."""
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     found = await targets(coordinators, groups)
     fresh = [name for name, target in found.items() if target.described is None and target.refusal is None]

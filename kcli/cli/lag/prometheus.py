@@ -6,7 +6,7 @@ import asyncio
 
 from kcli.cli.main import complain
 from kcli.errors import UsageError
-from kcli.lag.prometheus import CONTENT_TYPE, failed, nothing, render
+from kcli.lag.formats.prometheus import CONTENT_TYPE, failed, nothing, render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

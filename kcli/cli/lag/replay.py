@@ -7,7 +7,7 @@ import sys
 from kcli.admin.groups.groups import progress_of
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError
-from kcli.lag.recording import read
+from kcli.lag.formats.recording import read
 from kcli.lag.watch import Look
 
 TYPE_CHECKING = False

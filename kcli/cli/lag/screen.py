@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kcli.escape import put
+from kcli.text.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from kcli.cli.main import complain
 from kcli.cli.render import Document, render
 from kcli.cli.shapes.shape import shape
 from kcli.errors import KcliError, UsageError
-from kcli.escape import put
 from kcli.lag.assertion import Promise
 from kcli.lag.history import History
 from kcli.lag.watch import DATED, Look, Watch, pause
+from kcli.text.escape import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ async def _looks(
 
 async def _record(plan: Plan, looks: AsyncIterator[Look]) -> int:
     """What was read to stdout, a line a look; a look that fails is said, and does not end the recording."""
-    from kcli.lag.recording import line
+    from kcli.lag.formats.recording import line
 
     said = Said()
     async for look in looks:

@@ -45,7 +45,7 @@ def status(values: Values) -> int:
 
 def _said(name: str, value: Any) -> str:
     from kcli.cli.render import human_time
-    from kcli.escape import visible
+    from kcli.text.escape import visible
 
     if name == "seconds":
         return human_time(value)
@@ -98,7 +98,7 @@ def named(word: str) -> Entry:
     exact = [one for one in every if word in (one.name, one.id)]
     found = exact or [one for one in every if one.name.startswith(word) or one.id.startswith(word)]
     if not found:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         near = did_you_mean(word, {one.name for one in every})
         raise UsageError(f"there is no pipeline {word!r}{near or '; kcli pipeline list shows them'}")

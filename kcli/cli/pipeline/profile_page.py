@@ -61,7 +61,7 @@ def page(made: Profile) -> str:
 
 def text(value: Any) -> str:
     """A value of somebody else's in HTML: characters that draw or turn lines are shown as their numbers."""
-    from kcli.escape import visible
+    from kcli.text.escape import visible
 
     return escape(visible(str(value)), quote=True)
 

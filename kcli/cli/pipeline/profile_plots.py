@@ -12,7 +12,7 @@ from kcli.cli.drawn import table_of
 from kcli.cli.pipeline.progress import human_size
 from kcli.cli.render import human_time
 from kcli.cli.shapes.pipeline_profile import PROFILE
-from kcli.escape import visible
+from kcli.text.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

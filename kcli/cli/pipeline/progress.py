@@ -150,7 +150,7 @@ def lines(progress: Progress, look: Look | None, state: str) -> None:
     """The rows, a JSON line each, at once. Raises BrokenPipeError when the reader left."""
     from json import dumps
 
-    from kcli.escape import put
+    from kcli.text.escape import put
 
     for row in rows_of(progress, look, state):
         put(dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")

@@ -13,7 +13,7 @@ from kcli.cli.documents.yaml_reader import load
 from kcli.cli.pipeline.spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.sql.query import Step
-from kcli.suggest import did_you_mean
+from kcli.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from kcli.cli.option import Values

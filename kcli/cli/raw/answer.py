@@ -14,7 +14,7 @@ def write_json(thing: Any, *, compact: bool) -> None:
     text = dumps(thing, ensure_ascii=False, indent=None if compact else 2, separators=(",", ":") if compact else None)
     data = f"{text}\n".encode("utf-8", "backslashreplace")
     if sys.stdout.isatty():
-        from kcli.escape import visible_json
+        from kcli.text.escape import visible_json
 
         data = visible_json(data)
     binary = getattr(sys.stdout, "buffer", None)

@@ -21,7 +21,7 @@ def find_api(word: str) -> type[Request[Any]]:
         key = names.get(folded)
     kind = request_type(key) if key is not None else None
     if kind is None:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         near = did_you_mean(word, [name for _, name in REQUESTS.values()])
         raise UsageError(f"kcli knows no API {word}{near or '; all of them: kcli raw --list'}")

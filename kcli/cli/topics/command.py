@@ -216,7 +216,7 @@ def _pattern(text: str | None) -> Callable[[str], object]:
         return lambda name: True
     import re
 
-    from kcli.patterns import compiled, matcher
+    from kcli.text.patterns import compiled, matcher
 
     try:
         return matcher(compiled(text), f"--match {text}", whole=True)

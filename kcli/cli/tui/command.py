@@ -12,7 +12,7 @@ from kcli.cli.lag.watch import seconds
 from kcli.config.profiles.files import profile_names
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, secretive
-from kcli.suggest import did_you_mean
+from kcli.text.suggest import did_you_mean
 
 DRIVER = "TEXTUAL_DRIVER"
 """Who draws instead of a terminal, such as the browser of textual-serve."""

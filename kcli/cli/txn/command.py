@@ -66,7 +66,7 @@ def _filter(values: Values) -> Filter:
     for text in values["txn_states"]:
         state = folded.get(text.lower().replace("-", "").replace("_", ""))
         if state is None:
-            from kcli.suggest import did_you_mean
+            from kcli.text.suggest import did_you_mean
 
             near = did_you_mean(text, STATES) or f"; there are {', '.join(STATES)}"
             raise UsageError(f"--state {text}: transactions have no such state{near}")

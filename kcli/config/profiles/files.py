@@ -169,6 +169,6 @@ def trusting(profile: Profile) -> str:
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     return did_you_mean(name, list(dict.fromkeys(names)))

@@ -30,7 +30,7 @@ def properties() -> list[tuple[str, str, str]]:
         if key in KNOWN or key in SECURITY or elsewhere(key) or refusal(key) is not None:
             found.append((name, key, os.environ[name]))
             continue
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         ours = [PREFIX + one.upper().replace(".", "_") for one in (*KNOWN, *SECURITY)] + [PREFIX + one for one in OWN]
         near = did_you_mean(name, ours, 0.85)

@@ -175,6 +175,6 @@ def _environment(found: Properties, environment: list[tuple[str, str, str]]) -> 
 
 def _nearest(key: str) -> str:
     from kcli.config.properties.names import ELSEWHERE, SECURITY
-    from kcli.suggest import did_you_mean
+    from kcli.text.suggest import did_you_mean
 
     return did_you_mean(key, [*KNOWN, *SERVERS, *SECURITY, *sorted(ELSEWHERE)])

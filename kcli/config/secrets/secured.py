@@ -75,7 +75,7 @@ def _protocol(given: dict[str, tuple[Given, str]], warn: Callable[[str], None]) 
     value, where = given["security.protocol"]
     text = (value if isinstance(value, str) else value.resolve(where, warn)).strip().upper()
     if text not in PROTOCOLS:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         near = did_you_mean(text, PROTOCOLS) or f"; it is one of {', '.join(PROTOCOLS)}"
         raise UsageError(f"{where}: no security.protocol is named {text}{near}")
@@ -195,7 +195,7 @@ def _number(key: str, text: str, where: str) -> int:
 def _mechanism(key: str, text: str, where: str) -> str:
     name = text.strip().upper()
     if name not in MECHANISMS:
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         raise UsageError(f"{where}: no {key} is named {text}{did_you_mean(name, MECHANISMS, 0.4)}")
     return name

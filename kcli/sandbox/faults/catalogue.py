@@ -16,7 +16,7 @@ from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import KEYS
 from kcli.sandbox.faults.wire import WireFaults
-from kcli.suggest import did_you_mean
+from kcli.text.suggest import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from kcli.errors import KcliError
-from kcli.patterns import matcher
+from kcli.text.patterns import matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

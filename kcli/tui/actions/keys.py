@@ -16,7 +16,7 @@ from textual.keys import Keys
 
 from kcli.errors import UsageError
 from kcli.paths import config_folder
-from kcli.suggest import did_you_mean
+from kcli.text.suggest import did_you_mean
 from kcli.values import Value
 
 TYPE_CHECKING = False

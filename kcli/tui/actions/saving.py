@@ -6,7 +6,7 @@ import os
 
 from kcli.admin.undo import new_path
 from kcli.errors import KcliError
-from kcli.lag.recording import line
+from kcli.lag.formats.recording import line
 from kcli.paths import private
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from kcli.escape import visible
+from kcli.text.escape import visible
 
 LONG = 15.0
 """Seconds that a sentence stays on the screen which is said once."""

@@ -14,7 +14,7 @@ from kcli.admin.topics.topics import Topic as Standing
 from kcli.asking.fan_out import good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
-from kcli.declared import settings
+from kcli.declared.kinds import settings
 from kcli.declared.model import ADD, REMOVE, Declared, Item, Settings, Step, Topic
 from kcli.declared.secrets import HIDDEN, Secrets
 from kcli.errors import KcliError

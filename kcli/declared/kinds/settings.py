@@ -77,7 +77,7 @@ async def _complete(
     for at, told in (await describe_configs(cluster, lacking) if lacking else {}).items():
         if isinstance(told, KcliError) or not told:
             continue
-        from kcli.suggest import did_you_mean
+        from kcli.text.suggest import did_you_mean
 
         names = {one.name for one in told}
         for name in (one for one in lacking[at] if one not in names):

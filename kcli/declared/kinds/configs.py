@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kcli.admin.configs.resources import Resource, describe_configs, list_resources, own
-from kcli.declared import settings
+from kcli.declared.kinds import settings
 from kcli.declared.model import Declared, Settings, Step
 from kcli.declared.secrets import Secrets
 from kcli.errors import KcliError, UnsupportedVersion

@@ -1,0 +1,1 @@
+"""What differs and how it changes, a file for each kind of declared thing."""
