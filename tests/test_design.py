@@ -32,6 +32,19 @@ def test_each_file_that_is_named_is_there() -> None:
     assert not missing
 
 
+def test_each_package_has_a_short_readme_with_a_picture() -> None:
+    packages = [path.parent for path in sorted((ROOT / "kcli").glob("*/__init__.py"))]
+    assert len(packages) >= 15
+    wrong = []
+    for package in packages:
+        readme = package / "README.md"
+        text = readme.read_text() if readme.exists() else ""
+        pictures = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        if not 20 <= len(text.splitlines()) <= 75 or not any("▶" in picture or "▼" in picture for picture in pictures):
+            wrong.append(package.name)
+    assert not wrong
+
+
 def test_each_file_that_a_readme_names_is_there() -> None:
     missing = []
     for readme in (ROOT / "kcli").glob("*/README.md"):
