@@ -7,7 +7,7 @@ from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.admin.groups.groups import Described
+    from kcli.admin.groups.rows import Described
     from kcli.lag.partition_lag import Standing
 
 

@@ -5,7 +5,7 @@ Fed with snapshots, of the cluster or of a recording; it neither asks nor knows 
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import Described
+from kcli.admin.groups.rows import Described
 from kcli.lag.figures import Sample, Total, total
 from kcli.lag.partition_lag import WINDOW, Log, Standing, Track, stand
 from kcli.lag.status import CALM, NO_COMMIT, SEVERITY, STUCK

@@ -7,7 +7,8 @@ coordinators and leaders: groups are batched per coordinator, partitions of all 
 from __future__ import annotations
 
 from kcli.admin.groups.committed import committed_offsets
-from kcli.admin.groups.groups import Described, Member, find_groups, progress_of
+from kcli.admin.groups.groups import find_groups, progress_of
+from kcli.admin.groups.rows import Described, Member
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, bad, good
 from kcli.asking.offsets import LogOffset, bounds

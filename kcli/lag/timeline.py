@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.groups.groups import Described
+    from kcli.admin.groups.rows import Described
     from kcli.lag.partition_lag import Standing
 
 LONGEST = 200  # events of a group

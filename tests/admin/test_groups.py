@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcli.admin.groups.assignment import assigned_partitions, subscribed_topics
-from kcli.admin.groups.groups import Described, GroupInUse, GroupMissing, delete_groups, find_groups, list_groups
+from kcli.admin.groups.groups import delete_groups, find_groups, list_groups
+from kcli.admin.groups.rows import Described, GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.model import TopicPartition
 from tests.admin.tiny import Tiny, assignment, member

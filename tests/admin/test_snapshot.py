@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.groups.groups import GroupMissing
+from kcli.admin.groups.rows import GroupMissing
 from kcli.lag.figures import measure
 from kcli.lag.snapshot import take
 from kcli.lag.status import LOSING_DATA, NO_COMMIT, ORPHANED

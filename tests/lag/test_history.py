@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import Described, Member
+from kcli.admin.groups.rows import Described, Member
 from kcli.errors import KcliError
 from kcli.lag.figures import Sample
 from kcli.lag.history import GroupStanding, History

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from kcli.admin.groups.groups import Described, Member
+from kcli.admin.groups.rows import Described, Member
 from kcli.lag.figures import Sample
 from kcli.lag.history import GroupStanding, History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot

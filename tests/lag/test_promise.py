@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.groups.groups import Described, GroupMissing, Member
+from kcli.admin.groups.rows import Described, GroupMissing, Member
 from kcli.errors import ConnectError, DecodeError, KcliError
 from kcli.lag.assertion import Promise
 from kcli.lag.figures import Sample

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kcli.admin.groups.groups import Described, Member
+from kcli.admin.groups.rows import Described, Member
 from kcli.lag.figures import Sample, measure
 from kcli.lag.formats.recording import line, read
 from kcli.lag.history import GroupStanding, History

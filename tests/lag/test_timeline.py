@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.admin.groups.groups import Described, Member
+from kcli.admin.groups.rows import Described, Member
 from kcli.lag.figures import Sample
 from kcli.lag.history import History
 from kcli.lag.snapshot import GroupSnapshot, Snapshot

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.widgets import Static
 
-from kcli.admin.groups.groups import Described
+from kcli.admin.groups.rows import Described
 from kcli.cli.app import ALIASES, COMMANDS
 from kcli.errors import ConnectError
 from kcli.lag.figures import Total

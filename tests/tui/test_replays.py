@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.admin.groups.groups import Described
+from kcli.admin.groups.rows import Described
 from kcli.errors import UsageError
 from kcli.lag.figures import Sample
 from kcli.lag.formats.recording import line

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.admin.groups.assignment import assigned_partitions, subscribed_topics
+from kcli.admin.groups.rows import Described, GroupInUse, GroupMissing, Listed, Member, counted
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import PATIENCE, ask_every, bad, good
 from kcli.errors import BrokerError, ConnectError, KcliError, UnsupportedVersion
 from kcli.model import TopicPartition
 from kcli.proto.messages import consumer_group_describe as kip848
 from kcli.proto.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
-from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,77 +21,9 @@ if TYPE_CHECKING:
 
 CONSUMER_GROUP_DESCRIBE = 69
 
-REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"})
-"""States in which a member's assignment is not known yet, so that nothing may be said about who owns a partition."""
 
-
-STATES = ("Stable", "Empty", "Dead", *sorted(REBALANCING), "NotReady", "Unknown")
-"""The states that groups of any type may be in (Kafka's GroupState)."""
 PROGRESS = {"kcli-copy.": "copy", "kcli-redrive.": "redrive"}
 """How the names begin of groups without members in which kcli keeps its own progress, and the command."""
-TYPES = ("classic", "consumer", "share", "streams")
-
-
-class Listed(Value):
-    """A group as its coordinator lists it. `type` is classic, consumer, share or streams; None from brokers before
-    4.0 that do not say; `state` None from brokers before 2.6."""
-
-    group: str = ""
-    type: str | None = None
-    state: str | None = None
-    protocol: str = ""
-    coordinator: int = -1
-
-
-class Member(Value):
-    """One member. `epoch` is None for classic members, `assignment` what it owns now (of a share group: what it takes
-    records from, maybe with others), `tasks` those of a streams member: 0_3, or 0_3 standby."""
-
-    member_id: str = ""
-    instance_id: str | None = None
-    client_id: str = ""
-    host: str = ""
-    rack: str | None = None
-    epoch: int | None = None
-    topics: list[str] = field(factory=list)
-    regex: str | None = None
-    assignment: list[TopicPartition] = field(factory=list)
-    tasks: list[str] = field(factory=list)
-
-
-class Described(Value):
-    """A group, its members and what they own. `epoch` is None for classic groups."""
-
-    group: str = ""
-    type: str = "classic"
-    state: str = ""
-    protocol: str = ""
-    assignor: str = ""
-    epoch: int | None = None
-    coordinator: int = -1
-    members: list[Member] = field(factory=list)
-
-    @property
-    def owners_known(self) -> bool:
-        untold = self.type in ("share", "streams") and not self.members and self.state not in ("Empty", "Dead")
-        return self.state not in REBALANCING and not untold
-
-
-class GroupMissing(KcliError):
-    """No coordinator knows a group of this name."""
-
-    def __init__(self, group: str) -> None:
-        super().__init__(f"{group}: this group does not exist")
-        self.group = group
-
-
-class GroupInUse(KcliError):
-    """A group with members cannot be deleted (E43)."""
-
-    def __init__(self, group: str, members: list[str]) -> None:
-        super().__init__(f"{group}: the group has {counted(members)}: stop them first")
-        self.group = group
-        self.members = members
 
 
 async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliError]]:
@@ -324,10 +256,3 @@ def who(member: Member) -> str:
 def some_members(members: list[Member]) -> str:
     """`2 members (app@10.0.0.1, app@10.0.0.2)`: who is in a group, five of them by name."""
     return counted([who(member) for member in members])
-
-
-def counted(members: list[str]) -> str:
-    if not members:
-        return "members"
-    some = ", ".join(members[:5]) + (f" and {len(members) - 5} more" if len(members) > 5 else "")
-    return f"{len(members)} member{'s' if len(members) != 1 else ''} ({some})"

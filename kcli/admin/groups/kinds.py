@@ -7,7 +7,7 @@ A streams group's members have tasks; task N_P reads partition P of every source
 from __future__ import annotations
 
 from kcli import codes
-from kcli.admin.groups.groups import Described, GroupMissing, Member
+from kcli.admin.groups.rows import Described, GroupMissing, Member
 from kcli.errors import BrokerError, KcliError
 from kcli.model import TopicPartition
 from kcli.values import Value

@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.admin.groups.groups import Described, Member
     from kcli.admin.groups.reset_plan import Target
+    from kcli.admin.groups.rows import Described, Member
     from kcli.model import TopicPartition
 
 

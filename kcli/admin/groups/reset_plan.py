@@ -11,8 +11,9 @@ import asyncio
 from kcli import codes
 from kcli.admin.groups.commits import delete_commits, write_commits
 from kcli.admin.groups.committed import committed_offsets
-from kcli.admin.groups.groups import Described, GroupMissing, find_groups, some_members
+from kcli.admin.groups.groups import find_groups, some_members
 from kcli.admin.groups.reset import Change, Standing, decide
+from kcli.admin.groups.rows import Described, GroupMissing
 from kcli.asking.fan_out import PATIENCE, good
 from kcli.asking.leaders import TopicMissing
 from kcli.asking.offsets import LogOffset, bounds

@@ -13,11 +13,18 @@ from kcli.errors import Closed, ConnectError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
     from kcli.broker.connection.connection import Waiter
-    from kcli.broker.security.renewal import Renewal
     from kcli.proto.schema import Request
+
+    class Renewal(Protocol):
+        """What a connection asks of its renewal: see renewal.py."""
+
+        at: float
+
+        def begin(self) -> None: ...
+
 
 LOOK_AGAIN = 0.002  # seconds
 

@@ -88,7 +88,7 @@ def _anchor(one: Found, path: str) -> None:
 def _named_files(one: Found) -> list[tuple[str, str]]:
     """(property, file) of those whose name is not whole."""
     from kcli.config.properties import names
-    from kcli.config.secrets.secured import FILES
+    from kcli.config.secrets.fields import FILES
 
     fields = {**names.TLS, **names.OAUTH, **names.KERBEROS}
     named = [(key, text) for key, text in one.properties.items() if fields.get(key) in FILES]

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import (
-    STATES,
-    TYPES,
-    Described,
-    GroupMissing,
-    Member,
-    find_groups,
-    group_names,
-    list_groups,
-    who,
-)
+from kcli.admin.groups.groups import find_groups, group_names, list_groups, who
+from kcli.admin.groups.rows import STATES, TYPES, Described, GroupMissing, Member
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted, words_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kcli.admin.groups.committed import committed_offsets
-from kcli.admin.groups.groups import GroupInUse, GroupMissing, delete_groups, find_groups, group_names, who
+from kcli.admin.groups.groups import delete_groups, find_groups, group_names, who
+from kcli.admin.groups.rows import GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.admin import answer, confirm, excluding, missing, words_of

@@ -7,8 +7,9 @@ import time
 
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.groups.committed import committed_offsets
-from kcli.admin.groups.groups import GroupMissing, find_groups, group_names
+from kcli.admin.groups.groups import find_groups, group_names
 from kcli.admin.groups.offset_files import csv_text, row
+from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli import render

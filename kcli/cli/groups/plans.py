@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.groups import reset_forms
-from kcli.admin.groups.groups import GroupMissing, group_names
+from kcli.admin.groups.groups import group_names
 from kcli.admin.groups.reset_plan import GroupLive, Target, plan, targets
+from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.fan_out import bad
 from kcli.cli.admin import missing, say
 from kcli.errors import KcliError, UsageError

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import GroupMissing, group_names
+from kcli.admin.groups.groups import group_names
 from kcli.admin.groups.reset import Change
 from kcli.admin.groups.reset_deletion import plan_deletion
 from kcli.admin.groups.reset_plan import execute, targets
+from kcli.admin.groups.rows import GroupMissing
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from kcli.admin.groups.groups import STATES, GroupMissing, group_names, progress_of
+from kcli.admin.groups.groups import group_names, progress_of
+from kcli.admin.groups.rows import STATES, GroupMissing
 from kcli.cli.admin import answer, fail_all, plural, say, some_of, unlisted
 from kcli.cli.main import complain
 from kcli.errors import KcliError, UsageError

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.config.profiles.profile import Profile
-    from kcli.config.secrets.sources import Source
+    from kcli.config.secrets.secured import Given
     from kcli.security import Security
-
-    Given = str | Source
 
 
 class Properties:

@@ -6,6 +6,7 @@ What was said last wins, whatever its dialect: a CA file on the command line rep
 from __future__ import annotations
 
 from kcli.config.properties.names import AWS, KERBEROS, OAUTH, SASL, TLS
+from kcli.config.secrets.fields import put
 from kcli.config.secrets.tls_words import ciphers, paired, versions
 from kcli.errors import UsageError
 from kcli.secret import HIDDEN, Secret
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from kcli.config.properties.merged import Given
+    from kcli.config.secrets.sources import Source
+
+    Given = str | Source
+
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TELLING = """
@@ -24,19 +28,6 @@ sasl.mechanism sasl.mechanisms sasl.username sasl.jaas.config ssl.ca.location ss
 ssl.keystore.location ssl.certificate.location
 """.split()
 """Who names these does not want PLAINTEXT, which is what a missing security.protocol means to other clients."""
-
-SECRETS = """
-truststore_password key_pem key_password keystore_password password token client_secret secret_key session_token
-""".split()
-FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
-INSTEAD = {  # a field: those it replaces
-    "ca": ("ca_pem", "truststore"), "ca_pem": ("ca", "truststore"), "truststore": ("ca", "ca_pem"),
-    "certificate": ("certificate_pem", "keystore"), "certificate_pem": ("certificate", "keystore"),
-    "key": ("key_pem", "keystore"), "key_pem": ("key", "keystore"),
-    "keystore": ("certificate", "certificate_pem", "key", "key_pem"),
-    "token": ("token_file", "token_command", "token_endpoint"), "token_file": ("token", "token_command"),
-    "token_command": ("token", "token_file"), "token_endpoint": ("token", "token_file", "token_command"),
-}  # fmt: skip
 
 
 def security_of(
@@ -167,17 +158,6 @@ class Asked:
         elif mechanism == "AWS_MSK_IAM":
             fields["aws"] = Aws(**parts["aws"])
         return Sasl(mechanism=mechanism, **fields)
-
-
-def put(fields: dict[str, Any], field: str, text: str) -> None:
-    for other in INSTEAD.get(field, ()):
-        fields.pop(other, None)
-    if text[:1] == "~" and field in FILES:
-        from os.path import expanduser
-
-        text = expanduser(text)
-    if text:
-        fields[field] = Secret(text) if field in SECRETS else text
 
 
 def _word(key: str, text: str, words: dict[str, bool], where: str) -> bool:

@@ -16,9 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from kcli.consumer.classic.claims import Assignment, Past
     from kcli.consumer.classic.protocol import Subscription
     from kcli.consumer.classic.racks import Layout
-    from kcli.consumer.classic.sticky import Assignment, Past
 
 COOPERATIVE = frozenset({"cooperative-sticky"})
 """The assignors that let members keep their partitions through a rebalance (KIP-429)."""
@@ -161,7 +161,8 @@ def _deal_aligned(group: list[_Range], size: int, given: Assignment) -> None:
 
 def _sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
     """Eager: the past comes from the user data, because an eager member owns nothing while it joins."""
-    from kcli.consumer.classic.sticky import Past, assign_sticky
+    from kcli.consumer.classic.claims import Past
+    from kcli.consumer.classic.sticky import assign_sticky
 
     def past(member: Subscription) -> Past:
         return Past(*decode_sticky(member.user_data)) if member.user_data else Past([], None)
@@ -171,7 +172,7 @@ def _sticky(layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
 
 def _cooperative_past(member: Subscription) -> Past:
     """The generation is told by protocol v2, before that by the user data."""
-    from kcli.consumer.classic.sticky import Past
+    from kcli.consumer.classic.claims import Past
 
     if member.generation >= 0:
         return Past(member.owned, member.generation)

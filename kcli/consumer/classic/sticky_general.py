@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from kcli.consumer.classic.claims import Assignment, Claims, Past
     from kcli.consumer.classic.protocol import Subscription
     from kcli.consumer.classic.racks import Layout, Racks
-    from kcli.consumer.classic.sticky import Assignment, Claims, Past
 
 
 class Moves:

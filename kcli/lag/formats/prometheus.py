@@ -3,7 +3,7 @@ and kcli's own for what that has not. Pure; serving it is the command's business
 
 from __future__ import annotations
 
-from kcli.admin.groups.groups import GroupMissing
+from kcli.admin.groups.rows import GroupMissing
 from kcli.errors import BrokerError
 from kcli.lag.status import SEVERITY
 

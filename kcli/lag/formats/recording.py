@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from kcli.admin.groups.groups import Described, Member
+from kcli.admin.groups.rows import Described, Member
 from kcli.errors import DecodeError, KcliError
 from kcli.lag.figures import Sample
 from kcli.lag.snapshot import GroupSnapshot, Snapshot

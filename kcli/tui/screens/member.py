@@ -17,7 +17,7 @@ from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
 
 if TYPE_CHECKING:
-    from kcli.admin.groups.groups import Member as Described
+    from kcli.admin.groups.rows import Member as Described
     from kcli.lag.watch import Look
     from kcli.tui.state import State
 
