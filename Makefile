@@ -34,7 +34,7 @@ demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, th
 	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
-	KCLI_QUICK=1 $(PYTEST) tests -n 2 -m 'not kafka and not spark and not terminal and not process' \
+	KCLI_QUICK=1 $(PYTEST) tests -n 6 -m 'not kafka and not spark and not terminal and not process' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
+
+import pytest
 
 from tests.house import circles, imports, type_lines
 
@@ -12,10 +15,12 @@ def test_a_circle_is_found_and_a_chain_is_none() -> None:
     assert [sorted(circle) for circle in circles(graph)] == [["a", "b", "c"]]
 
 
-def test_imports_in_functions_and_for_types_count() -> None:
-    reached = imports()
-    assert "kcli.cli.app" in reached["kcli.cli.main"], "in a function"
-    assert "kcli.model" in reached["kcli.cluster.cluster"]
+def test_imports_in_functions_and_for_types_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kcli").mkdir()
+    (tmp_path / "kcli/a.py").write_text("TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from kcli.b import Thing\n")
+    (tmp_path / "kcli/b.py").write_text("def run():\n    from kcli import a\n")
+    assert imports.__wrapped__() == {"kcli.a": {"kcli.b"}, "kcli.b": {"kcli.a"}}
 
 
 def test_blocks_for_types_are_no_source_lines() -> None:

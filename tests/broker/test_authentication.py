@@ -351,6 +351,7 @@ async def _traffic(client: Client, enough: Callable[[], bool], in_flight: int) -
                 for _ in range(20):
                     await producer.send("t", b"%d" % count)
                     count += 1
+                await asyncio.sleep(0.01)  # it is not the amount that shows anything
             for fetched in await consumer.poll(0.002):
                 read += [bytes(record.value or b"") for batch in fetched.batches for record in batch]
     return count, read

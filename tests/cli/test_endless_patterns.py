@@ -20,6 +20,13 @@ def test_a_pattern_without_end_ends_the_command(kcli: Shell, words: tuple[str, s
 ENDLESS = "(a|aa)+$"
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of the time that a pattern has; the test above waits for all of it."""
+    monkeypatch.setattr("kcli.text.patterns.SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     "words",
     [
