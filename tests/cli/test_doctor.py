@@ -411,6 +411,20 @@ def test_a_topic_that_we_may_not_use(bits: int, code: codes.ErrorCode, says: str
     assert failed["mend"].endswith("User:ANONYMOUS --operation Read --operation Write --topic t")
 
 
+@pytest.mark.parametrize("names", [[], ["other", "another"]])
+def test_a_topic_that_the_brokers_answer_leaves_out(names: list[str]) -> None:
+    answers = rights(1 << 3)
+    answers["Metadata"] = lambda _: MetadataResponse(
+        cluster_id="c", brokers=[MetadataResponseBroker(node_id=1, host="127.0.0.1", port=rights_port[0])],
+        topics=[MetadataResponseTopic(name=name) for name in names],
+    )  # fmt: skip
+    with speaking(answers) as address:
+        rights_port[0] = int(address.rpartition(":")[2])
+        exit_code, steps, _ = examine(address, "-t", "orders")
+    assert (exit_code, steps[-1]["fault"]) == (1, "metadata")
+    assert "topic orders: the broker's answer leaves it out" in steps[-1]["result"]
+
+
 def test_what_we_may_do_is_named_and_a_group_we_may_not_use() -> None:
     with speaking(rights(1 << 3 | 1 << 8)) as address:
         rights_port[0] = int(address.rpartition(":")[2])

@@ -88,7 +88,9 @@ async def topic_rights(ladder: Ladder) -> str:
 
 async def one_topic(ladder: Ladder, name: str, user: str) -> str:
     """What we may do with a topic. Raises Fault when it is neither to be read nor to be written."""
-    (topic,) = await _topics(ladder, [name])
+    topic = next((topic for topic in await _topics(ladder, [name]) if topic.name == name), None)
+    if topic is None:
+        raise Fault("metadata", f"topic {name}: the broker's answer leaves it out")
     code = codes.of(topic.error_code)
     acl = f"--operation Read --operation Write --topic {name}"
     if code is codes.TOPIC_AUTHORIZATION_FAILED:
