@@ -16,7 +16,10 @@ import pytest
 
 from tests.cli.kcat_pair import Result, Row, Scene, comparable, table
 
-pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+pytestmark = [
+    pytest.mark.process,  # each test: kcat runs beside all of them, whatever their order
+    pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed"),
+]
 
 ROWS = table()
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "kcat.md"
@@ -44,7 +47,6 @@ def test_the_table_has_at_least_150_rows() -> None:
     assert len({row.words + row.stdin for row in compared}) >= 150
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=lambda n: f"{n + 2}:{ROWS[n].kind}:{ROWS[n].words}")
 def test_kcat_and_kcli_cat_do_the_same(both: Both, number: int) -> None:
     row = ROWS[number]

@@ -61,6 +61,8 @@ def test_kafka_python_members_rebalance_commit_and_resume(bootstrap: str, topic:
     options = {
         "bootstrap_servers": servers(bootstrap), "group_id": f"g-{topic}", "auto_offset_reset": "earliest",
         "enable_auto_commit": False, "heartbeat_interval_ms": 100,
+        # a leader that joins before it has the topic's metadata assigns nothing, and joins again at a refresh only
+        "metadata_max_age_ms": 1000,
     }  # fmt: skip
     first = KafkaConsumer(topic, **options)
     assert len(take(first, 40)) == 40
