@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.cli.topic_pattern import TopicPattern
-from kcli.cli.topics.command import _pattern
+from kcli.cli.commands.topics.command import _pattern
+from kcli.cli.runtime.topic_pattern import TopicPattern
 from kcli.declared.export import pattern
 from kcli.errors import KcliError, UsageError
 from kcli.pipeline.options import _subject

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from kcli.cli.option import Command, Values
+    from kcli.cli.parsing.option import Command, Values
 
 HOT = ("produce", "consume", "tail", "count")
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
@@ -93,7 +93,7 @@ def _dispatch(words: list[str]) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     if words[:1] == ["cat"]:
-        from kcli.cli.cat.command import run
+        from kcli.cli.commands.cat.command import run
 
         return run(words[1:])
     if words in (["--help"], ["-h"]) or not words:
@@ -104,7 +104,7 @@ def _dispatch(words: list[str]) -> int:
         return 0 if words else 2
     found = _find(words)
     if found is not None:
-        from kcli.cli.quick import parse
+        from kcli.cli.parsing.parser import parse
 
         command, rest, path = found
         try:
@@ -113,12 +113,12 @@ def _dispatch(words: list[str]) -> int:
             more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
             raise UsageError(f"{path}: {problem}{more}") from None
         if values is not None:
-            from kcli.cli.lean import start_lean
+            from kcli.cli.runtime.fast_start import start_lean
 
             start_lean()
             return _run(command.run, values)
         words = [*path.split(), *rest]
-    from kcli.cli.typed import dispatch
+    from kcli.cli.parsing.typer_app import dispatch
 
     return dispatch(words)
 
@@ -127,11 +127,11 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
     """The command of our tables that a line names, the words after its name, and its whole name; None when Typer has
     it. Raises UsageError when nobody has."""
     if words[0] in HOT:
-        from kcli.cli.options import HOT as TABLE
+        from kcli.cli.parsing.record_options import HOT as TABLE
 
         return TABLE[words[0]], words[1:], words[0]
     if words[0] in ADMINISTRATION:
-        from kcli.cli.admin_options import find
+        from kcli.cli.parsing.admin_options import find
 
         return find(words)
     from kcli.cli.app import ALIASES, COMMANDS, no_such_command
@@ -143,7 +143,7 @@ def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
     if "options:" in where:  # declared as our own parser reads it
         table = _named(where)
         if isinstance(table, dict):
-            from kcli.cli.verbs import choose
+            from kcli.cli.parsing.verbs import choose
 
             return choose(name, table, words)
         return table, words[1:], name

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kcli.producer.intake.send_records import Row
 
     class Stop(Protocol):
-        """Whether somebody wants an end (kcli/cli/loop.py)."""
+        """Whether somebody wants an end (kcli/cli/runtime/signals.py)."""
 
         asked: bool
 

@@ -16,7 +16,7 @@ OTHER_SIDE = ("kcli/sandbox/", "kcli/proto/")  # a broker's, and the messages th
     [
         (r"\bListOffsetsRequest\(", {"kcli/asking/offsets.py"}),
         # the doctor asks over connections of its own, as long as no cluster can be talked to
-        (r"\bFindCoordinatorRequest\(", {"kcli/cluster/find_coordinators.py", "kcli/cli/doctor/rights.py"}),
+        (r"\bFindCoordinatorRequest\(", {"kcli/cluster/find_coordinators.py", "kcli/cli/commands/doctor/rights.py"}),
         (r"\bsession_epoch=-1\b", {"kcli/asking/fetch_once.py"}),
         (r"\bsleep\(.*(\.next\(\)|\bafter\()", {"kcli/backoff.py"}),  # a pause of its own: Backoff.pause
         (r"\bretriable = True\b|\bretriable = code\b", {"kcli/errors.py", "kcli/producer/batches/sequence.py"}),

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kcli.cli import admin
 from kcli.cli.main import main
-from kcli.cli.render import Document
-from kcli.cli.shapes.shape import Column, every
+from kcli.cli.output.render import Document
+from kcli.cli.output.shapes.shape import Column, every
+from kcli.cli.runtime import answer as admin
 from kcli.settings import ClientSettings
 from tests.admin.tiny import Tiny, member
 

@@ -11,7 +11,7 @@ import pytest
 
 from kcli import codes
 from kcli.cli.main import main
-from kcli.cli.undo import UndoFile
+from kcli.cli.runtime.undo import UndoFile
 from kcli.declared.plan import Plan
 from kcli.declared.schema import SCHEMA
 from kcli.errors import KcliError

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.cat.format import unescape
-from kcli.cli.cat.getopt import c_number, delimiter, options
-from kcli.cli.cat.pack import Unpacked, unpack
-from kcli.cli.cat.words import Fatal, Misused
+from kcli.cli.commands.cat.output.format import unescape
+from kcli.cli.commands.cat.output.pack import Unpacked, unpack
+from kcli.cli.commands.cat.parsing.getopt import c_number, delimiter, options
+from kcli.cli.commands.cat.parsing.words import Fatal, Misused
 from tests.cli.conftest import KCLI, ROOT, Shell
 from tests.programs import until
 
@@ -129,7 +129,7 @@ def test_an_interrupted_transaction_is_aborted(kcli: Shell) -> None:
 )
 def test_a_signal_is_heard_while_nobody_answers(kcli: Shell, options: tuple[str, ...], said: bytes) -> None:
     name = kcli.topic()
-    soon = "import kcli.cli.cat.produce as it; it.GRACE = 0.3; from kcli.cli.main import console; console()"
+    soon = "import kcli.cli.commands.cat.produce as it; it.GRACE = 0.3; from kcli.cli.main import console; console()"
     words = [sys.executable, "-c", soon, "cat", "-b", kcli.bootstrap, "-P", "-t", name, *options]
     kcli("faults", "never_answer", "api=Produce", "times=1000")
     try:

@@ -382,7 +382,7 @@ def test_no_script_evaluates() -> None:
 
 @pytest.mark.parametrize("name", ["sandbox", "demo"])
 def test_the_commands_of_typer_are_told_as_typer_has_them(name: str) -> None:
-    from kcli.cli.typed import load
+    from kcli.cli.parsing.typer_app import load
 
     made = load(name)
     theirs = {flag for one in made.params for flag in (*one.opts, *one.secondary_opts)}

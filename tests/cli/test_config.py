@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from kcli.cli.connection import Connection
 from kcli.cli.main import main
+from kcli.cli.runtime.connection import Connection
 from kcli.config.profiles.files import chosen
 from kcli.errors import UsageError
 from kcli.sandbox.thread import SandboxThread

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from kcli import codes
-from kcli.cli.consume.commits import Commits, LastCommitFailed
-from kcli.cli.consume.reading import Reading
-from kcli.cli.loop import Stop
+from kcli.cli.commands.consume.commits import Commits, LastCommitFailed
+from kcli.cli.commands.consume.reading import Reading
+from kcli.cli.runtime.signals import Stop
 from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata, TopicPartition
 

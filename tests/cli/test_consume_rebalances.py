@@ -59,7 +59,7 @@ def test_E44_a_member_that_was_expelled_says_what_will_be_read_again(
 def test_E40_a_rebalance_that_does_not_end_is_told_with_what_will_be_read_again(
     sandbox: SandboxThread, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kcli.cli.consume.commits.REJOIN", 0.3)
+    monkeypatch.setattr("kcli.cli.commands.consume.commits.REJOIN", 0.3)
     sandbox.faults.error("OffsetCommit", codes.REBALANCE_IN_PROGRESS, times=1_000)
     done = shell(*WORDS)
     assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"a\nb\nc\n", NOT_MADE)

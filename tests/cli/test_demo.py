@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kcli.cli.demo import command as demo
+from kcli.cli.commands.demo import command as demo
 from kcli.cli.main import main
 
 LAG = '{"group":"lags","lag":2}\n{"group":"keeps-up","lag":0}\n'
@@ -112,7 +112,7 @@ def test_a_file_that_is_none_or_empty_is_a_usage_error(
 
 WAITS = """
 import time
-from kcli.cli.demo.command import _sandbox
+from kcli.cli.commands.demo.command import _sandbox
 with _sandbox() as bootstrap:
     print(bootstrap, flush=True)
     time.sleep(3600)

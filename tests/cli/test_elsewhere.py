@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from kcli.cli import elsewhere
 from kcli.cli.app import COMMANDS
 from kcli.cli.completion.line import declared
 from kcli.cli.main import _find, main
-from kcli.cli.option import Command
-from kcli.cli.quick import parse
+from kcli.cli.parsing import other_tools as elsewhere
+from kcli.cli.parsing.option import Command
+from kcli.cli.parsing.parser import parse
 from tests.each import each
 
 TOLD = [

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import shlex
 
-from kcli.cli import quick, verbs
 from kcli.cli.app import ALIASES, COMMANDS
-from kcli.cli.option import Command
-from kcli.cli.options import HOT
+from kcli.cli.parsing import parser as quick
+from kcli.cli.parsing import verbs
+from kcli.cli.parsing.option import Command
+from kcli.cli.parsing.record_options import HOT
 from tests.each import each
 
 PROSE = {"a", "all", "and", "by", "in", "of", "the"}
@@ -69,7 +70,7 @@ def test_an_example_is_a_command_line(line: str) -> None:
 
 
 def test_help_tells_the_isolation_that_holds_where_none_is_given() -> None:
-    from kcli.cli import options
+    from kcli.cli.parsing import record_options as options
     from kcli.settings import ConsumerSettings
 
     assert options.ISOLATION.help.endswith(f"Default: {ConsumerSettings().isolation}.")

@@ -49,7 +49,7 @@ def test_the_progress_of_a_count_is_of_what_was_looked_at(
     kcli: Shell, numbers: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Bar.made = []
-    monkeypatch.setattr("kcli.cli.consume.count.Progress", Bar)
+    monkeypatch.setattr("kcli.cli.commands.consume.count.Progress", Bar)
     kcli.ok("count", numbers, *words)
     (bar,) = Bar.made
     assert bar.total == 100

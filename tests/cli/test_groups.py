@@ -118,7 +118,7 @@ def test_what_a_deleted_group_had_committed_is_in_an_undo_file(
 def test_a_group_whose_offsets_cannot_be_read_stays_unless_no_undo_is_wanted(
     line: Line, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kcli.cli.groups import delete
+    from kcli.cli.commands.groups import delete
 
     async def untold(coordinators: object, groups: object) -> dict[str, KcliError]:
         return {"idle": KcliError("the coordinator does not say")}

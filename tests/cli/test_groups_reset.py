@@ -15,8 +15,8 @@ import pytest
 
 from kcli import codes
 from kcli.admin.groups.reset_plan import execute
-from kcli.cli import admin
 from kcli.cli.main import main
+from kcli.cli.runtime import answer as admin
 from kcli.errors import KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.programs import KCLI, Background
@@ -459,7 +459,7 @@ def test_D22_E43_a_commit_without_an_answer_is_unknown(shell: Shell, monkeypatch
 
 @pytest.mark.process
 def test_E43_somebody_who_joins_after_the_plan_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli.groups import undo as groups_undo
+    from kcli.cli.commands.groups import undo as groups_undo
 
     members: list[Background] = []
     keep: Callable[..., Any] = groups_undo.keep
@@ -518,7 +518,7 @@ def test_a_protected_profile_refuses_with_the_code_of_usage_and_writes_no_undo_f
 
 
 def test_a_group_whose_offsets_are_not_all_known_is_not_cloned(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli.groups import plans
+    from kcli.cli.commands.groups import plans
 
     look = plans.targets
 

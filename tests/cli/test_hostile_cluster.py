@@ -10,7 +10,7 @@ import pytest
 
 from kcli.cli.app import COMMANDS
 from kcli.cli.completion.line import declared
-from kcli.cli.shared_options import FORMATS
+from kcli.cli.parsing.shared_options import FORMATS
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 from tests.cli.poison import EVIL, Poison, leaks, on_a_terminal, poisoned

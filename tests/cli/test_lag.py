@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from kcli.cli.lag import command
+from kcli.cli.commands.lag import command
 from tests.cli.admin_fixture import Line, line
 
 __all__ = ["line"]

@@ -15,12 +15,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from kcli.cli.lag import watch
-from kcli.cli.lag.prometheus import reply, serve
-from kcli.cli.lag.watch import Said
-from kcli.cli.loop import Stop
+from kcli.cli.commands.lag import watch
+from kcli.cli.commands.lag.prometheus import reply, serve
+from kcli.cli.commands.lag.watch import Said
 from kcli.cli.main import main
-from kcli.cli.render import human_time
+from kcli.cli.output.render import human_time
+from kcli.cli.runtime.signals import Stop
 from kcli.errors import ConnectError
 from kcli.lag.assertion import Promise
 from kcli.lag.formats.recording import line

@@ -77,7 +77,7 @@ def test_between_plan_and_election_somebody_else_elected(
 def test_what_was_elected_is_said_though_nobody_can_be_asked_afterwards(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.cli.leaders import command
+    from kcli.cli.commands.leaders import command
 
     async def unreachable(cluster: object, names: object) -> dict[str, object]:
         raise ConnectError("nobody answers")

@@ -77,7 +77,7 @@ def test_whoever_waits_for_ever_hears_the_alarm(leaps: Leaps) -> None:
 
 
 def test_afterwards_time_is_the_system_s() -> None:
-    from kcli.cli.consume import reading
+    from kcli.cli.commands.consume import reading
 
     clock = time.monotonic
     with leaping() as leaps:

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from kcli.cli import main as entry
-from kcli.cli.acls.options import ACLS
-from kcli.cli.admin_options import WITH_VERBS
 from kcli.cli.app import ALIASES, COMMANDS, help_text
-from kcli.cli.cluster.options import BROKERS, CLUSTER, LOGDIRS
-from kcli.cli.config.options import CONFIG
-from kcli.cli.configs.options import CONFIGS
-from kcli.cli.leaders.options import LEADERS
-from kcli.cli.options import HOT
-from kcli.cli.pipeline.options import PIPELINE
-from kcli.cli.quotas.options import QUOTAS
-from kcli.cli.reassign.options import REASSIGN
-from kcli.cli.tokens.options import TOKENS
-from kcli.cli.txn.options import TXN
-from kcli.cli.users.options import USERS
+from kcli.cli.commands.acls.options import ACLS
+from kcli.cli.commands.cluster.options import BROKERS, CLUSTER, LOGDIRS
+from kcli.cli.commands.config.options import CONFIG
+from kcli.cli.commands.configs.options import CONFIGS
+from kcli.cli.commands.leaders.options import LEADERS
+from kcli.cli.commands.pipeline.options import PIPELINE
+from kcli.cli.commands.quotas.options import QUOTAS
+from kcli.cli.commands.reassign.options import REASSIGN
+from kcli.cli.commands.tokens.options import TOKENS
+from kcli.cli.commands.txn.options import TXN
+from kcli.cli.commands.users.options import USERS
+from kcli.cli.parsing.admin_options import WITH_VERBS
+from kcli.cli.parsing.record_options import HOT
 from kcli.errors import AuthError, DeadlineExceeded, KcliError, UsageError
 from tests.each import each
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kcli.cli.consume.ordered import OrderedReading
+from kcli.cli.commands.consume.order.ordered import OrderedReading
 from kcli.model import TopicPartition
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
@@ -67,8 +67,8 @@ def merged(records: list[dict[str, Any]]) -> list[str]:
 def test_a_bounded_read_is_merged_by_time_exactly_and_with_little_memory(
     shell: Shell, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr("kcli.cli.consume.ordered.ROOM", room)
-    monkeypatch.setattr("kcli.cli.consume.ordered.LEAST", 2000)
+    monkeypatch.setattr("kcli.cli.commands.consume.order.ordered.ROOM", room)
+    monkeypatch.setattr("kcli.cli.commands.consume.order.ordered.LEAST", 2000)
     done = shell.ok("consume", "a", "b", "-e", "--order", "time").decode().splitlines()
     assert done == merged(records)
 
@@ -163,7 +163,7 @@ def test_a_record_that_waits_for_its_turn_is_written_when_the_time_is_up(
         self._heard_at = time.monotonic()
 
     monkeypatch.setattr(OrderedReading, "expect", and_then_one_comes)
-    monkeypatch.setattr("kcli.cli.consume.ordered.WINDOW", 60)
+    monkeypatch.setattr("kcli.cli.commands.consume.order.ordered.WINDOW", 60)
     done = shell("consume", topic, "--order", "time", "--timeout-ms", "2000", *count)
     assert (done.stdout, done.returncode) == (b"late\n", 0 if count else 4), done.stderr
 

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from kcli import codes
-from kcli.cli import loop as running
-from kcli.cli import outages
+from kcli.cli.runtime import outages
+from kcli.cli.runtime import signals as running
 from kcli.errors import ConnectError, KcliError
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from kcli.cli.loop import Stop
-from kcli.cli.options import PRODUCE
-from kcli.cli.produce import command as produce
-from kcli.cli.quick import parse
-from kcli.cli.report import Report
+from kcli.cli.commands.produce import command as produce
+from kcli.cli.output.report import Report
+from kcli.cli.parsing.parser import parse
+from kcli.cli.parsing.record_options import PRODUCE
+from kcli.cli.runtime.signals import Stop
 from kcli.errors import KcliError, UsageError
 
 

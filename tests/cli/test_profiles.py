@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.connection import Connection, connection_of
+from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import chosen, project_file
 from kcli.config.properties.known import KNOWN
 from kcli.config.properties.names import SECURITY
@@ -181,7 +181,7 @@ def test_a_configuration_that_is_named_must_be_there(home: Path, monkeypatch: py
 def test_start_up_imports_no_toml_without_a_profile(home: Path) -> None:
     (home / "config" / "kcli" / "config.toml").write_text("[profiles.dev]\n")
     code = (
-        "import sys; from kcli.cli.connection import Connection; Connection({}).client();"
+        "import sys; from kcli.cli.runtime.connection import Connection; Connection({}).client();"
         "print([m for m in ('tomllib', 're', 'difflib') if m in sys.modules])"
     )
     done = subprocess.run(

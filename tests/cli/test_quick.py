@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kcli.cli import typed
 from kcli.cli.main import _find, main
-from kcli.cli.options import HOT
-from kcli.cli.quick import parse
+from kcli.cli.parsing import typer_app as typed
+from kcli.cli.parsing.parser import parse
+from kcli.cli.parsing.record_options import HOT
 from kcli.errors import UsageError
 from tests.effort import tries
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.render import FORMATS, Document, _defused, render, write
-from kcli.cli.schema import schema_of
-from kcli.cli.shapes.shape import every, shape
+from kcli.cli.commands.schema.schema import schema_of
+from kcli.cli.output.render import FORMATS, Document, _defused, render, write
+from kcli.cli.output.shapes.shape import every, shape
 from kcli.errors import ConnectError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -131,7 +131,7 @@ def test_NO_COLOR_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.process
 def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
     program = (
-        "from kcli.cli.render import *; from kcli.cli.shapes.shape import shape;"
+        "from kcli.cli.output.render import *; from kcli.cli.output.shapes.shape import shape;"
         "write(Document(shape=shape('topics.delete'), rows={'topics': [{'topic': 'é', 'result': 'x'}]}), 'table')"
     )
     done = subprocess.run(
@@ -144,7 +144,7 @@ def test_rows_are_written_as_utf8_whatever_the_locale() -> None:
     assert "–" in done.stdout.decode()
 
 
-PACKAGES = {"kcli.cli.topics", "kcli.cli.groups", "kcli.cli.lag"}  # a line each
+PACKAGES = {"kcli.cli.commands.topics", "kcli.cli.commands.groups", "kcli.cli.commands.lag"}  # a line each
 
 
 @pytest.mark.process

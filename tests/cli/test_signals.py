@@ -33,7 +33,7 @@ else:
 STUCK = """
 import asyncio, hashlib, os, sys, time
 from kcli import watchdog
-from kcli.cli import loop
+from kcli.cli.runtime import signals as loop
 from kcli.cli.main import main
 
 def keeps_the_lock():

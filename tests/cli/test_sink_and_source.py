@@ -14,10 +14,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from kcli.cli.consume.reading import Reading
-from kcli.cli.consume.sink import Sink
-from kcli.cli.loop import Interrupted, Stop
-from kcli.cli.produce.source import CHUNK, Source
+from kcli.cli.commands.consume.reading import Reading
+from kcli.cli.commands.consume.sink import Sink
+from kcli.cli.commands.produce.source import CHUNK, Source
+from kcli.cli.runtime.signals import Interrupted, Stop
 from kcli.errors import KcliError
 
 
@@ -180,7 +180,7 @@ async def test_a_reader_that_leaves_while_nothing_comes_ends_the_wait() -> None:
 
 
 async def test_R7_a_stuck_reader_does_not_hold_up_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.cli.consume.sink.GRACE", 0.02)
+    monkeypatch.setattr("kcli.cli.commands.consume.sink.GRACE", 0.02)
     with pipe() as (_, writer):
         stop = Stop()
         sink = Sink(writer, stop)
@@ -234,7 +234,7 @@ async def test_the_work_gives_its_result_or_its_error() -> None:
 
 
 async def test_R7_a_socket_that_is_not_read_does_not_hold_up_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcli.cli.consume.sink.GRACE", 0.05)
+    monkeypatch.setattr("kcli.cli.commands.consume.sink.GRACE", 0.05)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         stop = Stop()

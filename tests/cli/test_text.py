@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.cli import text
+from kcli.cli.output import text
 from kcli.errors import UsageError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kcli.cli.topic_pattern import TopicPattern
+from kcli.cli.runtime.topic_pattern import TopicPattern
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 from tests.programs import requests, until
@@ -94,7 +94,7 @@ def test_a_bounded_read_that_finds_no_topic_says_so(shell: Shell, monkeypatch: p
         done = shell(words[0], "^zz", *words[1:])
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr == b"kcli: ^zz: no topic's name begins so; `kcli topics` lists them\n"
-    monkeypatch.setattr("kcli.cli.consume.reading.GIVEN_NOTHING", 0.2)
+    monkeypatch.setattr("kcli.cli.commands.consume.reading.GIVEN_NOTHING", 0.2)
     shell.ok("consume", "^zz", "-e", "-g", "m", "-X", "group.protocol=consumer")
 
 

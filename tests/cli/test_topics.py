@@ -94,7 +94,7 @@ def test_of_a_topic_that_is_not_known_whole_no_number_of_records_is_said(line: L
 
 
 def test_who_interrupts_what_was_begun_is_told_that_it_may_be_done(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kcli.cli.topics import command
+    from kcli.cli.commands.topics import command
 
     async def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

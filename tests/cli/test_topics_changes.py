@@ -141,7 +141,7 @@ def test_what_is_beyond_the_end_is_said(sandbox: SandboxThread, capsys: pytest.C
 def test_a_time_that_cannot_be_looked_up_deletes_nothing(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kcli.cli.topics import trim
+    from kcli.cli.commands.topics import trim
 
     async def untold(cluster: object, wanted: dict[Any, int]) -> dict[Any, KcliError]:
         return {at: KcliError("the leader does not say") for at in wanted}
@@ -155,7 +155,7 @@ def test_a_time_that_cannot_be_looked_up_deletes_nothing(
 def test_configs_that_cannot_be_read_are_not_changed(
     sandbox: SandboxThread, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from kcli.cli.topics import alter
+    from kcli.cli.commands.topics import alter
 
     async def untold(cluster: object, resources: list[Any]) -> dict[Any, KcliError]:
         return {at: KcliError("the broker does not say") for at in resources}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kcli.acls import Acl
-from kcli.cli.acls import undo as acls_undo
-from kcli.cli.configs import undo as configs_undo
-from kcli.cli.quotas import undo as quotas_undo
+from kcli.cli.commands.acls import undo as acls_undo
+from kcli.cli.commands.configs import undo as configs_undo
+from kcli.cli.commands.quotas import undo as quotas_undo
 from kcli.errors import UsageError
 
 READERS: dict[str, Callable[[str], object]] = {

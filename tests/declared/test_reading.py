@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kcli.acls import Acl
 from kcli.admin.configs.resources import Resource
 from kcli.admin.quotas.quotas import entity
-from kcli.cli.apply.files import read
+from kcli.cli.commands.apply.files import read
 from kcli.cli.documents import toml_reader, yaml_reader
 from kcli.config.secrets.sources import Source
 from kcli.declared.checked import Checker

@@ -352,7 +352,7 @@ def test_tasks_elsewhere_are_told_an_address_that_they_reach(monkeypatch):
 
 
 def test_the_doctor_looks_at_the_disk_where_a_folder_will_be_made(tmp_path):
-    from kcli.cli.pipeline.doctor import _disk
+    from kcli.cli.commands.pipeline.doctor import _disk
 
     wanted = tmp_path / "not" / "yet"
     status, said, _ = _disk({"conf": [f"spark.local.dir={wanted},/other"]})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kcli.cli.commands.pipeline.spec import Spec
 from kcli.cli.main import main
-from kcli.cli.pipeline.spec import Spec
 from kcli.errors import UsageError
 
 GOOD = """name: big

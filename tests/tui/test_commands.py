@@ -9,8 +9,8 @@ import pytest
 
 from kcli.admin.groups.commits import write_commits
 from kcli.asking.coordinators import Coordinators
-from kcli.cli.connection import Connection
-from kcli.cli.tui.command import aim
+from kcli.cli.commands.tui.command import aim
+from kcli.cli.runtime.connection import Connection
 from kcli.client import Client
 from kcli.model import OffsetAndMetadata, TopicPartition
 from kcli.tui.app import Dashboard

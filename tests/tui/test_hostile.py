@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.cli.moments import utc
+from kcli.cli.output.timestamps import utc
 from kcli.settings import ClientSettings
 from kcli.tui import routes
 from kcli.tui.routes import find

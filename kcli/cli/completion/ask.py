@@ -10,7 +10,7 @@ from kcli.errors import KcliError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.completion.cluster import About, Question
-    from kcli.cli.option import Values
+    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def ask(question: Question, seconds: float) -> list[str]:
     """The names, within about so many seconds. Raises KcliError and whatever else a configuration can be wrong by."""
     from kcli.cli.completion.command import safe
-    from kcli.cli.lean import start_lean
+    from kcli.cli.runtime.fast_start import start_lean
 
     start_lean()
     import asyncio
 
-    from kcli.cli.connection import Connection
+    from kcli.cli.runtime.connection import Connection
 
     values = question.values
     if asks_elsewhere(Connection(values, looking=False), values):

@@ -14,7 +14,7 @@ from kcli.paths import cache_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.option import Values
+    from kcli.cli.parsing.option import Values
 
     About = tuple[str, str]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kcli.cli.app import ALIASES, COMMANDS
-from kcli.cli.verbs import behind_options, options_of
+from kcli.cli.parsing.verbs import behind_options, options_of
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.option import Command, Option, Values
+    from kcli.cli.parsing.option import Command, Option, Values
 
     Offer = tuple[str, str]
 
@@ -92,7 +92,7 @@ def declared(name: str) -> Command | dict[str, Command]:
     """A command, or its verbs, from the tables; those that Typer has are in complete_typed."""
     where, _ = COMMANDS[name]
     if where == "hot":
-        from kcli.cli.options import HOT
+        from kcli.cli.parsing.record_options import HOT
 
         return HOT[name]
     module, _, attribute = where.partition(":")
@@ -102,7 +102,7 @@ def declared(name: str) -> Command | dict[str, Command]:
         table: Command | dict[str, Command] = getattr(import_module(module), attribute)
         return table
     from kcli.cli.completion.typed import TYPED
-    from kcli.cli.option import Command
+    from kcli.cli.parsing.option import Command
 
     return TYPED.get(name) or Command(name=name)
 
@@ -192,5 +192,5 @@ def _word(command: Command, text: str, values: Values) -> Place:
     return Place(kind=ARGUMENTS.get(one, ""), text=text, values=values)
 
 
-NEW = ("kcli.cli.topics.command:create",)
+NEW = ("kcli.cli.commands.topics.command:create",)
 """Whose arguments are names that do not exist yet."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kcli.cli.completion.line import Offer
-    from kcli.cli.option import Option
+    from kcli.cli.parsing.option import Option
 
 CLUSTER = ("topics", "groups", "ids", "transactions", "users", "tokens", "principals")
 ARGUMENTS = {
@@ -163,7 +163,7 @@ def profiles() -> list[Offer]:
 
 def _shapes(before: list[str]) -> list[Offer]:
     """The next word of what `kcli schema` has a schema of."""
-    from kcli.cli.shapes.shape import every
+    from kcli.cli.output.shapes.shape import every
 
     split = [shape.name.split(".") for shape in every()]
     at = len(before)

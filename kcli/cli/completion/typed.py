@@ -3,7 +3,7 @@ more. tests/cli/test_complete.py holds them against Typer's."""
 
 from __future__ import annotations
 
-from kcli.cli.option import Command, Option
+from kcli.cli.parsing.option import Command, Option
 
 
 def _options(*rows: tuple[str, str, str]) -> tuple[Option, ...]:

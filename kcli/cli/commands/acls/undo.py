@@ -1,0 +1,42 @@
+"""What ACLs a change added and removed, in a file that `kcli acls restore` takes back; and ACLs of `kcli acls list`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kcli.acls import Acl
+from kcli.cli.commands.acls.command import row
+from kcli.cli.commands.acls.words import checked
+from kcli.cli.runtime.undo import UndoFile, undo_document
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+
+SCHEMA = "kcli.acls.undo/1"
+LIST = "kcli.acls.list/1"
+
+
+async def keep(values: Values, cluster: Cluster, added: list[Acl], removed: list[Acl]) -> None:
+    """Write what will be added and removed, and say how to take the change back."""
+    document = {"schema": SCHEMA, "added": list(map(row, added)), "removed": list(map(row, removed))}
+    await UndoFile(values).keep(cluster, "acls", document, "kcli acls restore {}")
+
+
+def read(path: str) -> tuple[list[Acl], list[Acl]]:
+    """The ACLs that were added, and those that were removed. Raises UsageError for a file that is none."""
+    with undo_document(path, "ACLs", SCHEMA) as whole:
+        return _acls(whole, "added"), _acls(whole, "removed")
+
+
+def listed(path: str) -> list[Acl]:
+    """The ACLs that `kcli acls list` printed, or that an undo file says were removed. Raises UsageError."""
+    with undo_document(path, "ACLs", LIST, SCHEMA) as whole:
+        return _acls(whole, "acls" if whole["schema"] == LIST else "removed")
+
+
+def _acls(whole: dict[str, Any], section: str) -> list[Acl]:
+    acls = [Acl(*(row[name] for name in Acl._fields)) for row in whole[section]]
+    if not all(isinstance(text, str) for acl in acls for text in acl):
+        raise ValueError(f"a row of {section} has {', '.join(Acl._fields)}, each a text")
+    return list(dict.fromkeys(checked(acl, known=True) for acl in acls))

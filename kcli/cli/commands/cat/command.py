@@ -1,0 +1,80 @@
+"""`kcli cat …`, and kcli under the name kcat: kcat's command lines, with its output, its words and its exit codes.
+
+Exit code 0 is done or interrupted, 1 is anything else. What differs from kcat 1.7.1 on purpose: docs/kcat.md.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.cli.commands.cat.parsing.words import FATAL, Done, Fatal, Misused, fail
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.cli.commands.cat.parsing.line import CommandLine
+    from kcli.cli.runtime.signals import Stop
+
+NAMES = ("kcat", "kafkacat")
+ENDED = (130, 143)
+"""By Ctrl-C or SIGTERM, which is no error to kcat."""
+
+
+def run(words: list[str], program: str = "kcli cat") -> int:
+    """Run a command line of kcat's (without the program's name). Returns the exit code."""
+    from kcli.cli.runtime.fast_start import start_lean
+
+    if words[:1] and words[0] in NAMES:
+        words = words[1:]  # as kcat does, for containers whose entry point already is kcat
+    start_lean()
+    try:
+        return _run(words, program)
+    except Done as done:
+        sys.stdout.write(done.text)
+        sys.stdout.flush()
+        return 0
+    except Misused as problem:
+        from kcli.cli.commands.cat.parsing.usage import usage
+
+        sys.stderr.write(f"Error: {problem}\n\n{usage(program)}")
+        return FATAL
+
+
+def _run(words: list[str], program: str) -> int:
+    if program == "kcli cat" and "--help" in words:
+        words = ["-h"]
+    from kcli.cli.commands.cat.parsing.line import CommandLine
+
+    try:
+        line = CommandLine(words, program)
+        return _mode(line)
+    except BrokenPipeError:
+        raise
+    except (KcliError, OSError) as problem:
+        from kcli.cli.main import sentence
+
+        fail(str(problem) if isinstance(problem, Fatal) else sentence(problem))
+        return FATAL
+
+
+def _mode(line: CommandLine) -> int:
+    from functools import partial
+
+    from kcli.cli.runtime.signals import run as run_loop
+
+    work: Callable[[CommandLine, Stop], Awaitable[int]]
+    if line.mode == "C":
+        from kcli.cli.commands.cat.consume import consume as work
+    elif line.mode == "P":
+        from kcli.cli.commands.cat.produce import produce as work
+    elif line.mode == "G":
+        from kcli.cli.commands.cat.group import join as work
+    elif line.mode == "L":
+        from kcli.cli.commands.cat.look import look as work
+    else:
+        from kcli.cli.commands.cat.look import query as work
+
+    code = run_loop(partial(work, line))
+    return 0 if code in ENDED else code

@@ -1,0 +1,1 @@
+"""What kcat prints, byte for byte."""

@@ -1,0 +1,114 @@
+"""Batches as kcat prints them: plain values and formats by the record core, -J and -s by the row."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.cat.output.format import NULL, compile_format
+from kcli.cli.commands.cat.parsing.words import Fatal, fail
+from kcli.proto import core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.cat.parsing.line import CommandLine
+    from kcli.cli.output.template import Program
+    from kcli.proto.batch import Batch
+
+
+class CatPrinter:
+    """How one command line prints. On a terminal, hostile bytes of records are shown, not sent (cli.md 12). Raises
+    Fatal for a format that is none."""
+
+    def __init__(self, line: CommandLine, *, terminal: bool = False) -> None:
+        self._line = line
+        self._terminal = terminal
+        self._json = line.json
+        self._pack = {} if line.json else line.pack
+        self._program = compile_format(self._format(line), nulls=line.nulls, terminal=terminal and not line.pack)
+        self._delimiter = b""
+        self._values = False
+        program = self._program
+        if self._json:
+            self._delimiter = program[0] if program and isinstance(program[0], bytes) else b""
+        elif not self._pack and not line.nulls and len(program) == 2:
+            one, other = program
+            self._values = one == ("s", None) and isinstance(other, bytes) and other != b""
+            self._delimiter = other if isinstance(other, bytes) else b""
+
+    def _format(self, line: CommandLine) -> bytes:
+        """kcat makes a format of -K and -D too, and with -J of the delimiter."""
+        if line.template is not None:
+            return line.template
+        if line.json:
+            return line.delimiter
+        key = b"" if line.key_delimiter is None else b"%k" + line.key_delimiter
+        return key + b"%s" + line.delimiter
+
+    def put_many(self, out: bytearray, batches: list[Batch]) -> tuple[int, int]:
+        """Append all of the first batches in one go, as far as that can be done. Returns how many records that were,
+        and how many batches."""
+        if not self._values:
+            return 0, 0
+        return core.write_many(batches, out, self._delimiter, b"")
+
+    def put(self, out: bytearray, batch: Batch, topic: str, partition: int, broker: int, limit: int) -> tuple[int, int]:
+        """Append a batch's records, at most `limit` (-1: all). Returns how many, and the offset after the last."""
+        if not self._terminal or not (self._json or self._pack):
+            return self._put(out, batch, topic, partition, broker, limit)
+        from kcli.text.escape import visible_bytes, visible_json
+
+        scratch = bytearray()
+        try:
+            return self._put(scratch, batch, topic, partition, broker, limit)
+        finally:
+            out += visible_json(bytes(scratch)) if self._json else visible_bytes(bytes(scratch), keep="\n\t")
+
+    def _put(
+        self, out: bytearray, batch: Batch, topic: str, partition: int, broker: int, limit: int
+    ) -> tuple[int, int]:
+        if self._json:
+            from kcli.cli.commands.cat.output.json import write
+
+            return write(out, batch, topic, partition, broker, self._delimiter, limit)
+        if self._values:
+            return batch.write_values(out, self._delimiter, limit, b"")
+        if self._pack:
+            return self._unpacked(out, batch, topic, partition, limit)
+        return batch.write_format(out, self._program, topic.encode(), partition, limit)
+
+    def _unpacked(self, out: bytearray, batch: Batch, topic: str, partition: int, limit: int) -> tuple[int, int]:
+        """Rows whose keys or values are unpacked. What cannot be ends the run, after what was before it; with -E the
+        row is broken off there, and the next begins."""
+        from kcli.cli.commands.cat.output.pack import Unpacked
+
+        written, after = 0, max(batch.first, batch.base_offset)
+        for record in batch:
+            if written == limit:
+                return written, after
+            try:
+                _row(out, self._program, self._pack, NULL if self._line.nulls else b"", record, topic, partition)
+            except Unpacked as problem:
+                out += problem.before
+                sentence = f"Failed to format message in {topic} [{partition}] at offset {record.offset}: {problem}"
+                if not self._line.go_on:
+                    raise Fatal(f"{sentence}: terminating") from None
+                fail(sentence)
+            written, after = written + 1, record.offset + 1
+        return written, min(batch.stop, batch.last_offset + 1)
+
+
+def _row(
+    out: bytearray, program: Program, pack: dict[str, str], null: bytes, record: object, topic: str, partition: int
+) -> None:
+    from kcli.cli.commands.cat.output.pack import unpack
+    from kcli.proto.plain.format import SHOW_RECORD
+
+    for item in program:
+        if isinstance(item, bytes):
+            out += item
+            continue
+        value, shown = SHOW_RECORD[item[0]](record, topic.encode(), partition)  # type: ignore[arg-type]
+        if item[0] in "sk" and not value:
+            out += null
+        elif item[0] in pack:
+            out += unpack("key" if item[0] == "k" else "value", pack[item[0]], bytes(value))
+        else:
+            out += shown(value)

@@ -1,0 +1,104 @@
+"""Other tools' configuration files as properties: kcat, kaf, kafkactl, kcl, rpk, and Java's .properties."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from kcli.cli.commands.config.readers import Found, kaf, kafkactl, kcl, rpk
+from kcli.errors import UsageError
+
+PLACES = {
+    "kcat": ("$KCAT_CONFIG", "$KAFKACAT_CONFIG", "~/.config/kcat.conf", "~/.config/kafkacat.conf"),
+    "kaf": ("~/.kaf/config",),
+    "kafkactl": ("$KAFKA_CTL_CONFIG", "~/.config/kafkactl/config.yml", "~/.kafkactl/config.yml",
+                 "/etc/kafkactl/config.yml"),
+    "kcl": ("$KCL_CONFIG_PATH", "$KCL_CONFIG_DIR/config.toml", "~/.config/kcl/config.toml",
+            "~/Library/Application Support/kcl/config.toml"),
+    "rpk": ("~/.config/rpk/rpk.yaml", "~/Library/Application Support/rpk/rpk.yaml"),
+    "properties": (),
+}  # fmt: skip
+
+NOTHING = {"ssl.endpoint.identification.algorithm": "none"}
+"""Properties that say something by saying nothing, and the word for it."""
+
+
+def place(kind: str) -> str:
+    """Where a tool keeps its file. Raises UsageError when there is none."""
+    for where in PLACES[kind]:
+        path = os.path.expanduser(where)
+        if where[0] == "$":
+            variable, slash, rest = where[1:].partition("/")
+            path = os.environ.get(variable, "") and os.environ[variable] + slash + rest
+        if path and os.path.isfile(path):
+            return path
+    places = ", ".join(PLACES[kind]) or "nowhere in particular"
+    raise UsageError(f"there is no file of {kind} ({places}): kcli config import {kind} FILE")
+
+
+def guess(path: str) -> str:
+    """The tool that a file is of, by its name. Raises UsageError."""
+    name = os.path.basename(path)
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    if name.endswith(".properties"):
+        return "properties"
+    for kind in ("kafkactl", "kcat", "kafkacat", "rpk", "kcl"):
+        if kind in name or folder.lstrip(".") == kind:
+            return "kcat" if kind == "kafkacat" else kind
+    if folder == ".kaf":
+        return "kaf"
+    raise UsageError(f"{path}: say whose file it is: kcli config import kcat|kaf|kafkactl|kcl|rpk|properties FILE")
+
+
+def read(kind: str, path: str, name: str) -> list[Found]:
+    """The clusters of a file; `name` is for files that name none. Raises UsageError."""
+    if kind in ("kcat", "properties"):
+        return [_properties(path, name)]
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode()
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: is not UTF-8 text") from None
+    reader: Callable[[Any], list[Found]] = {"kaf": kaf, "kafkactl": kafkactl, "kcl": kcl, "rpk": rpk}[kind]
+    try:
+        found = reader(_parsed(kind, text, path))
+    except (AttributeError, TypeError, KeyError):
+        raise UsageError(f"{path}: this is not how {kind} writes its file") from None
+    if not found:
+        raise UsageError(f"{path}: there is no cluster in it")
+    for one in found:
+        one.name = one.name or name
+    return found
+
+
+def _parsed(kind: str, text: str, path: str) -> Any:
+    if kind != "kcl":
+        from kcli.cli.documents.yaml_reader import load
+
+        return load(text, path) or {}
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise UsageError(f"{path}: is not TOML: {problem}") from None
+
+
+def _properties(path: str, name: str) -> Found:
+    """What means nothing to kcli is left out, and told."""
+    from kcli.config.properties.files import lines_of
+    from kcli.config.properties.known import KNOWN, SERVERS
+    from kcli.config.properties.names import SECURITY
+
+    found = Found(name=name)
+    for _, key, text in lines_of(path):
+        if key in SERVERS:
+            found.bootstrap = text
+        elif key in KNOWN or key in SECURITY:
+            found.put(key, text or NOTHING.get(key, ""))
+        else:
+            found.left_out.append(key)
+    return found

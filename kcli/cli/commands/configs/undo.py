@@ -1,0 +1,60 @@
+"""What was set before configs were changed, in a file that `kcli configs restore` takes back."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, about, own, resource
+from kcli.cli.runtime.answer import say
+from kcli.cli.runtime.undo import UndoFile, undo_document
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kcli.admin.configs.resources import Config
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster
+
+    Before = list[tuple[Resource, str, str | None]]
+
+SCHEMA = "kcli.configs.undo/1"
+
+
+async def keep(values: Values, cluster: Cluster, before: Before) -> None:
+    """Write what was set, None where the value was inherited, and say how to take the change back. A secret cannot be
+    read, so its row has no value to restore and is left out."""
+    rows = [{"kind": at.kind, "name": at.name, "config": name, "value": value} for at, name, value in before]
+    name = "-".join(sorted({f"{at.kind}-{at.name or 'default'}" for at, _, _ in before}))
+    await UndoFile(values).keep(cluster, name, {"schema": SCHEMA, "configs": rows}, "kcli configs restore {}")
+
+
+def before(
+    values: Values, changes: Mapping[Resource, list[Operation]], known: Mapping[Resource, list[Config] | KcliError]
+) -> Before:
+    """What was set on the resources themselves, None for what they inherit; without secrets, which nobody can read."""
+    found: Before = []
+    for at, operations in changes.items():
+        configs = known[at]
+        by_name = {} if isinstance(configs, KcliError) else {one.name: one for one in configs}
+        for one in operations:
+            was = by_name.get(one.name)
+            if was is None or not own(at, was):
+                found.append((at, one.name, None))
+            elif was.secret:
+                say(values, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
+            else:
+                found.append((at, one.name, was.value))
+    return found
+
+
+def read(path: str) -> dict[Resource, list[Operation]]:
+    """An undo file as changes. Raises UsageError for a file that is none."""
+    found: dict[Resource, list[Operation]] = {}
+    with undo_document(path, "configs", SCHEMA) as whole:
+        for row in whole["configs"]:
+            kind, called, name, value = row["kind"], row["name"], row["config"], row["value"]
+            if not all(isinstance(text, str) for text in (kind, called, name, "" if value is None else value)):
+                raise ValueError(f"{name}: a name and a value are strings")
+            how = DELETE if value is None else SET
+            found.setdefault(resource(kind, called), []).append(Operation(name=name, how=how, value=value))
+    return found

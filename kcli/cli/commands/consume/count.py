@@ -1,0 +1,108 @@
+"""`kcli count`: how many records a consumer would see, exactly.
+
+The ends are fixed at the start. A batch whose offsets have no gaps is counted from its header; one that was compacted
+is decoded. Markers and, with read_committed, aborted records are not records.
+"""
+
+from __future__ import annotations
+
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished
+from kcli.cli.output.failure import with_document
+from kcli.cli.output.progress import Progress
+from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
+from kcli.cli.runtime.signals import run as run_loop
+from kcli.errors import DecodeError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.option import Values
+    from kcli.client import Client
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values, "count")
+        if self.range.start is not None and self.range.start.kind == "stored":
+            raise UsageError("-o stored: count reads no group's offsets")
+        if self.keep is None:  # headers say how many records there are
+            self.settings = self.settings.replace(decompress=False)
+        if values["json"] and values["format"] not in (None, "json"):
+            raise UsageError("-J is --format json")
+        self.format: str | None = "json" if values["json"] else values["format"]
+
+
+def run(values: Values) -> int:
+    """Count. Returns the exit code."""
+    plan = Plan(values)
+    return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), "count", plan.format)
+
+
+async def _count(plan: Plan, stop: Stop) -> int:
+    from kcli.client import Client
+
+    async with Client(plan.connection.client()) as client:
+        tell_outages(client.cluster, quiet=plan.connection.quiet)
+        counts = await stop.unless(_tally(plan, client))
+    if counts is None:
+        return INTERRUPTED
+    _show(plan, counts)
+    plan.say_skipped()
+    return 0
+
+
+async def _tally(plan: Plan, client: Client) -> dict[TopicPartition, int]:
+    places = await plan.some_places(client.cluster)
+    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    counts = dict.fromkeys(places, 0)
+    keep = plan.keep
+    ends = {at: stop for at, (start, stop) in span.items() if start < stop}
+    if not ends:
+        return counts
+    passed = dict.fromkeys(ends, 0)  # offsets, whatever is kept of them
+    progress = Progress("count", sum(stop - span[at][0] for at, stop in ends.items()), hidden=plan.connection.quiet)
+    async with plan.consumer(client) as consumer:
+        consumer.assign({at: Bound("offset", span[at][0]) for at in ends})
+        consumer.stop_at(ends)
+        try:
+            while not consumer.finished:
+                for fetched in await consumer.poll(None):
+                    at = TopicPartition(fetched.topic, fetched.partition)
+                    passed[at] = min(fetched.next_offset, ends[at]) - span[at][0]
+                    for left_out in fetched.skipped:
+                        plan.leave_out(left_out, at)
+                    for batch in fetched.batches:
+                        try:
+                            counts[at] += batch.visible if keep is None else keep.count(batch, at.topic, at.partition)
+                        except DecodeError as broken:
+                            plan.leave_out(broken, at)
+                    if fetched.error is not None:
+                        raise finished(fetched.error, at, fetched.next_offset, "counted")
+                progress.at(sum(passed.values()))
+        finally:
+            progress.close()
+    return counts
+
+
+def _show(plan: Plan, counts: dict[TopicPartition, int]) -> None:
+    import sys
+
+    if plan.format is None:
+        if len(plan.topics) == 1 and plan.pattern is None:
+            sys.stdout.write(f"{sum(counts.values())}\n")
+        else:
+            from kcli.text.escape import put
+
+            for topic in dict.fromkeys(at.topic for at in counts):
+                put(f"{topic}\t{sum(n for at, n in counts.items() if at.topic == topic)}\n")
+    else:
+        from kcli.cli.output.render import Document, write
+        from kcli.cli.output.shapes.shape import shape
+
+        rows: list[Row] = [{"topic": at.topic, "partition": at.partition, "count": n} for at, n in counts.items()]
+        write(Document(shape=shape("count"), rows={"partitions": rows}), plan.format)
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""`kcli consume --order time`: records of partitions and topics, merged by time."""

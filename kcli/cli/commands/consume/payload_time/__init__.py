@@ -1,0 +1,1 @@
+"""Times inside of values: --time-field."""

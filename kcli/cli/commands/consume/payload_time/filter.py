@@ -1,0 +1,135 @@
+"""`--start`, `--end` and `--time-field`: a range of times, of the records' timestamps or of a field in their values.
+
+With a field the range of offsets is searched for first, widened by `--jitter`, and what is read of it is filtered
+exactly. Imported only when a command line names one of the options.
+"""
+
+from __future__ import annotations
+
+from time import time as now_in_seconds
+
+from kcli.cli.commands.consume.payload_time.search import recognise, refuse_timeless, too_much
+from kcli.errors import KcliError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.grammar.offsets import duration, read_time
+from kcli.seeking.seeking import Span, spans
+from kcli.serde.payload_time import TimeField
+from kcli.serde.within import Within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+    from kcli.grammar.offsets import Range
+    from kcli.model import Cluster, TopicPartition
+
+JITTER = 60_000  # ms
+
+
+def moment(text: str | None, flag: str, now: int) -> int | None:
+    """A time in ms. Raises UsageError."""
+    if text is None:
+        return None
+    found = read_time(text.removeprefix("@"), now)
+    if found is None:
+        raise UsageError(f"{flag} {text}: expected a time: ISO 8601, epoch seconds or milliseconds, -1h, now")
+    return found
+
+
+def jitter_of(text: str | None) -> int:
+    """`--jitter` in ms. Raises UsageError."""
+    if text is None:
+        return JITTER
+    length = 0 if text == "0" else duration(text)
+    if length is None:
+        raise UsageError(f"--jitter {text}: expected a length of time such as 30s or 5m")
+    return length
+
+
+def window(values: Values, range: Range) -> PayloadTime | None:
+    """What the options mean. Without --time-field they are the start and stop of `range`, by the records' timestamps.
+    Raises UsageError."""
+    now = int(now_in_seconds() * 1000)
+    start, end = moment(values["start"], "--start", now), moment(values["end"], "--end", now)
+    if start is not None and end is not None and start > end:
+        raise UsageError(f"--end {values['end']} is before --start {values['start']}")
+    if values["time_field"] is not None:
+        if start is None and end is None:
+            raise UsageError("--time-field says where times are; say which with --start or --end")
+        return PayloadTime(field_of(values), start, end, jitter_of(values["jitter"]))
+    if values["jitter"] is not None:
+        raise UsageError("--jitter is of payload times; name their field with --time-field")
+    for found, flag, said in ((start, "--start", range.start), (end, "--end", range.stop)):
+        if found is not None and said is not None:
+            raise UsageError(f"{flag} and -o both say where to {flag[2:].replace('end', 'stop')}; take one")
+    range.start = range.start if start is None else Bound("time", start)
+    range.stop = range.stop if end is None else Bound("time", end)
+    if range.backwards:
+        raise UsageError("--start and -o: it stops before it starts")
+    return None
+
+
+def refuse_without_field(values: Values) -> None:
+    """Raises UsageError for options of payload times without --time-field."""
+    for name in ("jitter", "value_format"):
+        if values[name] is not None and values["time_field"] is None:
+            raise UsageError(f"--{name.replace('_', '-')} is of payload times; name their field with --time-field")
+
+
+def field_of(values: Values) -> TimeField:
+    """The field of --time-field, read as --value-format says. Raises UsageError."""
+    if not values["time_field"] or not all(values["time_field"].split(".")):
+        raise UsageError("--time-field takes the name of a field, such as ts or event.ts")
+    return TimeField(values["time_field"], values.get("value_format") or "auto")
+
+
+class PayloadTime:
+    """A range of payload times on a command line; `within` is the filter for it."""
+
+    def __init__(self, field: TimeField, start: int | None, end: int | None, jitter: int) -> None:
+        self.field, self.start, self.end, self.jitter = field, start, end, jitter
+        self.within = Within(field, start, end)
+        self._back = 0
+
+    async def narrow(
+        self, cluster: Cluster, ranges: dict[TopicPartition, tuple[int, int]], *, quiet: bool, verbose: bool
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """The part of each range of offsets in which all wanted records are. Raises KcliError where a partition could
+        not be searched, or no record has a time."""
+        from kcli.cli.output.progress import Progress
+
+        await recognise(cluster, self.field, ranges, quiet=quiet)
+        work = sum((high - low).bit_length() for low, high in ranges.values())
+        progress = Progress("search", work, hidden=quiet)
+        try:
+            found = await spans(
+                cluster, self.field, ranges, self.start, self.end, self.jitter,
+                lambda done, total: progress.at(work * done // max(total, 1)),
+            )  # fmt: skip
+        finally:
+            progress.close()
+        made: dict[TopicPartition, Span] = {}
+        for at, answer in found.items():
+            if isinstance(answer, KcliError):
+                raise answer
+            made[at] = answer
+        refuse_timeless(self.field, {at: one for at, one in made.items() if ranges[at][0] < ranges[at][1]}, quiet=quiet)
+        self._back = max((one.back for one in made.values()), default=0)
+        if verbose:
+            self._told(
+                sum(one.stop - one.start for one in made.values()), sum(high - low for low, high in ranges.values())
+            )
+        return {at: (one.start, one.stop) for at, one in made.items()}
+
+    def _told(self, part: int, whole: int) -> None:
+        from kcli.cli.main import complain
+
+        format = self.field.likely if self.field.format == "auto" else self.field.format
+        complain(f"values are {format}; {part:,} of {whole:,} offsets are read for {self.field.field}")
+
+    def said(self) -> list[str]:
+        """What is to be told at the end."""
+        sentences = [sentence] if (sentence := self.within.said()) is not None else []
+        worst = max(self._back, self.within.back[0] if self.within.back is not None else 0)
+        if worst > self.jitter:
+            sentences.append(too_much(self.field, worst, self.jitter))
+        return sentences

@@ -1,0 +1,249 @@
+"""What consume, tail and count share: which partitions, from where to where."""
+
+from __future__ import annotations
+
+from asyncio import gather
+
+from kcli import codes
+from kcli.cli.output import text
+from kcli.cli.runtime.connection import Connection
+from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.grammar.offsets import parse_range
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kcli.cli.commands.consume.payload_time.filter import PayloadTime
+    from kcli.cli.parsing.option import Values
+    from kcli.cli.runtime.topic_pattern import TopicPattern
+    from kcli.client import Client
+    from kcli.consumer.consumer import Consumer
+    from kcli.model import Cluster
+    from kcli.proto.batch import Batch
+    from kcli.serde.filters import Filter
+    from kcli.settings import GroupSettings
+
+
+SENTENCES = 10
+"""How many corrupt batches are named one by one."""
+
+FILTERING = ("grep", "only_keys", "key_grep", "only_headers", "where", "value_format")
+"""The options that leave records out."""
+
+TIMES = ("start", "end", "time_field", "jitter")
+"""The options that make a range of times."""
+
+BY_PATTERN = ("consume", "tail", "count", "pipeline export")
+"""The commands that take ^RE for a topic."""
+
+EARLIEST, LATEST = Bound("earliest"), Bound("latest")
+
+
+class Selection:
+    """The topics, partitions and range of a command line. Raises UsageError."""
+
+    def __init__(self, values: Values, command: str) -> None:
+        from time import time
+
+        self.connection = Connection(values)
+        given = list(dict.fromkeys([*values["topics"], *(values["words"] or [])]))
+        if not given:
+            raise UsageError(f"{command} which topic? kcli {command} TOPIC")
+        self.topics: list[str] = [name for name in given if not name.startswith("^")]
+        self.pattern: TopicPattern | None = None
+        if len(self.topics) < len(given):
+            self.pattern = self._pattern([name for name in given if name.startswith("^")], command)
+        self.partitions = text.partitions(values["partitions"])
+        self.range = parse_range(values["offset"], int(time() * 1000))
+        self.settings = ConsumerSettings(**self.connection.properties.consumer)
+        if values["isolation"] is not None:
+            self.settings = self.settings.replace(isolation=values["isolation"])
+        if values["skip_corrupt"]:
+            self.settings = self.settings.replace(skip_corrupt=True)
+        self.skipped = 0
+        self.payload = self._times(values)
+        self.keep: Filter | None = None
+        if self.payload is not None or any(values[name] for name in FILTERING):
+            from kcli.cli.commands.consume.filtering import filter_of
+
+            self.keep = filter_of(values, None if self.payload is None else self.payload.within)
+
+    def _times(self, values: Values) -> PayloadTime | None:
+        """The range of payload times, if one is asked for; --start and --end alone are of the records' timestamps."""
+        if all(values.get(name) is None for name in TIMES):
+            return None
+        from kcli.cli.commands.consume.payload_time.filter import window
+
+        return window(values, self.range)
+
+    def _pattern(self, patterns: list[str], command: str) -> TopicPattern:
+        if command not in BY_PATTERN:
+            raise UsageError(f"{patterns[0]}: {command} takes names of topics, and no pattern")
+        from kcli.cli.runtime.topic_pattern import TopicPattern
+
+        return TopicPattern(patterns, self.topics)
+
+    def consumer(self, client: Client, group: GroupSettings | None = None) -> Consumer:
+        """A consumer that says resets and truncations on stderr (E20), unless -q."""
+        from kcli.cli.main import complain
+
+        made = client.consumer(self.settings, group)
+        if not self.connection.quiet:
+            made.on_notice = complain
+        return made
+
+    @property
+    def patience(self) -> float:
+        """Seconds for looking something up: default.api.timeout.ms."""
+        return self.connection.client().deadline
+
+    def kept(self, batch: Batch, at: TopicPartition) -> Batch | None:
+        """A batch of the records that the filters keep; None where there are none. Raises DecodeError."""
+        return batch if self.keep is None else self.keep.batch(batch, at.topic, at.partition)
+
+    def leave_out(self, what: KcliError, at: TopicPartition) -> None:
+        """Say that a corrupt batch is left out, and count it. Raises KcliError where --skip-corrupt was not given."""
+        from kcli.cli.main import complain
+
+        place = f"{at.topic}[{at.partition}]"
+        sentence = str(what) if str(what).startswith(place) else f"{place}: {what}"
+        if not self.settings.skip_corrupt:
+            raise KcliError(f"{sentence}; --skip-corrupt reads on") from None
+        self.skipped += 1
+        if self.skipped <= SENTENCES:
+            complain(f"{sentence}; skipped")
+
+    def say_skipped(self) -> None:
+        """How many corrupt batches were left out, at the end; and records without a time in a range of times."""
+        from kcli.cli.main import complain
+
+        if self.payload is not None and not self.connection.quiet:
+            for sentence in self.payload.said():
+                complain(sentence)
+        if self.skipped:
+            complain(f"skipped {self.skipped} corrupt batch{'' if self.skipped == 1 else 'es'}")
+
+    async def names(self, cluster: Cluster) -> list[str]:
+        """The topics there are now: those named, then those that match a pattern."""
+        if self.pattern is None:
+            return self.topics
+        self.pattern.check()
+        return list(dict.fromkeys([*self.topics, *await self.pattern.topics(cluster)]))
+
+    async def places(self, cluster: Cluster) -> list[TopicPartition]:
+        """The partitions there are. Raises KcliError for an unknown topic, UsageError for an unknown partition; a
+        topic that was found by a pattern need not have those of -p."""
+        found = []
+        for topic in await self.names(cluster):
+            there = sorted(await partitions(cluster, topic))
+            missing = sorted(set(self.partitions or ()) - set(there))
+            if missing and topic in self.topics:
+                raise UsageError(f"-p: {topic} has no partition {missing[0]}: its partitions are 0-{there[-1]}")
+            found += [TopicPartition(topic, n) for n in there if self.partitions is None or n in self.partitions]
+        return found
+
+    async def some_places(self, cluster: Cluster) -> list[TopicPartition]:
+        """The same for a read that ends: it must find something to read."""
+        found = await self.places(cluster)
+        if not found and self.pattern is not None:
+            raise self.pattern.no_match()
+        return found
+
+    async def offsets(self, cluster: Cluster, bounds: dict[TopicPartition, Bound]) -> dict[TopicPartition, int]:
+        """Bounds as offsets, all asked at once. Raises KcliError if any partition has no answer."""
+        from kcli.consumer.offsets import resolve
+
+        found = await resolve(cluster, bounds, isolation=self.settings.isolation, deadline=self.patience)
+        made = {}
+        for at, answer in found.items():
+            if isinstance(answer, KcliError):
+                raise answer
+            made[at] = answer.offset
+        return made
+
+    async def log_ends(
+        self, cluster: Cluster, places: Iterable[TopicPartition], *, told: bool = True
+    ) -> dict[TopicPartition, int]:
+        """Where the logs end, where that may be later than where we may read; what is not known is left out. It is
+        only to be `told`: with -q it is not asked."""
+        if self.settings.isolation != "read_committed" or (told and self.connection.quiet):
+            return {}
+        from kcli.consumer.offsets import resolve
+
+        found = await resolve(cluster, dict.fromkeys(places, LATEST), deadline=self.patience)
+        return {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
+
+    async def span(
+        self, cluster: Cluster, places: list[TopicPartition], start: Bound, stop: Bound
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """[start, stop) of each partition, fixed now and inside the log as it is now (E18, R2); of that the part in
+        which the range of payload times is."""
+        wanted = {start: start, stop: stop}
+        if "offset" in (start.kind, stop.kind):
+            # The broker does not check an offset that somebody typed: out of range would mean a reset (E20).
+            wanted |= {EARLIEST: EARLIEST, LATEST: LATEST}
+        found = await gather(*(self.offsets(cluster, dict.fromkeys(places, bound)) for bound in wanted))
+        answers = dict(zip(wanted, found, strict=True))
+        made = {}
+        for at in places:
+            begin, end = answers[start][at], answers[stop][at]
+            if EARLIEST in answers and LATEST in answers:
+                low, high = answers[EARLIEST][at], answers[LATEST][at]
+                begin, end = min(max(begin, low), high), min(max(end, low), high)
+            made[at] = (begin, max(begin, end))
+        if self.payload is not None:
+            return await self.payload.narrow(
+                cluster, made, quiet=self.connection.quiet, verbose=self.connection.verbose
+            )
+        return made
+
+
+async def partitions(cluster: Cluster, topic: str) -> Sequence[int]:
+    """A topic's partitions. Raises KcliError with the nearest name for a topic that does not exist."""
+    try:
+        return await cluster.partitions(topic)
+    except BrokerError as problem:
+        if problem.code is not codes.UNKNOWN_TOPIC_OR_PARTITION:
+            raise
+        raise await no_such_topic(cluster, topic) from None
+
+
+async def no_such_topic(cluster: Cluster, topic: str) -> KcliError:
+    """What to say about a topic that does not exist."""
+    from kcli.admin.topics.topics import describe_topics
+    from kcli.text.suggest import did_you_mean
+
+    try:
+        names = list(await describe_topics(cluster, internal=False))
+    except KcliError:
+        names = []  # the sentence is about the topic; without names it only lacks the hint
+    near = did_you_mean(topic, names)
+    return KcliError(f"{topic}: this topic does not exist{near or f'; `kcli topics create {topic}` makes it'}")
+
+
+def held_back(logs: dict[TopicPartition, int], ends: dict[TopicPartition, int]) -> str | None:
+    """The sentence that says why a read of committed records ends before the log does, or None. The ends of the logs
+    were asked for first: an end that was found later and is smaller is held back, not just older."""
+    held = [(at, ends[at], end) for at, end in sorted(logs.items()) if ends.get(at, end) < end]
+    if not held:
+        return None
+    at, end, log = held[0]
+    more = f", and {len(held) - 1} more partitions likewise" if len(held) > 1 else ""
+    return (
+        f"{at.topic} partition {at.partition}: a transaction is open from offset {end} on: read_committed ends there, "
+        f"not at {log}{more}"
+    )
+
+
+def finished(error: KcliError, at: TopicPartition, next_offset: int, done: str = "written") -> KcliError:
+    """The error of one partition, saying how far its records were written (R2), or what else was done with them."""
+    place = f"{at.topic}[{at.partition}]"
+    text = str(error) if str(error).startswith(place) else f"{place}: {error}"
+    hint = "; --skip-corrupt reads on" if isinstance(error, DecodeError) else ""
+    made = KcliError(f"{text}; {done} up to offset {next_offset}{hint}")
+    made.exit_code = error.exit_code
+    return made

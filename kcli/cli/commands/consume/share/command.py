@@ -1,0 +1,136 @@
+"""`kcli consume --share-group`: records that are ours alone for a while, acknowledged after they were written.
+
+What was not written is given back: by `-n`, by a reader of the output that left, by Ctrl-C. A lock that would run out
+while the output stands still is renewed where the broker can; a record whose lock ran out is not written.
+"""
+
+from __future__ import annotations
+
+from kcli.cli.commands.consume.selection import TIMES, Selection, partitions
+from kcli.cli.commands.consume.share.reading import ShareReading
+from kcli.cli.commands.consume.sink import Sink
+from kcli.cli.output import text
+from kcli.cli.output.failure import with_line
+from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.cli.runtime.signals import run as run_loop
+from kcli.consumer.share.settings import ShareSettings
+from kcli.errors import KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+    from kcli.consumer.share.ranges import Outcome
+
+FAILED_ASSERTION = 3  # exit code
+LEAVE = 5.0  # seconds to give back and leave after Ctrl-C
+NOT_OURS = {
+    "group": "--group and --share-group are two kinds of groups; take one",
+    "partitions": "--share-group gives out records of all partitions; -p does not go with it",
+    "offset": "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
+    "order": "--order reads all partitions at once; a share group gives records to whom it likes",
+    "control": "a share group gives no control records; --print-control-records does not go with it",
+    "isolation": "isolation is a setting of the share group: kcli cannot choose it here (share.isolation.level)",
+}
+"""What does not go with --share-group, and why."""
+SENTENCES = 5
+
+
+class SharePlan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        for name, why in NOT_OURS.items():
+            if values[name] not in (None, False, []):
+                raise UsageError(why)
+        if any(values[name] is not None for name in TIMES):
+            raise UsageError("a share group reads what it has not read, not a range of time; take --where, or no group")
+        super().__init__(values, "consume")
+        if self.pattern is not None:
+            raise UsageError(f"{self.pattern.patterns[0]}: a share group takes names of topics, and no pattern")
+        self.values = values
+        self.group: str = values["share_group"]
+        self.kind: str = values["share_ack"] or "accept"
+        self.from_beginning: bool = values["beginning"]
+        self.limit: int = -1 if values["count"] is None else values["count"]
+        self.to_end: bool = values["exit_at_end"]
+        self.timeout = None if values["timeout_ms"] is None else values["timeout_ms"] / 1000
+        self.single: bool = values["unbuffered"]
+        self.fail_if_none: bool = values["fail_if_none"]
+        if self.kind == "release" and not self.bounded and self.timeout is None:
+            raise UsageError("--share-ack release gives records back when it ends: say when, by -n, -e or --timeout-ms")
+
+    @property
+    def bounded(self) -> bool:
+        return self.limit >= 0 or self.to_end
+
+
+def run(values: Values) -> int:
+    """Consume as a member of a share group. Returns the exit code."""
+    plan = SharePlan(values)
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), values["json"])
+
+
+async def _consume(plan: SharePlan, stop: Stop) -> int:
+    from kcli.cli.main import complain
+    from kcli.client import Client
+
+    sink = Sink(stop=stop)
+    try:
+        async with Client(plan.connection.client()) as client:
+            for topic in plan.topics:
+                await partitions(client.cluster, topic)
+            if plan.from_beginning:
+                from kcli.cli.commands.consume.share.start import start_at_beginning
+
+                await start_at_beginning(client.cluster, plan)
+            share = ShareSettings(group=plan.group, explicit=True, exact=plan.limit >= 0)
+            async with client.share_consumer(plan.settings, share) as consumer:
+                if not plan.connection.quiet:
+                    consumer.on_notice = complain
+                reading = ShareReading(plan, consumer, sink)
+                await stop.unless(consumer.subscribe(plan.topics))
+                await reading.everything(stop)
+                if stop.asked:
+                    await consumer.close(LEAVE)
+    finally:
+        sink.close()
+    return _verdict(plan, reading, stop)
+
+
+def _verdict(plan: SharePlan, reading: ShareReading, stop: Stop) -> int:
+    from kcli.cli.main import complain
+
+    plan.say_skipped()
+    if plan.connection.verbose:
+        complain(f"{text.records(reading.written)} written")
+    if reading.expired and not plan.connection.quiet:
+        complain(f"{text.records(reading.expired)} not written: their locks had run out, the group gives them again")
+    if reading.refused:
+        raise KcliError(_said(reading.refused, plan.kind))
+    if stop.asked and (plan.bounded or reading.sink.buffer):
+        complain(f"interrupted: {text.records(reading.written)} written")
+        return INTERRUPTED
+    if plan.to_end and not reading.written and not plan.from_beginning and not plan.connection.quiet:
+        complain(f"{plan.group} has nothing to give now; a group that is new begins at the end, or --from-beginning")
+    if plan.fail_if_none and not reading.written:
+        complain("no record was written, and --fail-if-none is given")
+        return FAILED_ASSERTION
+    return 0
+
+
+def _said(refused: list[Outcome], kind: str) -> str:
+    """Which records were written and will or may be given again."""
+    places = [
+        f"{one.topic}[{one.partition}] offset {one.first}"
+        + (f" to {one.last}" if one.last > one.first else "")
+        + (": unknown, " if one.unknown else ": ")
+        + str(one.error).removeprefix(f"{one.topic} partition {one.partition}: ")
+        for one in refused[:SENTENCES]
+    ]
+    if len(refused) > SENTENCES:
+        places.append(f"and {len(refused) - SENTENCES} more")
+    sure = [one.records for one in refused if not one.unknown]
+    maybe = [one.records for one in refused if one.unknown]
+    parts = [f"{text.records(sum(sure))} written and not {kind}ed, to be given again"] if sure else []
+    parts += [f"{text.records(sum(maybe))} written, and nobody knows whether {kind}ed"] if maybe else []
+    return f"{' and '.join(parts)}: {'; '.join(places)}"

@@ -1,0 +1,181 @@
+"""One run of `kcli consume --share-group`: a range at a time to stdout, and what is said of it then."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+
+from kcli.cli.commands.consume.selection import finished
+from kcli.cli.output.printer import Printer
+from kcli.cli.output.progress import Progress
+from kcli.errors import DeadlineExceeded, DecodeError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.commands.consume.share.command import SharePlan
+    from kcli.cli.commands.consume.sink import Sink
+    from kcli.cli.runtime.signals import Stop
+    from kcli.consumer.share.chunk import Acquired
+    from kcli.consumer.share.consumer import ShareConsumer
+    from kcli.consumer.share.ranges import Outcome
+    from kcli.proto.batch import Batch
+
+GIVEN_NOTHING = 12.0  # seconds; a share group's members hear every 5 s what they are given
+LOOK_UP = 0.2
+
+
+class ShareReading:
+    """One run: what was written, and what became of the acknowledgements."""
+
+    def __init__(self, plan: SharePlan, consumer: ShareConsumer, sink: Sink) -> None:
+        self.plan = plan
+        self.consumer = consumer
+        self.sink = sink
+        self.printer = Printer(plan.values, terminal=sink.terminal)
+        self.left = plan.limit
+        self.written = 0
+        self.expired = 0  # offsets whose lock ran out before they were written
+        self.refused: list[Outcome] = []
+        self._began = self._heard_at = monotonic()
+        consumer.on_outcome = self._outcomes
+
+    async def everything(self, stop: Stop) -> None:
+        """Print until the bound, the stop, or the reader of the output is gone."""
+        plan, consumer = self.plan, self.consumer
+        total = plan.limit if plan.limit >= 0 else None
+        progress = Progress("consume", total, hidden=plan.connection.quiet or self.sink.terminal)
+        try:
+            while self.left != 0 and self.sink.open and not stop.asked:
+                most = min(self.left, 2000) if self.left > 0 else None
+                got = await stop.unless(consumer.poll(self._patience(), most), self.sink.left)
+                if got is None or (not got and self._at_end()):
+                    break
+                if got:
+                    self._heard_at = monotonic()
+                for one in got:
+                    await self._print(one)
+                progress.at(self.written)
+            if plan.kind != "release" and not stop.asked:
+                await stop.unless(consumer.commit())
+        finally:
+            progress.close()
+
+    def _patience(self) -> float | None:
+        if self.plan.to_end:
+            return LOOK_UP
+        return self.plan.timeout
+
+    def _at_end(self) -> bool:
+        """Nothing came. Raises DeadlineExceeded when that is all that was waited for."""
+        plan, now = self.plan, monotonic()
+        if plan.timeout is not None and now - self._heard_at >= plan.timeout:
+            raise DeadlineExceeded(f"no record came for {plan.timeout * 1000:.0f} ms")
+        if not plan.to_end:
+            return False
+        if self.consumer.drained:
+            return True
+        return not self.consumer.assignment and now - self._began >= GIVEN_NOTHING
+
+    # -- one range --------------------------------------------------------------------------------------------------
+
+    async def _print(self, one: Acquired) -> None:
+        """Write a range and acknowledge what of it was written; the rest goes back."""
+        at = TopicPartition(one.topic, one.partition)
+        if self.left == 0 or not self.sink.open:
+            self._give_back(one, one.first)
+            return
+        if asyncio.get_running_loop().time() >= one.deadline:
+            self.expired += one.last - one.first + 1
+            self._give_back(one, one.first)
+            return
+        following = one.last + 1
+        for batch in one.batches:
+            following = await self._batch(one, batch, at)
+            if self.left == 0 or not self.sink.open:
+                break
+        else:
+            following = one.last + 1
+        if self.sink.buffer and not await self._flush(one):
+            self._give_back(one, one.first)  # nobody knows how much of it was read
+            return
+        self._acknowledge(one, following - 1)
+        if one.error is not None:
+            if not self.plan.settings.skip_corrupt:
+                raise finished(one.error, at, following)
+            self.plan.leave_out(one.error, at)
+
+    async def _batch(self, one: Acquired, given: Batch, at: TopicPartition) -> int:
+        """One batch; returns the offset to go on from."""
+        last = given.stop
+        batch: Batch | None = given
+        try:
+            batch = self.plan.kept(given, at)
+            while batch is not None and self.left != 0 and self.sink.open:
+                limit = 1 if self.plan.single else self.left
+                written, following = self.printer.put(self.sink.buffer, batch, at.topic, at.partition, limit)
+                self.written += written
+                self.left -= written if self.left > 0 else 0
+                if self.left == 0:
+                    return following
+                if not self.plan.single or not written:
+                    break
+                if not await self._flush(one):
+                    return given.first
+                self._acknowledge(one, following - 1)
+                batch.first = following
+        except DecodeError as broken:
+            if not self.plan.settings.skip_corrupt:
+                if self.sink.buffer and await self._flush(one) and given.first > one.first:
+                    self._acknowledge(one, given.first - 1)
+            else:
+                self._decide(one, given.first, last - 1, "reject")
+            self.plan.leave_out(broken, at)
+        return last
+
+    async def _flush(self, one: Acquired) -> bool:
+        """Write, and keep the lock meanwhile. False when the reader of the output left."""
+        loop = asyncio.get_running_loop()
+        writing = asyncio.ensure_future(self.sink.flush())
+        try:
+            while True:
+                half = max((one.deadline - loop.time()) / 2, 0.05)
+                await asyncio.wait({writing}, timeout=half)
+                if writing.done():
+                    return writing.result()
+                if not await self.consumer.renew([one]):
+                    return await writing
+        finally:
+            if not writing.done():
+                writing.cancel()
+                await asyncio.wait({writing})
+
+    # -- what is said of it -----------------------------------------------------------------------------------------
+
+    def _acknowledge(self, one: Acquired, last: int) -> None:
+        """All up to `last` was written; what follows goes back."""
+        for first, end in one.undecided.ranges():
+            if first <= last:
+                self._decide(one, first, min(end, last), self.plan.kind)
+        if last < one.last and (self.left == 0 or not self.sink.open or not self.plan.single):
+            self._give_back(one, last + 1)
+        if self.plan.kind == "release":
+            self.consumer.hold(one)
+
+    def _give_back(self, one: Acquired, first: int) -> None:
+        for low, high in one.undecided.ranges():
+            if high >= first:
+                self._decide(one, max(low, first), high, "release")
+
+    def _decide(self, one: Acquired, first: int, last: int, kind: str) -> None:
+        """Released records would come again at once, so they stay ours until the end; closing frees them."""
+        if kind == "release" and self.plan.kind == "release":
+            self.consumer.hold(one)
+            return
+        for low, high in one.undecided.ranges():
+            if low <= last and high >= first:
+                self.consumer.acknowledge(one, kind, max(low, first), min(high, last))
+
+    def _outcomes(self, outcomes: list[Outcome]) -> None:
+        """What a broker did not take, or may not have."""
+        self.refused += [one for one in outcomes if one.error is not None and one.kind in ("accept", "reject")]

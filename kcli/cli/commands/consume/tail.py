@@ -1,0 +1,194 @@
+"""`kcli tail`: the last N records of all partitions and topics together, merged by time, then what comes."""
+
+from __future__ import annotations
+
+from array import array
+from heapq import heappushpop
+from time import monotonic
+
+from kcli.cli.commands.consume.order.arrivals import Arrivals
+from kcli.cli.commands.consume.order.merge import WINDOW, Merge
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished
+from kcli.cli.commands.consume.sink import Sink
+from kcli.cli.output.failure import with_line
+from kcli.cli.output.printer import Printer
+from kcli.cli.runtime.signals import Stop, tell_outages
+from kcli.cli.runtime.signals import run as run_loop
+from kcli.errors import DecodeError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+    from kcli.client import Client
+    from kcli.consumer.poll import Fetched
+    from kcli.proto.batch import Batch
+
+    Last = list[tuple[int, int, str, int, int, Batch]]
+    """timestamp, offset, topic, partition, a number that tells equals apart, the batch it stands in, or what of that is
+    kept"""
+
+DEFAULT = 10
+LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its records
+WIDEN = 8  # how much further to look back where gaps and markers hid records
+
+
+class Plan(Selection):
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values, "tail")
+        self.values = values
+        self.last: int = DEFAULT if values["last"] is None else values["last"]
+        self.follow: bool = not values["no_follow"] and self.range.stop is None
+        if self.range.start is not None and self.range.start.kind == "stored":
+            raise UsageError("-o stored: tail reads no group's offsets")
+
+
+def run(values: Values) -> int:
+    """Tail. Returns the exit code."""
+    plan = Plan(values)
+    return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), values["json"])
+
+
+async def _tail(plan: Plan, stop: Stop) -> int:
+    from kcli.client import Client
+
+    sink = Sink(stop=stop)
+    printer = Printer(plan.values, terminal=sink.terminal)
+    try:
+        async with Client(plan.connection.client()) as client:
+            tell_outages(client.cluster, quiet=plan.connection.quiet)
+            ends = await stop.unless(_print_last(plan, client, printer, sink))
+            if ends is not None and plan.follow and sink.open:
+                await _follow(plan, client, printer, sink, stop, ends)
+    finally:
+        sink.close()
+    plan.say_skipped()
+    if stop.asked and not plan.follow:
+        from kcli.cli.runtime.signals import INTERRUPTED
+
+        return INTERRUPTED
+    return 0
+
+
+async def _print_last(plan: Plan, client: Client, printer: Printer, sink: Sink) -> dict[TopicPartition, int]:
+    """Print the last N by time; returns where each partition's following goes on."""
+    places = await (plan.places if plan.follow else plan.some_places)(client.cluster)
+    span = await plan.span(client.cluster, places, plan.range.start or EARLIEST, plan.range.stop or LATEST)
+    ends = {at: stop for at, (_, stop) in span.items()}
+    held: Last = []
+    look = dict(ends)
+    back = max(plan.last, 1)
+    while plan.last and look:
+        # Per partition from the end backwards, until N records were seen or the beginning is reached: markers,
+        # compaction and aborted transactions make offsets a bound of the count, not the count.
+        starts = {at: max(span[at][0], stop - back) for at, stop in look.items()}
+        seen = await _collect(plan, client, starts, look, held)
+        look = {at: starts[at] for at in look if starts[at] > span[at][0] and seen.get(at, 0) < plan.last}
+        back *= WIDEN
+    for _, offset, topic, partition, _, batch in sorted(held, key=lambda one: one[:4]):
+        first, stop = batch.first, batch.stop
+        batch.first, batch.stop = offset, offset + 1
+        printer.put(sink.buffer, batch, topic, partition, 1)
+        sink.holds = TopicPartition(topic, partition), offset
+        batch.first, batch.stop = first, stop
+    await sink.flush()
+    return ends
+
+
+async def _collect(
+    plan: Plan, client: Client, starts: dict[TopicPartition, int], ends: dict[TopicPartition, int], held: Last
+) -> dict[TopicPartition, int]:
+    """Read [start, end) of each partition into `held`, which keeps the latest N; returns how many each had."""
+    seen: dict[TopicPartition, int] = {}
+    number = len(held)
+    work = {at: start for at, start in starts.items() if start < ends[at]}
+    if not work:
+        return seen
+    async with plan.consumer(client) as consumer:
+        consumer.assign({at: Bound("offset", start) for at, start in work.items()})
+        consumer.stop_at({at: ends[at] for at in work})
+        while not consumer.finished:
+            for fetched in await consumer.poll(None):
+                at = TopicPartition(fetched.topic, fetched.partition)
+                for left_out in fetched.skipped:
+                    plan.leave_out(left_out, at)
+                for batch in fetched.batches:
+                    try:
+                        shown = plan.kept(batch, at)
+                        if shown is None:
+                            continue
+                        columns = shown.columns()
+                    except DecodeError as broken:
+                        plan.leave_out(broken, at)
+                        continue
+                    seen[at] = seen.get(at, 0) + len(columns.offsets)
+                    for timestamp, offset in zip(columns.timestamps, columns.offsets, strict=True):
+                        number += 1
+                        one = (timestamp, offset, at.topic, at.partition, number, shown)
+                        if len(held) < plan.last:
+                            held.append(one)
+                            if len(held) == plan.last:
+                                held.sort(key=lambda entry: entry[:5])
+                        elif one[:5] > held[0][:5]:
+                            heappushpop(held, one)
+                if fetched.error is not None:
+                    raise finished(fetched.error, at, fetched.next_offset, "read")
+                _let_go(held)
+    return seen
+
+
+def _let_go(held: Last) -> None:
+    """Of what was compressed keep the records that are held, not the batches they came in."""
+    rows: dict[int, list[int]] = {}
+    for number, (*_, batch) in enumerate(held):
+        if batch.attributes & 7 and batch.body_end - batch.body_start > LARGE:
+            rows.setdefault(id(batch), []).append(number)
+    for numbers in rows.values():
+        offsets = array("q", sorted(held[number][1] for number in numbers))
+        kept = held[numbers[0]][5].picked(offsets)
+        for number in numbers:
+            held[number] = (*held[number][:5], kept)
+
+
+async def _follow(
+    plan: Plan, client: Client, printer: Printer, sink: Sink, stop: Stop, ends: dict[TopicPartition, int]
+) -> None:
+    """What comes after the last N, in the order of time as far as it comes together (see `consume --order time`)."""
+    arrivals, merge = Arrivals(plan, client.cluster, ends), Merge(plan.leave_out)
+    merge.add(ends, caught_up=True)
+    async with plan.consumer(client) as consumer:
+        consumer.assign({at: Bound("offset", end) for at, end in ends.items()})
+        while sink.open and not stop.asked:
+            patience = WINDOW if merge.waiting else arrivals.wait
+            got = await stop.unless(consumer.poll(patience), sink.left) or ()
+            for one in got:
+                _take(plan, one, merge)
+            for at, batch in merge.late(monotonic() - WINDOW):
+                _, following = printer.put(sink.buffer, batch, at.topic, at.partition)
+                sink.holds = at, following - 1
+            if sink.buffer:
+                await sink.flush()
+            new = set() if arrivals.wait else await stop.unless(arrivals.look()) or set()
+            consumer.incremental_assign(dict.fromkeys(new, EARLIEST))
+            merge.add(sorted(new), caught_up=True)
+            for one in got:
+                if one.error is not None:
+                    raise finished(one.error, TopicPartition(one.topic, one.partition), one.next_offset)
+
+
+def _take(plan: Plan, one: Fetched, merge: Merge) -> None:
+    """What was fetched waits for its turn."""
+    at, now = TopicPartition(one.topic, one.partition), monotonic()
+    for left_out in one.skipped:
+        plan.leave_out(left_out, at)
+    for batch in one.batches:
+        try:
+            shown = plan.kept(batch, at)
+        except DecodeError as broken:
+            plan.leave_out(broken, at)
+            continue
+        if shown is not None:
+            merge.streams[at].give(shown, now)

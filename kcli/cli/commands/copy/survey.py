@@ -1,0 +1,74 @@
+"""`kcli copy --dry-run`: what would be copied, by partition and over time. Nothing is published or kept."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.copy.command import Plan, Span
+from kcli.cli.commands.lag.rows import stamp
+from kcli.cli.output.progress import Progress
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.runtime.signals import INTERRUPTED, Stop
+from kcli.client import Client
+from kcli.copying.survey import Part, Survey
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
+
+BAR = 40  # characters
+
+
+async def survey(plan: Plan, source: Client, span: Span, stop: Stop) -> int:
+    """Read the range once and print what is in it."""
+    found = Survey(plan.kept if plan.keep is not None else None)
+    total = sum(end - start for start, end in span.values())
+    progress = Progress("look", total, hidden=plan.connection.quiet)
+    kept = read = 0
+    async with plan.consumer(source) as consumer:
+        consumer.assign({at: Bound("offset", start) for at, (start, _) in span.items()})
+        consumer.stop_at({at: end for at, (_, end) in span.items()})
+        try:
+            while not consumer.finished and not stop.asked and (plan.limit is None or kept < plan.limit):
+                for fetched in await stop.unless(consumer.poll(None)) or ():
+                    at = TopicPartition(fetched.topic, fetched.partition)
+                    for batch in fetched.batches:
+                        read += batch.visible
+                        kept += found.add(at, batch)
+                    if fetched.error is not None:
+                        raise fetched.error
+                progress.at(read)
+        finally:
+            progress.close()
+    if stop.asked:
+        return INTERRUPTED
+    made = Document(shape=shape("copy.plan"))
+    made.rows["partitions"] = [_row(plan, at, found.parts.get(at, Part()), span[at]) for at in sorted(span)]
+    made.rows["times"] = _times(found)
+    write(made, "json" if plan.values["json"] else plan.values["format"] or "table")
+    return 0
+
+
+def _row(plan: Plan, at: TopicPartition, part: Part, span: tuple[int, int]) -> dict[str, object]:
+    return {
+        "topic": at.topic,
+        "partition": at.partition,
+        "start": span[0],
+        "end": span[1],
+        "records": part.records,
+        "copied": part.kept,
+        "bytes": part.bytes,
+        "first": stamp(part.first_timestamp / 1000) if part.first_timestamp >= 0 else None,
+        "last": stamp(part.last_timestamp / 1000) if part.last_timestamp >= 0 else None,
+    }
+
+
+def _times(found: Survey) -> list[dict[str, object]]:
+    cells = found.histogram()
+    most = max((records for _, _, records, _ in cells), default=0)
+    return [
+        {
+            "from": stamp(begin / 1000) if begin >= 0 else None,
+            "copied": records,
+            "bytes": size,
+            "bar": "#" * (records * BAR // most) if most else "",
+        }
+        for begin, _, records, size in cells
+    ]

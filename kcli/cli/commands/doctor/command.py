@@ -1,0 +1,162 @@
+"""`kcli doctor`: the ladder from the configuration to what one may do, one row per step and per advertised broker."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from kcli.broker.security.access import Access
+from kcli.cli.commands.doctor.ladder import Ladder
+from kcli.cli.commands.doctor.steps import ADVERTISED, FAILED, LOOPBACK, OK, SKIPPED, WARNING, Fault, Step, exit_code
+from kcli.cli.commands.doctor.way import shown
+from kcli.cli.main import complain
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.runtime.answer import format_of
+from kcli.cli.runtime.connection import Connection
+from kcli.errors import KcliError, UsageError
+from kcli.model import Address
+from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseBroker
+from kcli.settings import ClientSettings
+
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+
+PATIENCE = 5.0  # seconds for a step
+AT_ONCE = 16
+LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
+
+
+def run(values: Values) -> int:
+    """`kcli doctor`."""
+    document = Document(shape=shape("doctor"))
+    steps: list[Step] = []
+    settings, access = _configuration(values, steps)
+    if settings is not None:
+        patience = (values.get("timeout_ms") or 0) / 1000 or PATIENCE
+        asyncio.run(examine(settings, access, steps, patience, values))
+    document.rows["steps"] = [step.row() for step in steps]
+    for step in steps:
+        if step.status == FAILED:
+            document.errors.append({"about": step.address, "error": step.fault or "", "message": _sentence(step)})
+    write(document, format_of(values))
+    for step in steps:
+        if step.status in (FAILED, WARNING) and not (step.status == WARNING and values.get("quiet")):
+            complain(_sentence(step))
+    return exit_code(steps)
+
+
+def _sentence(step: Step) -> str:
+    who = f"broker {step.broker} at {step.address}" if step.broker is not None else step.address or step.step
+    return f"{who}: {step.result}: {step.mend}" if step.mend else f"{who}: {step.result}"
+
+
+def _configuration(values: Values, steps: list[Step]) -> tuple[ClientSettings | None, Access | None]:
+    """The first rung: what is to be used, and whether it makes sense."""
+    begin = time.perf_counter()
+    step = Step(step="config")
+    steps.append(step)
+    access = None
+    try:
+        connection = Connection(values)
+        settings = connection.client()
+        if settings.security is not None:
+            from kcli.broker.security.access import Access
+
+            access = Access(settings.security)
+    except UsageError as problem:
+        step.status, step.result, step.fault = FAILED, str(problem), "config"
+        return None, None
+    finally:
+        step.milliseconds = (time.perf_counter() - begin) * 1000
+    where, servers = connection.servers()
+    protocol = settings.security.protocol if settings.security is not None else "PLAINTEXT"
+    step.result = f"{servers} ({where}), {protocol}"
+    if settings.security is not None and settings.security.sasl is not None:
+        step.result += f", {settings.security.sasl.mechanism}"
+    return settings, access
+
+
+async def examine(
+    settings: ClientSettings, access: Access | None, steps: list[Step], patience: float, values: Values
+) -> None:
+    """All rungs behind the configuration; they are added to `steps` in order."""
+    ladders = [Ladder(address, settings, access, patience) for address in settings.bootstrap]
+    try:
+        await asyncio.gather(*(ladder.climb() for ladder in ladders))
+        for ladder in ladders:
+            steps.extend(ladder.steps)
+        standing = next((ladder for ladder in ladders if ladder.failed is None), None)
+        if standing is None:
+            return
+        await _cluster(standing, steps, values)
+    finally:
+        for ladder in ladders:
+            ladder.close()
+
+
+async def _cluster(ladder: Ladder, steps: list[Step], values: Values) -> None:
+    """What a bootstrap broker that was reached tells of the others, and lets us do."""
+    from kcli.cli.commands.doctor.rights import cluster_rights, metadata, one_group, one_topic, topic_rights
+
+    told: list[MetadataResponse] = []
+    del ladder.steps[:]
+
+    async def ask() -> str:
+        told.append(await metadata(ladder))
+        brokers = len(told[0].brokers)
+        return f"cluster {told[0].cluster_id or '–'}, {brokers} broker{'s' if brokers != 1 else ''}"
+
+    if not await ladder.take("metadata", ask):
+        steps.extend(ladder.steps)
+        return
+    steps.extend(ladder.steps)
+    del ladder.steps[:]
+    gate = asyncio.Semaphore(AT_ONCE)
+    brokers = sorted(told[0].brokers, key=lambda one: one.node_id)
+    steps.extend(await asyncio.gather(*(_advertised(ladder, one, gate) for one in brokers)))
+    sasl = ladder.access.sasl if ladder.access is not None else None
+    user = (sasl.username if sasl is not None else "") or "ANONYMOUS"
+    rungs: list[Callable[[], Awaitable[str | Fault]]] = [lambda: cluster_rights(ladder)]
+    rungs.append(lambda: topic_rights(ladder))
+    rungs += [lambda name=name: one_topic(ladder, name, user) for name in values.get("topics") or ()]  # type: ignore[misc]
+    rungs += [lambda name=name: one_group(ladder, name, user) for name in values.get("groups") or ()]  # type: ignore[misc]
+    for rung in rungs:
+        await ladder.take("rights", rung)
+    for step in ladder.steps:
+        step.address = ""
+    steps.extend(ladder.steps)
+
+
+async def _advertised(ladder: Ladder, broker: MetadataResponseBroker, gate: asyncio.Semaphore) -> Step:
+    """One broker under the address that it advertises, as one row."""
+    address = Address(broker.host, broker.port)
+    own = Ladder(address, ladder.settings, ladder.access, ladder.seconds, broker.node_id)
+    begin = time.perf_counter()
+    async with gate:
+        try:
+            await own.climb()
+        except KcliError as problem:
+            own.steps.append(Step(status=FAILED, result=str(problem), fault="unreachable"))
+        finally:
+            own.close()
+    step = Step(step="advertised", address=shown(address), broker=broker.node_id)
+    step.milliseconds = (time.perf_counter() - begin) * 1000
+    failed = own.failed
+    if failed is None:
+        way = f" by way of {shown(own.there)}" if own.there != address else ""
+        step.result = f"{', '.join(one.step for one in own.steps if one.status != SKIPPED)}{way}"
+        step.status = WARNING if any(one.status == WARNING for one in own.steps) else OK
+        warned = next((one for one in own.steps if one.status == WARNING), None)
+        if warned is not None:
+            step.result, step.fault, step.mend = f"{warned.step}: {warned.result}", warned.fault, warned.mend
+        return step
+    step.status, step.fault, step.result = FAILED, failed.fault, f"{failed.step}: {failed.result}"
+    step.mend = failed.mend
+    if failed.step in ("DNS", "TCP"):
+        local = broker.host in LOCAL and ladder.address.host not in LOCAL
+        sentence = LOOPBACK if local else ADVERTISED
+        step.mend = sentence.format(address=shown(address), host=ladder.address.host, port=ladder.address.port)
+    return step

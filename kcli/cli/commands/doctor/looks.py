@@ -1,0 +1,189 @@
+"""Second looks: what a peer is that did not answer as a broker would, or refused who we are."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli import codes
+from kcli.admin.cluster.kafka_versions import oldest
+from kcli.broker.connection.connection import Connection
+from kcli.broker.connection.handshake import agree_on_versions
+from kcli.broker.connection.versions import Ranges
+from kcli.cli.commands.doctor.ladder import Ladder
+from kcli.cli.commands.doctor.steps import Fault
+from kcli.errors import ConnectError, DecodeError, KcliError, TooOld, UnsupportedVersion
+
+QUICK = 2.0  # seconds for a second look
+NEEDED = {0: "produce", 1: "fetch", 2: "list_offsets", 3: "metadata", 10: "find_coordinator"}
+LEAST = {3: 4}
+"""Versions below which an API cannot say what kcli asks (Metadata: not to make topics)."""
+
+
+def generation(versions: Ranges) -> str:
+    """How new a broker is, by what it speaks."""
+    release = oldest(versions)
+    return f"{len(versions)} APIs" + (f", as Kafka {release} or newer" if release else "")
+
+
+def lacking(versions: Ranges) -> str:
+    """What kcli cannot do without and the broker does not have; "" when nothing is missing."""
+    from kcli.broker.connection.versions import pick, too_old
+    from kcli.proto.messages import request_type
+
+    for key in NEEDED:
+        kind = request_type(key)
+        assert kind is not None
+        try:
+            version = pick(kind, versions, "the broker", None)
+            if version < LEAST.get(key, 0):
+                raise too_old(kind, version, "the broker")
+        except (TooOld, UnsupportedVersion) as problem:
+            return str(problem)
+    return ""
+
+
+def quick(ladder: Ladder) -> float:
+    """Seconds for a second look."""
+    return min(QUICK, ladder.seconds)
+
+
+async def hung_up(ladder: Ladder, problem: KcliError) -> Fault:
+    """What the peer is, which did not answer ApiVersions."""
+    text = trimmed(ladder, problem)
+    if "HTTP" in text:
+        return Fault("http", "this port speaks HTTP, not Kafka")
+    secured = ladder.access is not None and ladder.access.context is not None
+    if secured and (refusal := _certificate_refused(ladder)):
+        return Fault("tls-client", refusal)
+    if "TLS" in text or (not secured and await speaks_tls(ladder)):
+        return Fault("tls-wanted", "this port speaks TLS, and we spoke plaintext")
+    if isinstance(problem, DecodeError) or "does not speak Kafka" in text:
+        return Fault("no-kafka", text)
+    if not secured and await speaks_old_kafka(ladder):
+        return Fault("too-old", "the broker does not know ApiVersions: it is older than Kafka 0.10")
+    return Fault("closed", "it closed the connection at the first request")
+
+
+def _certificate_refused(ladder: Ladder) -> str:
+    """In TLS 1.3 our certificate is refused, or missed, after the handshake."""
+    from kcli.broker.security.secured import SecuredConnection
+
+    assert ladder.access is not None
+    if not isinstance(ladder.connection, SecuredConnection):
+        return ""
+    found = ladder.access.fault(ladder.connection, ladder.address.host)
+    if found is not None:
+        return trimmed(ladder, found)
+    tls = ladder.access.tls
+    shown = tls is not None and (tls.certificate or tls.certificate_pem or tls.keystore)
+    return "" if shown else "it closed the connection behind the TLS handshake, and we showed no certificate"
+
+
+async def speaks_tls(ladder: Ladder) -> bool:
+    """Whether a TLS handshake succeeds, whoever it is with."""
+    import ssl
+
+    assert ladder.reached is not None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    where = ladder.reached[1]
+    try:
+        async with asyncio.timeout(quick(ladder)):
+            _, writer = await asyncio.open_connection(where[0], where[1], ssl=context)
+    except ssl.SSLError as problem:
+        return "ALERT" in str(problem.reason or "")  # it wants a client certificate, say: TLS all the same
+    except OSError:
+        return False
+    writer.transport.abort()
+    return True
+
+
+async def speaks_plaintext(ladder: Ladder) -> str:
+    """ "kafka", "http", or "" for neither, of a port that does not speak TLS."""
+    connection = None
+    try:
+        async with asyncio.timeout(quick(ladder)):
+            connection = await ladder.open(Connection)
+            await agree_on_versions(connection, quick(ladder))
+        return "kafka"
+    except KcliError as problem:
+        return "http" if "HTTP" in str(problem) else ""
+    except TimeoutError:
+        return ""
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+async def speaks_old_kafka(ladder: Ladder) -> bool:
+    """Whether it answers Metadata 0, which needs no ApiVersions."""
+    from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+    connection = None
+    try:
+        async with asyncio.timeout(quick(ladder)):
+            connection = await ladder.open(Connection)
+            nothing = MetadataRequest(topics=[MetadataRequestTopic(name="kcli.doctor")])
+            await (await connection.ask(nothing, 0, quick(ladder)))
+        return True
+    except (KcliError, TimeoutError):
+        return False
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+async def offered(ladder: Ladder) -> list[str]:
+    """The SASL mechanisms that the broker offers, [] when it does not say."""
+    from kcli.proto.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+
+    connection = None
+    try:
+        async with asyncio.timeout(quick(ladder)):
+            connection = await ladder.dial()
+            await agree_on_versions(connection, quick(ladder))
+            answer: SaslHandshakeResponse = await (
+                await connection.ask(SaslHandshakeRequest(mechanism="?"), 1, quick(ladder))
+            )
+        return list(answer.mechanisms)
+    except (KcliError, TimeoutError):
+        return []
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+async def refused(ladder: Ladder, problem: Exception) -> Fault:
+    """Why the authentication failed."""
+    access = ladder.access
+    assert access is not None
+    assert access.sasl is not None
+    text = trimmed(ladder, problem)
+    mechanism = access.sasl.mechanism
+    found = await offered(ladder)
+    if found and mechanism not in found:
+        return Fault("mechanism", f"{mechanism} is not offered; the broker offers {', '.join(found)}")
+    if "allow.insecure.auth" in text:
+        return Fault("insecure", f"{mechanism} would show the password or token to who listens on the way")
+    if not found and "security.protocol=PLAINTEXT or SSL" in text:
+        return Fault("sasl-unwanted", "this listener asks nobody who they are", plain_protocol=protocol(ladder, False))
+    if codes.SASL_AUTHENTICATION_FAILED.name in text:
+        return Fault("token" if mechanism == "OAUTHBEARER" else "password", text)
+    if mechanism == "OAUTHBEARER" and isinstance(problem, ConnectError):
+        return Fault("token", text)
+    return Fault("sasl", text)
+
+
+def protocol(ladder: Ladder, sasl: bool) -> str:
+    """security.protocol with SASL or without, over what stands now."""
+    secured = ladder.access is not None and ladder.access.context is not None
+    return ("SASL_SSL" if sasl else "SSL") if secured else ("SASL_PLAINTEXT" if sasl else "PLAINTEXT")
+
+
+def trimmed(ladder: Ladder, problem: Exception) -> str:
+    """An error without the address, which has a column of its own."""
+    text = str(problem)
+    for lead in (f"{ladder.name}: ", f"{ladder.name} "):
+        text = text.removeprefix(lead)
+    return text

@@ -1,0 +1,215 @@
+"""The last rungs: what the cluster says of itself, and what it lets us do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from kcli import codes
+from kcli.backoff import Backoff, repeat
+from kcli.cli.commands.doctor.ladder import Ladder
+from kcli.cli.commands.doctor.steps import Fault
+from kcli.errors import KcliError, TooOld, UnsupportedVersion
+from kcli.proto.messages.find_coordinator import FindCoordinatorResponse
+from kcli.proto.messages.metadata import MetadataResponse, MetadataResponseTopic
+from kcli.proto.schema import Request
+
+UNTOLD = -(2**31)
+DEAD = (
+    5  # up to this version DescribeGroups tells of a group that is not there yet: it is dead, and we may this and that
+)
+AGAIN = 0.2  # seconds between two questions for a coordinator
+
+
+async def ask(ladder: Ladder, request: Request[Any], most: int | None = None) -> Any:
+    """The broker's answer. Raises KcliError."""
+    from kcli.broker.connection.versions import pick, too_old
+
+    assert ladder.connection is not None
+    version = pick(type(request), ladder.versions, ladder.name, most)
+    try:
+        return await (await ladder.connection.ask(request, version, ladder.seconds))
+    except TooOld as problem:
+        raise too_old(type(request), version, ladder.name) from problem
+
+
+async def metadata(ladder: Ladder) -> MetadataResponse:
+    """The cluster's brokers. Raises Fault."""
+    from kcli.cli.commands.doctor.looks import offered, protocol, trimmed
+    from kcli.proto.messages.metadata import MetadataRequest
+
+    try:
+        answer: MetadataResponse = await ask(ladder, MetadataRequest(topics=[], allow_auto_topic_creation=False))
+    except KcliError as problem:
+        sasl = ladder.access is not None and ladder.access.sasl is not None
+        found = [] if sasl else await offered(ladder)
+        if found:
+            raise Fault(
+                "sasl-wanted",
+                f"this listener wants to know who you are; it offers {', '.join(found)}",
+                sasl_protocol=protocol(ladder, True),
+            ) from problem
+        raise Fault("metadata", trimmed(ladder, problem)) from problem
+    if answer.error_code:
+        code = codes.of(answer.error_code)
+        raise Fault("metadata", f"{code.text} ({code.name})")
+    if not answer.brokers:
+        raise Fault("no-brokers", "the cluster names no brokers")
+    return answer
+
+
+async def cluster_rights(ladder: Ladder) -> str:
+    """What we may do to the cluster itself."""
+    from kcli.proto.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+
+    try:
+        answer: DescribeClusterResponse = await ask(
+            ladder, DescribeClusterRequest(include_cluster_authorized_operations=True)
+        )
+    except KcliError:
+        return "cluster: the broker does not tell"
+    return f"cluster: {operations(answer.cluster_authorized_operations, 'cluster')}"
+
+
+async def topic_rights(ladder: Ladder) -> str:
+    """How many topics are to be seen, and with how many of them we may do what."""
+    found = [topic for topic in await _topics(ladder, None) if not topic.is_internal]
+    if not found:
+        return "topics: there are none, or none that may be seen"
+    told = [topic.topic_authorized_operations for topic in found if topic.topic_authorized_operations != UNTOLD]
+    counts = {name: sum(bits >> bit & 1 for bits in told) for name, bit in _bits("topic").items()}
+    if not told:
+        return f"topics: {len(found)} to be seen"
+    same = len(set(told)) == 1
+    may = operations(told[0], "topic") if same else ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"topics: {len(found)} to be seen{', each' if same and len(found) > 1 else ''}: {may}"
+
+
+async def one_topic(ladder: Ladder, name: str, user: str) -> str:
+    """What we may do with a topic. Raises Fault when it is neither to be read nor to be written."""
+    topic = next((topic for topic in await _topics(ladder, [name]) if topic.name == name), None)
+    if topic is None:
+        raise Fault("metadata", f"topic {name}: the broker's answer leaves it out")
+    code = codes.of(topic.error_code)
+    acl = f"--operation Read --operation Write --topic {name}"
+    if code is codes.TOPIC_AUTHORIZATION_FAILED:
+        raise Fault("not-authorized", f"topic {name}: {code.text} ({code.name})", user=user, acl=acl)
+    if code is codes.UNKNOWN_TOPIC_OR_PARTITION:
+        raise Fault("no-topic", f"topic {name} does not exist, or may not be seen")
+    allowed = topic.topic_authorized_operations
+    if not may(allowed, "read") and not may(allowed, "write"):
+        raise Fault("not-authorized", f"topic {name}: {operations(allowed, 'topic')}", user=user, acl=acl)
+    return f"topic {name}: {operations(allowed, 'topic')}"
+
+
+async def one_group(ladder: Ladder, name: str, user: str) -> str:
+    """What we may do with a group; its coordinator is asked. Raises Fault when it may not be read in."""
+    at = await _coordinator(ladder, name, user)
+    try:
+        allowed = await _at(ladder, at, lambda there: _group_bits(there, name))
+    except KcliError as problem:
+        raise Fault("metadata", f"group {name}: {problem}") from problem
+    coordinates = f"broker {at.node_id} coordinates it"
+    if not may(allowed, "read"):
+        acl = f"--operation Read --group {name}"
+        raise Fault("not-authorized", f"group {name}: {operations(allowed, 'group')}", user=user, acl=acl)
+    return f"group {name}: {operations(allowed, 'group')}; {coordinates}"
+
+
+async def _coordinator(ladder: Ladder, name: str, user: str) -> FindCoordinatorResponse:
+    from kcli.proto.messages.find_coordinator import FindCoordinatorRequest
+
+    answer: FindCoordinatorResponse
+
+    async def answered() -> bool:
+        nonlocal answer
+        try:
+            answer = await ask(ladder, FindCoordinatorRequest(key=name, key_type=0), most=3)
+        except KcliError as problem:
+            raise Fault("metadata", f"group {name}: {problem}") from problem
+        return not codes.of(answer.error_code).retriable  # the first group of a cluster is waited for
+
+    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + ladder.seconds)
+    code = codes.of(answer.error_code)
+    if code is codes.GROUP_AUTHORIZATION_FAILED:
+        acl = f"--operation Read --group {name}"
+        raise Fault("not-authorized", f"group {name}: {code.text} ({code.name})", user=user, acl=acl)
+    if code:
+        raise Fault("metadata", f"group {name}: {code.text} ({code.name})")
+    return answer
+
+
+async def _at(ladder: Ladder, at: FindCoordinatorResponse, work: Callable[[Ladder], Awaitable[int]]) -> int:
+    """`work` on the way to another broker; UNTOLD when it cannot be reached, for which there is a row of its own."""
+    from kcli.cli.commands.doctor.ladder import Ladder as Way
+    from kcli.model import Address
+
+    there = Way(Address(at.host, at.port), ladder.settings, ladder.access, ladder.seconds, at.node_id)
+    try:
+        await there.climb()
+        return UNTOLD if there.failed is not None else await work(there)
+    finally:
+        there.close()
+
+
+async def _group_bits(ladder: Ladder, name: str) -> int:
+    from kcli.proto.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+
+    asked = DescribeGroupsRequest(groups=[name], include_authorized_operations=True)
+    bits = UNTOLD
+
+    async def answered() -> bool:
+        nonlocal bits
+        try:
+            answer: DescribeGroupsResponse = await ask(ladder, asked, most=DEAD)
+        except UnsupportedVersion:
+            return True
+        group = answer.groups[0] if answer.groups else None
+        if group is not None and not group.error_code:
+            bits = group.authorized_operations
+        return group is None or not codes.of(group.error_code).retriable  # a new coordinator loads its groups first
+
+    await repeat(answered, Backoff(AGAIN, AGAIN), asyncio.get_running_loop().time() + ladder.seconds)
+    return bits
+
+
+async def _topics(ladder: Ladder, names: list[str] | None) -> list[MetadataResponseTopic]:
+    from kcli.cli.commands.doctor.looks import trimmed
+    from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+    asked = None if names is None else [MetadataRequestTopic(name=name) for name in names]
+    try:
+        answer: MetadataResponse = await ask(
+            ladder,
+            MetadataRequest(topics=asked, allow_auto_topic_creation=False, include_topic_authorized_operations=True),
+        )
+    except KcliError as problem:
+        raise Fault("metadata", trimmed(ladder, problem)) from problem
+    return list(answer.topics)
+
+
+def operations(bits: int, kind: str) -> str:
+    """What the bits say may be done with a topic, a group or the cluster, and what may not (KIP-430)."""
+    if bits == UNTOLD:
+        return "the broker does not tell what may be done"
+    known = _bits(kind)
+    granted = [name for name, bit in known.items() if bits >> bit & 1]
+    refused = [name for name, bit in known.items() if not bits >> bit & 1]
+    if not refused:
+        return f"everything ({', '.join(granted)})"
+    return f"{', '.join(granted) or 'nothing'}; not {', '.join(refused)}"
+
+
+def may(bits: int, operation: str) -> bool:
+    """Whether it may be done; taken for granted where the broker does not tell."""
+    from kcli.acls import OPERATIONS
+
+    return bits == UNTOLD or bool(bits >> OPERATIONS[operation] & 1)
+
+
+def _bits(kind: str) -> dict[str, int]:
+    """Each operation of a kind of resource under the name that kafka-acls has for it, and its bit."""
+    from kcli.acls import OPERATIONS, POSSIBLE
+
+    return {"".join(word.title() for word in one.split("-")): OPERATIONS[one] for one in POSSIBLE[kind]}

@@ -1,0 +1,116 @@
+"""What the doctor finds: steps, faults, and the sentence that mends each fault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.values import Value
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
+
+MENDING = {
+    "name": "check the spelling; ask the resolver (`getent hosts {host}`), /etc/hosts, the VPN; "
+    "or name an address that this machine can resolve",
+    "refused": "check the port number, and whether the broker runs",
+    "dead": "check the address, the VPN and the firewall: packets get lost on the way",
+    "unreachable": "check this machine's network and routes",
+    "http": "this is the port of a web server (a REST proxy, a registry?): name a broker's listener",
+    "tls-wanted": "set security.protocol=SSL, or SASL_SSL where it asks who you are",
+    "plaintext": "set security.protocol=PLAINTEXT or SASL_PLAINTEXT, or name the broker's TLS listener",
+    "sasl-wanted": "set security.protocol={sasl_protocol} and sasl.mechanism to one of them",
+    "sasl-unwanted": "set security.protocol={plain_protocol}, or name the broker's SASL listener",
+    "silent": "check that it is a Kafka listener, and whether the broker hangs",
+    "closed": "check that it is a Kafka listener: its log says why it hangs up",
+    "no-kafka": "name the port of a Kafka listener",
+    "too-old": "use Kafka 0.10 or newer: this broker lacks what kcli speaks",
+    "tls-expired": "have the broker's certificate renewed; if it is not expired, this machine's clock is wrong",
+    "tls-early": "check this machine's clock, else the broker's certificate is not valid yet",
+    "tls-expires": "have the broker's certificate renewed in time",
+    "tls-name": "connect by one of these names, or have {host} added to the certificate; through a tunnel, keep the "
+    "name and say --broker-map",
+    "tls-authority": "name the authority that signed it: ssl.ca.location=FILE (PEM)",
+    "tls-client": "the broker checks who connects: name a certificate it trusts and its key (ssl.keystore.location, or "
+    "ssl.certificate.location and ssl.key.location)",
+    "tls": "see what the broker's log says of the TLS handshake",
+    "mechanism": "set sasl.mechanism to one of them",
+    "password": "check sasl.username and sasl.password, and that the user exists for this mechanism",
+    "token": "check where the token comes from: `kcli config show` says which source it is",
+    "insecure": "set security.protocol=SASL_SSL; only where nobody listens on the way, allow.insecure.auth=true",
+    "sasl": "see what the broker's log says of the authentication",
+    "metadata": "see what the broker's log says",
+    "no-brokers": "wait until a broker has registered: the cluster is starting, or cut off from its controller",
+    "not-authorized": "have an ACL added: kafka-acls --add --allow-principal User:{user} {acl}",
+    "no-topic": "check the name: kcli topics list",
+}
+ADVERTISED = (
+    "brokers tell clients to come to their advertised.listeners: change those, "
+    "or say where it is reached from here: --broker-map {address}=HOST:PORT"
+)
+LOOPBACK = (
+    "the broker advertises an address of its own machine: set its advertised.listeners to one that clients reach, "
+    "or --broker-map {address}={host}:{port}"
+)
+NOT_CONNECTING = ("not-authorized", "no-topic", "too-old", "metadata", "no-brokers", "no-rights")
+"""Faults behind a connection that stands: exit code 1, and not 5."""
+
+
+class Step(Value):
+    """A rung of the ladder. `milliseconds` is None where nothing was tried."""
+
+    step: str = ""
+    address: str = ""
+    broker: int | None = None
+    status: str = OK
+    milliseconds: float | None = None
+    result: str = ""
+    fault: str | None = None
+    mend: str | None = None
+
+    def fail(self, fault: Fault, status: str = FAILED) -> None:
+        """It does not hold, or only just (WARNING)."""
+        self.status, self.result, self.fault, self.mend = status, fault.result, fault.fault, fault.mend
+
+    def row(self) -> Row:
+        """As a row of the shape."""
+        return {
+            "step": self.step,
+            "address": self.address or None,
+            "broker": self.broker,
+            "status": self.status,
+            "time_ms": None if self.milliseconds is None else round(self.milliseconds, 1),
+            "result": self.result,
+            "fault": self.fault,
+            "mend": self.mend,
+        }
+
+
+class Fault(Exception):
+    """What is wrong; `fault` is a key of MENDING, `about` fills its sentence."""
+
+    def __init__(self, fault: str, result: str, **about: str) -> None:
+        super().__init__(result)
+        self.fault = fault
+        self.result = result
+        self.about = about
+
+    @property
+    def mend(self) -> str:
+        return MENDING[self.fault].format_map(_Filled(self.about))
+
+
+class _Filled(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return key.upper()
+
+
+def exit_code(steps: list[Step]) -> int:
+    """0 when nothing failed, 2 for the configuration, 5 for a connection, 1 for what lies behind one."""
+    faults = [step.fault or "" for step in steps if step.status == FAILED]
+    if not faults:
+        return 0
+    if "config" in faults:
+        return 2
+    return 1 if all(fault in NOT_CONNECTING for fault in faults) else 5

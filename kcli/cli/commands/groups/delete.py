@@ -1,0 +1,103 @@
+"""`kcli groups delete`: groups without members, and what they have committed."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.committed import committed_offsets
+from kcli.admin.groups.groups import delete_groups, find_groups, group_names, who
+from kcli.admin.groups.rows import GroupInUse, GroupMissing
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
+from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
+from kcli.cli.runtime.undo import UndoFile
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.render import Document
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+
+    Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
+
+
+def delete(values: Values) -> int:
+    """`kcli groups delete GROUP...`."""
+    groups, if_exists = words_of(values, "GROUP"), values["if_exists"]
+    excluding(values)
+    UndoFile(values).check()
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        coordinators = Coordinators(cluster)
+        rows, commits = await _plan(cluster, coordinators, groups, values, document)
+        document.rows["groups"] = rows
+        ready = [row["group"] for row in rows if row["result"] == "would delete"]
+        if values["dry_run"] or not ready:
+            return None
+        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
+        if not confirm(values, document, phrase):
+            document.rows.clear()
+            return 1
+        lost = [(name, at, one) for name in ready for at, one in sorted(good(commits.get(name) or {}).items())]
+        await groups_undo.keep(values, cluster, lost)
+        done = await delete_groups(coordinators, ready)
+        for row in rows:
+            result = done.get(row["group"])
+            if result is True:
+                row["result"] = "deleted"
+            elif isinstance(result, GroupMissing) and if_exists:
+                row["result"] = "absent"
+            elif isinstance(result, KcliError):
+                _failed(row, result, document)
+        return None
+
+    return answer(values, "groups.delete", work)
+
+
+async def _plan(
+    cluster: Cluster, coordinators: Coordinators, groups: list[str], values: Values, document: Document
+) -> tuple[list[Row], dict[str, Commits]]:
+    """A row per group: whether it can go, and what goes with it; and what each has committed."""
+    found, _ = await find_groups(coordinators, groups)
+    commits = await committed_offsets(coordinators, good(found))
+    rows: list[Row] = []
+    for name in dict.fromkeys(groups):
+        group, offsets = found[name], commits.get(name)
+        row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
+        row["error"] = None
+        rows.append(row)
+        if isinstance(group, GroupMissing) and values["if_exists"]:
+            row["result"] = "absent"
+        elif isinstance(group, KcliError):
+            _failed(row, group, document)
+            if isinstance(group, GroupMissing):
+                document.errors.pop()
+                missing(document, name, group, await group_names(cluster))
+        else:
+            row["state"], row["members"] = group.state or None, len(group.members)
+            row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
+            if group.members:
+                _failed(row, GroupInUse(name, [who(member) for member in group.members]), document)
+            elif not values["no_undo"] and group.type != "share":
+                problem = _unread(name, offsets)
+                if problem is not None:
+                    _failed(row, problem, document)
+    return rows, good(commits)
+
+
+def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None:
+    """What to say where not all is known that a group committed: an undo file would not undo."""
+    problem = next(iter(bad(commits).values()), None) if isinstance(commits, dict) else commits
+    if problem is None:
+        return None
+    return KcliError(
+        f"{group}: what it committed cannot be read, so that it could not be brought back ({problem}); --no-undo "
+        "deletes it all the same"
+    )
+
+
+def _failed(row: Row, error: KcliError, document: Document) -> None:
+    row["result"] = "refused" if isinstance(error, GroupInUse) else "failed"
+    row["error"] = str(error)
+    document.fail(error, row["group"])

@@ -1,0 +1,73 @@
+"""`groups reset --time-field ts --to-datetime T` and `rollback`: a group goes to where a time inside the values begins
+(kpax's rollback). Everything else about it is `groups reset`: plan, clamping, undo file, refusal for a live group."""
+
+from __future__ import annotations
+
+from asyncio import gather
+
+from kcli.admin.groups.reset import Wanted
+from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
+from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of, moment
+from kcli.cli.commands.consume.payload_time.search import firsts
+from kcli.cli.output.timestamps import utc
+from kcli.errors import KcliError, UsageError
+from kcli.model import OffsetAndMetadata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.groups.reset import Form, Standing
+    from kcli.cli.commands.groups.forms import Prepare
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster, TopicPartition
+    from kcli.seeking.seeking import First
+
+
+def prepare_of(values: Values, moment: int) -> Prepare:
+    """How to reset to the first record whose time in --time-field is `moment` (ms) or later. Raises UsageError."""
+    field, jitter, quiet = field_of(values), jitter_of(values["jitter"]), bool(values.get("quiet"))
+
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        starts, ends = await gather(
+            list_offsets(cluster, dict.fromkeys(partitions, EARLIEST)),
+            list_offsets(cluster, dict.fromkeys(partitions, LATEST)),
+        )
+        failed: dict[TopicPartition, KcliError] = {}
+        ranges: dict[TopicPartition, tuple[int, int]] = {}
+        for at in partitions:
+            start, end = starts[at], ends[at]
+            if isinstance(start, KcliError) or isinstance(end, KcliError):
+                failed[at] = start if isinstance(start, KcliError) else end  # type: ignore[assignment]
+            else:
+                ranges[at] = start.offset, end.offset
+        found = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
+
+        def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
+            answer = failed.get(at) or found[at]
+            return answer if isinstance(answer, KcliError) else _wanted(answer, field.field)
+
+        return form
+
+    return prepare
+
+
+def _wanted(first: First, field: str) -> Wanted:
+    if not first.timed:
+        return Wanted(keep=True, note=f"no record has a time in {field}")
+    if first.time is None:
+        return Wanted(commit=OffsetAndMetadata(offset=first.offset), note="no record is that young: the end")
+    when = utc(first.time)
+    return Wanted(commit=OffsetAndMetadata(offset=first.offset), note=f"{field} is {when} there")
+
+
+def rollback(values: Values) -> int:
+    """`kcli rollback GROUP -t TOPIC --time-field F --start T`."""
+    from kcli.cli.commands.groups.options import GROUPS
+    from kcli.cli.commands.groups.reset import reset
+
+    for name, flag in (("time_field", "--time-field NAME"), ("start", "--start TIME")):
+        if values[name] is None:
+            raise UsageError(f"rollback takes {flag}; other ways to move a group are in `kcli groups reset`")
+    moment(values["start"], "--start", 0)
+    groups = [*values["words"], *([values["group"]] if values["group"] is not None else [])]
+    time = {"words": groups, "to": f"@{values['start'].removeprefix('@')}"}
+    return reset(GROUPS["reset"].defaults() | values | time)

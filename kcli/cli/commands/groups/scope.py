@@ -1,0 +1,84 @@
+"""Which partitions a command about committed offsets means: `--topic orders:0,1`, `--all-topics`."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.reset_plan import NoPartition, numbers_of
+from kcli.asking.leaders import TopicMissing
+from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster
+
+MOST = 100_000
+"""Partitions that one --topic may name: more is a slip of the keyboard."""
+
+
+class Scope:
+    """What --topic and --all-topics say. Raises UsageError."""
+
+    def __init__(self, values: Values) -> None:
+        self.all_topics: bool = bool(values.get("all_topics"))
+        self.topics: dict[str, set[int] | None] = {}
+        for text in values["topics"]:
+            topic, numbers = _topic(text)
+            known = self.topics.get(topic, set())
+            self.topics[topic] = None if known is None or numbers is None else known | numbers
+        if self.all_topics and self.topics:
+            raise UsageError("--topic and --all-topics exclude each other")
+
+    @property
+    def empty(self) -> bool:
+        return not self.all_topics and not self.topics
+
+    def has(self, at: TopicPartition) -> bool:
+        """Whether a partition that is given anyhow, by a file or a group, is meant: all are when nothing is said."""
+        if not self.topics:
+            return True
+        if at.topic not in self.topics:
+            return False
+        numbers = self.topics[at.topic]
+        return numbers is None or at.partition in numbers
+
+    async def partitions(self, cluster: Cluster, committed: Iterable[TopicPartition]) -> list[TopicPartition]:
+        """The partitions meant, which exist; with --all-topics all of each topic that has one in `committed`, and those
+        that are committed in topics that do not exist any more. Raises KcliError for a topic or a partition that was
+        named and does not exist: nothing is done by halves then."""
+        found: set[TopicPartition] = set()
+        if self.all_topics:
+            found.update(committed)
+        for topic in self.topics or sorted({at.topic for at in found}):
+            numbers = await numbers_of(cluster, topic)
+            if isinstance(numbers, KcliError):
+                if self.all_topics and isinstance(numbers, TopicMissing):
+                    continue
+                raise numbers
+            wanted = self.topics.get(topic)
+            for number in sorted(wanted or numbers):
+                at = TopicPartition(topic, number)
+                if number not in numbers:
+                    raise NoPartition(at, len(numbers))
+                found.add(at)
+        return sorted(found)
+
+
+def _topic(text: str) -> tuple[str, set[int] | None]:
+    topic, colon, rest = text.partition(":")
+    if not topic or (colon and not rest):
+        raise UsageError(f"--topic {text}: expected TOPIC or TOPIC:0,1 or TOPIC:0-5")
+    if not colon:
+        return topic, None
+    numbers: set[int] = set()
+    for part in rest.split(","):
+        first, dash, last = part.partition("-")
+        last = last if dash else first
+        if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in (first, last)):
+            raise UsageError(f"--topic {text}: {part!r} is no partition; expected TOPIC:0,1 or TOPIC:0-5")
+        if int(last) < int(first) or int(last) - int(first) > MOST:
+            raise UsageError(f"--topic {text}: {part!r} is no range of partitions")
+        numbers.update(range(int(first), int(last) + 1))
+    return topic, numbers

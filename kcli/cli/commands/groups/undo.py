@@ -1,0 +1,63 @@
+"""What was committed before a change, kept in a file that `groups reset --from-file` takes back.
+
+It is written, and on the disk, before anything is sent; without it nothing is sent.
+"""
+
+from __future__ import annotations
+
+from kcli.admin.groups.offset_files import SCHEMA, Saved, read, row
+from kcli.cli.runtime.answer import words_of
+from kcli.cli.runtime.undo import UndoFile
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+
+    Before = Sequence[tuple[str, TopicPartition, OffsetAndMetadata | None]]
+
+
+async def keep(values: Values, cluster: Cluster, before: Before) -> None:
+    """Write what is committed before a change, and say how to take the change back. Raises NoUndo."""
+    if not before:
+        return
+    document = {"schema": SCHEMA, "ok": True, "offsets": [row(*one) for one in before], "errors": []}
+    name = "-".join(sorted({group for group, _, _ in before}))
+    await UndoFile(values).keep(cluster, name, document, "kcli groups reset --from-file {}")
+
+
+def saved_offsets(values: Values) -> tuple[Saved, list[str]]:
+    """What --from-file says, and the groups that are meant: those named, or those of the file. A file that names no
+    group is about each group named. Raises UsageError."""
+    name = values["from_file"]
+    saved = read(_text(name), "stdin" if name == "-" else name)
+    groups = list(dict.fromkeys(values["words"]))
+    if "" in saved.groups:
+        groups = words_of(values, "GROUP: the file has offsets of one group and does not say which")
+        plain = saved.groups.pop("")
+        saved.groups = {**dict.fromkeys(groups, plain), **saved.groups}
+    missing = [group for group in groups if group not in saved.groups]
+    if missing:
+        there = ", ".join(list(saved.groups)[:5])
+        raise UsageError(
+            f"{name} has the offsets of {there}, not of {missing[0]}; `kcli groups clone` brings those of one group "
+            "to another"
+        )
+    return saved, groups or list(saved.groups)
+
+
+def _text(name: str) -> str:
+    import sys
+
+    try:
+        if name == "-":
+            return sys.stdin.read()
+        with open(name, encoding="utf-8", newline="") as source:
+            return source.read()
+    except OSError as error:
+        raise UsageError(f"--from-file {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--from-file {name}: this is no text in UTF-8") from None

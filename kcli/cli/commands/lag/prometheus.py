@@ -1,0 +1,80 @@
+"""`kcli lag --prometheus :9308`: the newest look over HTTP, for Prometheus to fetch."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.cli.main import complain
+from kcli.errors import UsageError
+from kcli.lag.formats.prometheus import CONTENT_TYPE, failed, nothing, render
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from kcli.cli.commands.lag.watch import Plan
+    from kcli.cli.runtime.signals import Stop
+    from kcli.lag.watch import Look
+
+HEAD_LIMIT = 5.0  # seconds a client may take to say what it wants
+
+
+async def serve(plan: Plan, stop: Stop, looks: Callable[[Callable[[], None]], AsyncIterator[Look]]) -> int:
+    """Look and serve until stopped; `looks` calls what it is given for each look that fails. Raises UsageError for an
+    address that cannot be listened on."""
+    from kcli.cli.commands.lag.watch import Said, problems
+
+    page = {"text": ""}
+    since, said = 0.0, Said()
+
+    def lost() -> None:
+        page["text"] = failed(since)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(HEAD_LIMIT):
+                first = await reader.readline()
+                while (await reader.readline()).strip():
+                    pass
+            writer.write(reply(first.decode("latin-1"), page["text"]))
+            await writer.drain()
+        except (TimeoutError, OSError, ValueError):
+            return  # whoever asked is gone, or never said what it wanted
+        finally:
+            writer.close()
+
+    assert plan.prometheus is not None
+    host, port = plan.prometheus
+    try:
+        server = await asyncio.start_server(answer, host, port)
+    except OSError as problem:
+        raise UsageError(f"--prometheus {host}:{port}: cannot listen there ({problem.strerror})") from problem
+    async with server:
+        bound = server.sockets[0].getsockname()
+        complain(f"metrics at http://{bound[0]}:{bound[1]}/metrics")
+        async for look in looks(lost):
+            problems(plan, look, said)
+            if nothing(look):
+                lost()
+                continue
+            since = look.time
+            page["text"] = render(look)
+    return 0
+
+
+def reply(line: str, page: str) -> bytes:
+    """The answer to one request line."""
+    method, _, rest = line.partition(" ")
+    path = rest.partition(" ")[0].partition("?")[0]
+    status, kind, body = "200 OK", CONTENT_TYPE, page
+    if method not in ("GET", "HEAD"):
+        status, kind, body = "405 Method Not Allowed", "text/plain", "only GET\n"
+    elif path == "/":
+        kind, body = "text/html", '<a href="/metrics">metrics</a>\n'
+    elif path != "/metrics":
+        status, kind, body = "404 Not Found", "text/plain", "it is at /metrics\n"
+    elif not page:
+        status, kind, body = "503 Service Unavailable", "text/plain", "the first look is not done yet\n"
+    data = body.encode()
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + (b"" if method == "HEAD" else data)

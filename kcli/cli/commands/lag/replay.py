@@ -1,0 +1,70 @@
+"""`kcli lag --replay`: the looks that a recording has, as if the cluster were looked at."""
+
+from __future__ import annotations
+
+import sys
+
+from kcli.admin.groups.groups import progress_of
+from kcli.cli.main import complain
+from kcli.errors import KcliError, UsageError
+from kcli.lag.formats.recording import read
+from kcli.lag.watch import Look
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+    from contextlib import AbstractContextManager
+
+    from kcli.cli.commands.lag.watch import Plan
+    from kcli.lag.snapshot import Snapshot
+
+
+async def replayed(plan: Plan, path: str) -> AsyncIterator[Look]:
+    """The looks of a recording, as quickly as they can be read. A last line that was not written to its end is left
+    out, which is said."""
+    history = plan.history()
+    with _opened(path) as lines:
+        for number, text in enumerate(lines, 1):
+            try:
+                time, shot = read(text.decode())
+            except (KcliError, UnicodeDecodeError) as problem:
+                if number > 1 and not text.endswith(b"\n"):
+                    complain(f"{path}:{number}: the recording ends in the middle of a line, which is left out")
+                    return
+                raise KcliError(f"{path}:{number}: {problem}") from problem
+            _narrow(plan, shot)
+            yield Look(
+                time=time, groups=history.add(time, shot), events=history.news, failed=shot.failed, brokers=shot.brokers
+            )
+
+
+def _narrow(plan: Plan, shot: Snapshot) -> None:
+    """Of a recorded look only what the line asks for, as if the cluster were asked for it."""
+    states = {state.lower() for state in plan.values["states"] or ()}
+    topics = set(plan.values["topics"] or ())
+    shot.groups = [
+        one
+        for one in shot.groups
+        if (one.described.group in plan.groups if plan.groups else asked(plan, one.described.group))
+        and (not states or one.described.state.lower() in states)
+    ]
+    for one in shot.groups:
+        one.samples = [sample for sample in one.samples if not topics or sample.topic in topics]
+    if plan.groups:
+        shot.failed = {name: error for name, error in shot.failed.items() if name in plan.groups}
+
+
+def asked(plan: Plan, group: str) -> bool:
+    """Is a group of those that a line without names means?"""
+    return plan.values["internal"] or progress_of(group) is None
+
+
+def _opened(path: str) -> AbstractContextManager[Iterable[bytes]]:
+    if path == "-":
+        import contextlib
+
+        return contextlib.nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb")
+    except OSError as problem:
+        raise UsageError(f"--replay {path}: {problem.strerror}") from problem

@@ -1,0 +1,158 @@
+"""`kcli pipeline checkpoint WHERE --reset-to PLACE`: where the next run begins; the plan first, then the change."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.admin.groups.reset import Change, Standing, Wanted, decide
+from kcli.admin.groups.reset_plan import standings
+from kcli.cli.commands.groups.forms import form_of, now_ms
+from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.output.render import Document
+from kcli.cli.runtime.answer import answer, confirm, excluding, say
+from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+from kcli.pipeline.jobs.checkpoints import Checkpoint
+
+if TYPE_CHECKING:
+    from kcli.admin.groups.reset import Form
+    from kcli.cli.commands.groups.forms import Prepare
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.option import Values
+
+OPTION = "--reset-to"
+
+
+def run(values: Values, found: Checkpoint) -> int:
+    """Reset it. Returns the exit code. Raises UsageError."""
+    from kcli.pipeline.jobs import registry
+    from kcli.pipeline.jobs.files import rewinding
+
+    excluding(values)
+    rewinding.check(found)
+    other = registry.live(str(found.path))
+    if other is not None:
+        raise UsageError(f"{other.name} runs, in process {other.pid}: kcli pipeline drain {other.id} ends it first")
+    sunk = _sunk(found)
+    given = values["reset_to"].strip()
+    fixed = _fixed(given, found) if given[:1] == "{" else None
+    prepare = _exactly(fixed) if fixed is not None else _form(given)
+    scope = Scope({**values, "all_topics": False})
+    meant = [at for at in sorted(found.offsets or found.planned) if scope.has(at) and (fixed is None or at in fixed)]
+    unknown = sorted(set(scope.topics) - {at.topic for at in meant})
+    if unknown or not meant:
+        raise UsageError(f"--topic {unknown[0] if unknown else ''}: {found.path} reads no such partition")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        await _same_cluster(cluster, found)
+        form = await prepare(cluster, meant)
+        bounds = await standings(cluster, meant)
+        changes = [decide("", at, _standing(bounds[at], found.offsets.get(at)), form) for at in meant]
+        _show(changes, document)
+        ready = {change.at: change.new.offset for change in changes if change.open and change.new is not None}
+        if not ready and not document.errors:
+            say(values, "there is nothing to change")
+        if not ready or document.errors or values["dry_run"]:
+            return None
+        if not confirm(values, document, found.path.parent.name):
+            document.rows.clear()
+            return 1
+        number = rewinding.rewrite(found, ready, sunk=sunk)
+        for change in changes:
+            change.result = "reset" if change.at in ready else change.result
+        _show(changes, document)
+        _tell(values, found, ready, number)
+        return None
+
+    return answer(values, "pipeline.checkpoint-reset", work)
+
+
+def _sunk(found: Checkpoint) -> bool:
+    """Whether the sink has the batch that is not whole. Raises UsageError where nobody knows the sink."""
+    from kcli.pipeline.jobs import registry
+    from kcli.pipeline.jobs.files import rewinding
+
+    if found.batch == found.committed:
+        return False
+    known = next((one for one in registry.entries() if registry.same(one.checkpoint, str(found.path))), None)
+    if known is None:
+        raise UsageError(
+            f"batch {found.batch} was begun and is not whole, and no run here had this checkpoint that could "
+            "say what is in its sink: let the pipeline end the batch first, then reset it"
+        )
+    return rewinding.sunk(found, known.destination)
+
+
+def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:
+    if isinstance(bounds, KcliError):
+        return bounds
+    return Standing(start=bounds[0], end=bounds[1], old=None if old is None else OffsetAndMetadata(offset=old))
+
+
+def _form(text: str) -> Prepare:
+    """One place of the offset grammar, as `groups reset --to` has it."""
+    try:
+        return form_of("to", {"to": text, "time_field": None, "jitter": None, "value_format": None}, now_ms())[0]
+    except UsageError as problem:
+        raise UsageError(str(problem).replace("--to ", f"{OPTION} ", 1)) from None
+
+
+def _fixed(text: str, found: Checkpoint) -> dict[TopicPartition, int]:
+    """An offset for each partition, as Spark's own options have it."""
+    from kcli.pipeline.offset_options import from_json
+
+    try:
+        fixed = from_json(text, OPTION)
+    except UsageError as problem:
+        raise UsageError(str(problem).removeprefix("option ")) from None
+    for at, offset in fixed.items():
+        if at not in found.offsets and at not in found.planned:
+            raise UsageError(f"{OPTION}: {found.path} does not read {at.topic}[{at.partition}]")
+        if offset < 0:
+            raise UsageError(f"{OPTION}: {offset} is no offset of {at.topic}[{at.partition}]")
+    return fixed
+
+
+def _exactly(fixed: dict[TopicPartition, int]) -> Prepare:
+    async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
+        return lambda at, standing: Wanted(commit=OffsetAndMetadata(offset=fixed[at]))
+
+    return prepare
+
+
+async def _same_cluster(cluster: Cluster, found: Checkpoint) -> None:
+    """Raise UsageError unless it is the cluster that the checkpoint is of, where both say which."""
+    noted, here = found.notes.get("cluster"), (await describe_cluster(cluster)).cluster_id
+    if noted and here and noted != here:
+        raise UsageError(f"the checkpoint is of cluster {noted}, this is {here}: -b or --profile names the other one")
+
+
+def _tell(values: Values, found: Checkpoint, ready: dict[TopicPartition, int], number: int) -> None:
+    """What was done, and how it is undone."""
+    from kcli.pipeline.offset_options import to_json
+
+    say(values, f"the checkpoint says so in its batch {number}; the next run begins there")
+    old = {at: found.offsets[at] for at in ready if at in found.offsets}
+    if old:
+        say(values, f"to undo it: {OPTION} '{json.dumps(to_json(old), separators=(',', ':'))}'")
+
+
+def _show(changes: list[Change], document: Document) -> None:
+    document.rows["partitions"] = [_row(change) for change in changes]
+    document.errors.clear()
+    for change in changes:
+        if change.error is not None:
+            document.fail(change.error, f"{change.at.topic}[{change.at.partition}]")
+
+
+def _row(change: Change) -> Row:
+    old, new = change.old, change.new
+    return {
+        "topic": change.at.topic, "partition": change.at.partition, "old": None if old is None else old.offset,
+        "new": None if new is None else new.offset, "delta": change.delta,
+        "lag": None if new is None or change.end is None else max(change.end - new.offset, 0),
+        "result": change.result, "note": "; ".join(change.notes) or None, "start": change.start, "end": change.end,
+        "error": None if change.error is None else str(change.error),
+    }  # fmt: skip

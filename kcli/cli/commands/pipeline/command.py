@@ -1,0 +1,171 @@
+"""What every pipeline command's line says: which cluster, which Spark, when it reads, where it remembers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcli.cli.runtime.connection import Connection
+from kcli.config.secrets.sources import Source
+from kcli.errors import UsageError
+from kcli.grammar.offsets import duration
+from kcli.paths import data_folder
+from kcli.pipeline.session.session import SessionSettings
+
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+
+JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+PACKAGES = "spark.jars.packages"
+
+
+class Frame:
+    """The common options of one line. Raises UsageError; nothing is started or asked yet."""
+
+    def __init__(self, values: Values, command: str) -> None:
+        self.values = values
+        self.command = command
+        self.connection = Connection(values)
+        self.mode = self._mode()
+        self.connector: str = values["connector"] or "kcli"
+        self.format: str | None = "json" if values["json"] else values["format"]
+        self.conf = conf_of(values["conf"])
+        self.master: str | None = values["master"]
+        self.remote: str | None = values["remote"]
+        if self.remote is not None and self.master is not None:
+            raise UsageError("--master and --remote: a session is made by one of them")
+        if self.remote is not None and not self.remote.startswith("sc://"):
+            raise UsageError(f"--remote {self.remote}: expected sc://HOST:PORT")
+        for option in ("memory", "java_home"):
+            if self.remote is not None and values[option] is not None:
+                raise UsageError(f"--{option.replace('_', '-')} is about a Spark of our own; --remote is another's")
+        if self.connector == "jvm" and values["commit_group"]:
+            raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
+        self.dry_run: bool = values["dry_run"]
+        self.every = self._every()
+
+    def _mode(self) -> str:
+        values = self.values
+        modes = [name for name in ("batch", "once", "continuous") if values[name]]
+        if len(modes) > 1:
+            raise UsageError(f"--{modes[0]} and --{modes[1]}: a run has one way to read")
+        mode = modes[0] if modes else "batch"
+        if mode == "batch":
+            for name in ("checkpoint", "max_per_batch", "commit_group", "trigger"):
+                if values[name] is not None:
+                    raise UsageError(f"--{name.replace('_', '-')} goes with --once or --continuous")
+        if mode != "continuous" and values["trigger"] is not None:
+            raise UsageError("--trigger goes with --continuous")
+        return mode
+
+    def _every(self) -> float:
+        """Seconds between the batches of --continuous."""
+        text = self.values["trigger"]
+        length = 1000 if text is None else duration(text)
+        if length is None:
+            raise UsageError(f"--trigger {text}: expected a length of time, such as 5s")
+        return length / 1000
+
+    @property
+    def streaming(self) -> bool:
+        """Whether a checkpoint says where reading goes on."""
+        return self.mode != "batch"
+
+    @property
+    def quiet(self) -> bool:
+        return self.connection.quiet
+
+    def session(self, name: str, *, quick: bool = False, packages: tuple[str, ...] = ()) -> SessionSettings:
+        """How Spark is started. `quick` is for jobs of seconds; `packages` are Maven's coordinates. Raises UsageError
+        where PySpark or a Java is missing."""
+        from kcli.pipeline.session.session import MASTER, SessionSettings, check_pyspark
+
+        check_pyspark()
+        if self.remote is None:
+            from kcli.pipeline.session.java import find_java
+
+            find_java(self.values["java_home"])
+        conf = dict(self.conf)
+        wanted = list(packages)
+        if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
+            wanted.append(jvm_connector())
+        if wanted:
+            conf[PACKAGES] = ",".join([*conf.get(PACKAGES, "").split(","), *wanted]).strip(",")
+        return SessionSettings(
+            master=self.master or conf.pop("spark.master", MASTER),
+            name=f"kcli {name}",
+            java_home=self.values["java_home"],
+            conf=tuple(conf.items()),
+            memory=self.values["memory"] or "2g",
+            quick=quick and self.remote is None,
+        )
+
+    def checkpoint(self, name: str) -> Path | str:
+        """Where this pipeline remembers how far it is. A path of this machine is a Path; a URI is a str."""
+        given = self.values["checkpoint"]
+        if given is not None:
+            return given if "://" in given else Path(given)
+        if self.remote is not None or not (self.master or "local").startswith("local"):
+            raise UsageError("--checkpoint DIR is needed: on a cluster it has to be in a place that every machine sees")
+        return home(self.values["name"] or name) / "checkpoint"
+
+
+def conf_of(given: list[str], option: str = "--conf") -> dict[str, str]:
+    """KEY=VALUE, several times. Raises UsageError."""
+    found = {}
+    for item in given:
+        key, equals, text = (part.strip() for part in item.partition("="))
+        if not equals or not key:
+            raise UsageError(f"{option} {item}: expected KEY=VALUE")
+        found[key] = text
+    return found
+
+
+def jvm_connector() -> str:
+    """Maven's coordinates of Spark's own connector, of the installed version."""
+    from pyspark import __version__ as version
+
+    return f"{JVM_CONNECTOR}:{version}"
+
+
+def home(name: str) -> Path:
+    """The folder of a pipeline, in the data folder. Raises UsageError for a name that is no name of a file."""
+    if not name or name.startswith(".") or "/" in name or "\0" in name:
+        raise UsageError(f"--name {name}: expected a word that can name a folder")
+    return Path(data_folder("pipelines")) / name
+
+
+def cluster_options(connection: Connection) -> dict[str, str]:
+    """`context` and `kafka.*` of Spark's source and sink for the cluster of these options: what a profile says stays in
+    the profile, so that its secrets are in no plan."""
+    _, servers = connection.servers()
+    found = {"kafka.bootstrap.servers": servers}
+    profile = connection.profile
+    if profile is not None:
+        found["context"] = profile.name
+    for key, (value, where) in connection.properties.given.items():
+        if profile is not None and where == profile.where:
+            continue
+        if key not in ("bootstrap.servers", "metadata.broker.list"):
+            found[f"kafka.{key}"] = _text(connection, key, value, where)
+    if connection.mapping():
+        found["brokerMap"] = ",".join(f"{one}={to}" for one, to, _ in connection.mapping())
+    return found
+
+
+def jvm_options(connection: Connection) -> dict[str, str]:
+    """The same for Spark's own connector, which knows no profiles: everything is said."""
+    if connection.mapping():
+        raise UsageError("--broker-map is kcli's: Spark's own connector connects to where the cluster says")
+    _, servers = connection.servers()
+    found = {"kafka.bootstrap.servers": servers}
+    for key, (value, where) in connection.properties.given.items():
+        found.setdefault(f"kafka.{key}", _text(connection, key, value, where))
+    return found
+
+
+def _text(connection: Connection, key: str, value: str | Source, where: str) -> str:
+    """A property's value, looked up where it is kept elsewhere."""
+    if isinstance(value, str):
+        return value
+    return value.resolve(f"{where}: {key}", connection.properties.warnings.append)

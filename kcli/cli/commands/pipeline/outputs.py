@@ -1,0 +1,247 @@
+"""Where rows of SQL go: the terminal, a topic, files. One class each, chosen by `output_of`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.pipeline.command import Frame
+from kcli.cli.commands.pipeline.results import Results
+from kcli.cli.commands.pipeline.run import Outcome, say
+from kcli.cli.commands.pipeline.sink import Target
+from kcli.cli.commands.pipeline.stream import name_of, stop_file_of, trigger_of
+from kcli.errors import UsageError
+from kcli.pipeline.jobs.files.export import FileForm, check
+from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.sql.query import Script, Step
+from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.progress_sum import Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Output:
+    """`check` before Spark is up, then `begin`, then `finish` or `undo`. Raises UsageError."""
+
+    prints = False
+    label = ""
+    writes_to = ""
+    """The folder of files, where there is one."""
+    kind = "print"  # a word for the name of the pipeline
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.checkpoint: Path | str | None = None
+        self.stop_file: Path | None = None
+
+    def check(self, source: str, statements: Sequence[str]) -> None:
+        """Everything that can be seen to be wrong by now."""
+        if self.frame.streaming:
+            name = name_of("sql", source, "\0".join([self.label, *statements]), self.kind)
+            self.checkpoint = self.frame.checkpoint(name)
+            if self.frame.connector == "kcli":
+                self.stop_file = stop_file_of(self.checkpoint)
+
+    def begin(self, script: Script, spark: SparkSession) -> Action | Stream:
+        """The work."""
+        if self.frame.streaming:
+            return self.stream(last_of(script))
+        from kcli.pipeline.jobs.work import Action
+
+        return Action(spark, lambda: self.batch(script))
+
+    def batch(self, script: Script) -> None:
+        """All statements."""
+        self.write(last_of(script))
+
+    def write(self, frame: DataFrame) -> None:
+        """The rows of the last statement."""
+        raise NotImplementedError
+
+    def stream(self, frame: DataFrame) -> Stream:
+        """The rows as they come."""
+        raise NotImplementedError
+
+    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
+        """Make it last."""
+        stood = work.look()
+        return Outcome(records=-1 if stood is None else stood.rows)
+
+    def undo(self) -> None:
+        """Leave nothing behind."""
+
+
+class Printed(Output):
+    """To stdout."""
+
+    prints = True
+    label = "stdout"
+
+    def __init__(self, frame: Frame) -> None:
+        super().__init__(frame)
+        if frame.streaming and frame.remote is not None:
+            raise UsageError("--remote: the rows of a stream are at the server; --into or --to says where they go")
+        self._results = Results(frame.format or "table", frame.values["limit"])
+
+    def batch(self, script: Script) -> None:
+        """Every statement's rows, as each is done."""
+        for step, frame in script.frames():
+            if frame.columns and not step.name:
+                self._results.show(frame)
+
+    def stream(self, frame: DataFrame) -> Stream:
+        """Each batch's rows."""
+        from kcli.pipeline.jobs.sql.streams import started
+        from kcli.pipeline.jobs.work import Stream
+
+        assert self.checkpoint is not None
+        writer = frame.writeStream.foreachBatch(lambda rows, _: self._results.show(rows))
+        writer = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger_of(self.frame))
+        mode = self.frame.values["output_mode"]
+        return Stream(lambda: started(writer, mode), self.stop_file)
+
+    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
+        """Say what a table left out."""
+        if self._results.cut and not self.frame.quiet:
+            say(f"the first {self._results.cut:,} rows; --limit N shows more, --format ndjson all")
+        return Outcome(records=self._results.rows)
+
+
+class IntoTopic(Output):
+    """To a topic."""
+
+    kind = "topic"
+
+    def __init__(self, frame: Frame, topic: str) -> None:
+        super().__init__(frame)
+        self.target = Target(frame, topic)
+        self.label = topic
+        self._rows = -1
+
+    def check(self, source: str, statements: Sequence[str]) -> None:
+        """The topic is there, and is none that is read."""
+        super().check(source, statements)
+        if not self.target.elsewhere and self.target.topic in source.split(", "):
+            raise UsageError(f"--into {self.target.topic}: the SQL reads that topic, and would read what it writes")
+        self.target.check()
+
+    def _options(self) -> tuple[str, dict[str, str]]:
+        if self.frame.connector == "jvm":
+            return "kafka", self.target.jvm_options()
+        return "kcli", self.target.options(progress="", timestamps=False)
+
+    def write(self, frame: DataFrame) -> None:
+        """All of them, once."""
+        from kcli.pipeline.jobs.records import Sink
+        from kcli.pipeline.jobs.sql.streams import records_of
+
+        sink = Sink(records_of(frame), *self._options())
+        sink.write()
+        self._rows = sink.rows
+
+    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
+        """How many were sent."""
+        stood = work.look()
+        return Outcome(records=self._rows if stood is None else stood.rows)
+
+    def stream(self, frame: DataFrame) -> Stream:
+        """As they come."""
+        from kcli.pipeline.jobs.sql.streams import records_of, started
+        from kcli.pipeline.jobs.work import Stream
+
+        form, options = self._options()
+        writer = records_of(frame).writeStream.format(form).options(**options)
+        writer = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger_of(self.frame))
+        mode = self.frame.values["output_mode"]
+        return Stream(lambda: started(writer, mode), self.stop_file)
+
+
+class IntoFiles(Output):
+    """To a folder of files."""
+
+    def __init__(self, frame: Frame, out: str) -> None:
+        super().__init__(frame)
+        values = frame.values
+        names = tuple(one.strip() for one in (values["partition_by"] or "").split(",") if one.strip())
+        self.form = FileForm(form=values["to"], compression=values["compression"] or "", partition_by=names)
+        check(self.form)
+        self.kind = self.form.form
+        if values["append"] and values["overwrite"]:
+            raise UsageError("--append and --overwrite: one of them")
+        if frame.streaming and values["overwrite"]:
+            raise UsageError(f"--{frame.mode} adds to what it wrote before; --overwrite is for --batch")
+        if values["output_mode"] not in (None, "append"):
+            raise UsageError(f"--output-mode {values['output_mode']}: files can only be added to")
+        mode = "append" if values["append"] else "overwrite" if values["overwrite"] else "error"
+        self.folder = Folder(out, mode, direct=frame.streaming)
+        self.label = out
+        self.writes_to = self.folder.place
+        self._rows = -1
+
+    def check(self, source: str, statements: Sequence[str]) -> None:
+        """The folder may be written."""
+        super().check(source, statements)
+        if self.checkpoint is not None:
+            self.folder.check_stream(self.checkpoint, self.form.form, self.form.partition_by)
+        else:
+            self.folder.check(self.form.form, self.form.partition_by)
+
+    def write(self, frame: DataFrame) -> None:
+        """All of them, once."""
+        from kcli.pipeline.jobs.files.export import Export
+
+        export = Export(frame, self.form)
+        export.write(self.folder.target, self.folder.spark_mode)
+        self._rows = export.rows
+
+    def stream(self, frame: DataFrame) -> Stream:
+        """As they come."""
+        from kcli.pipeline.jobs.files.export import Export
+
+        assert self.checkpoint is not None
+        export = Export(frame, self.form)
+        return export.stream(self.folder.target, self.checkpoint, trigger_of(self.frame), self.stop_file)
+
+    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
+        """The folder gets its name."""
+        stood = work.look()
+        return Outcome(records=self._rows if stood is None else stood.rows, bytes=self.folder.settle())
+
+    def undo(self) -> None:
+        """Away with what is half written."""
+        self.folder.undo()
+
+
+def output_of(frame: Frame, steps: Sequence[Step]) -> Output:
+    """What the line says. Raises UsageError."""
+    values = frame.values
+    if values["into"] is not None and values["to"] is not None:
+        raise UsageError("--into is a topic, --to are files: one of them")
+    if (values["to"] is None) != (values["out"] is None):
+        raise UsageError("--to FORMAT --out DIR belong together")
+    if values["limit"] is not None and (values["into"] is not None or values["to"] is not None):
+        raise UsageError("--limit is about what is printed; SQL has LIMIT")
+    if values["output_mode"] is not None and not frame.streaming:
+        raise UsageError("--output-mode goes with --once or --continuous")
+    if values["watermark"] is not None and not frame.streaming:
+        raise UsageError("--watermark goes with --once or --continuous")
+    if values["into"] is not None:
+        return IntoTopic(frame, values["into"])
+    return IntoFiles(frame, values["out"]) if values["to"] is not None else Printed(frame)
+
+
+def last_of(script: Script) -> DataFrame:
+    """The rows of the last statement, after all others ran. Raises UsageError where another has rows too."""
+    found: DataFrame | None = None
+    earlier = False
+    for step, frame in script.frames():
+        if earlier:
+            raise UsageError("only the last statement's rows are written; one before it has rows too")
+        earlier = bool(frame.columns) and not step.name
+        found = frame
+    assert found is not None
+    if not found.columns:
+        raise UsageError("the last statement has no rows that could be written")
+    return found

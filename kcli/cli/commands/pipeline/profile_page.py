@@ -1,0 +1,122 @@
+"""A profile as one page of HTML: pictures are SVG in it, nothing is fetched, no script runs, and whatever comes out of
+a topic is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from kcli.cli.commands.pipeline.progress import human_size
+from kcli.cli.output.render import human_time
+from kcli.cli.output.shapes.pipeline_profile import PROFILE
+from kcli.pipeline.jobs.profile import Profile
+
+WIDTH, HEIGHT, LINE = 860, 180, 22
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1b1f24; }
+h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+table { border-collapse: collapse; font-size: 13px; } td, th { padding: 3px 10px 3px 0; text-align: left;
+border-bottom: 1px solid #d8dee4; vertical-align: top; overflow-wrap: anywhere; } .n { text-align: right; }
+svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #1b1f24; }
+.bar { fill: #2f81b7; } .line { fill: #2f81b733; stroke: #2f81b7; stroke-width: 1.5; }
+@media (prefers-color-scheme: dark) { body { background: #14171b; color: #d7dce2; } svg text { fill: #d7dce2; }
+td, th { border-color: #30363d; } }
+"""
+
+
+def page(made: Profile) -> str:
+    """The whole document."""
+    title = text(made.topic)
+    summary = made.summary
+    head = (
+        f"{summary['records']:,} records, {human_size(summary['bytes'])} in {summary['partitions']} partitions; "
+        f"{summary['null_keys']:,} without key, {summary['null_values']:,} without value, {summary['gaps']:,} gaps; "
+        f"about {summary['distinct_keys']:,} keys."
+    )
+    if summary["first"]:
+        head += f" From {text(summary['first'])} to {text(summary['last'])}, {human_time(summary['seconds'])}."
+    parts = [f"<h1>{title}</h1><p>{head}</p>"]
+    if len(made.rate) > 1:
+        parts.append(_titled(f"Records a second, in steps of {human_time(made.step)}", _line(made)))
+    if made.partitions:
+        bars = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in made.partitions]
+        parts.append(_titled("Partitions", _bars(bars) + _table("partitions", made.partitions)))
+    for size in made.sizes:
+        bars = [(step, int(count), "") for step, count in size["histogram"].items()]
+        parts.append(_titled(f"Bytes of a {text(size['part'])}", _bars(bars) + _table("sizes", [size])))
+    if made.keys:
+        bars = [(row["key"], row["records"], f"{row['share']:.1%}") for row in made.keys]
+        parts.append(_titled("The most frequent keys", _bars(bars)))
+    if made.fields:
+        parts.append(_titled(f"Fields of JSON, of {made.sampled:,} values", _table("fields", made.fields)))
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{STYLE}</style></head>'
+        f"<body>{''.join(parts)}</body></html>\n"
+    )
+
+
+def text(value: Any) -> str:
+    """A value of somebody else's in HTML: characters that draw or turn lines are shown as their numbers."""
+    from kcli.text.escape import visible
+
+    return escape(visible(str(value)), quote=True)
+
+
+def _titled(title: str, body: str) -> str:
+    return f"<h2>{title}</h2>{body}"
+
+
+def _bars(rows: Sequence[tuple[str, int, str]]) -> str:
+    most = max((count for _, count, _ in rows), default=0) or 1
+    lines = []
+    for number, (name, count, more) in enumerate(rows):
+        y = number * LINE
+        wide = max(count / most * 500, 1 if count else 0)
+        shown = name if len(name) <= 28 else name[:27] + "…"
+        lines.append(
+            f'<text x="200" y="{y + 15}" text-anchor="end">{text(shown)}<title>{text(name)}</title></text>'
+            f'<rect class="bar" x="208" y="{y + 3}" width="{wide:.1f}" height="15"/>'
+            f'<text x="{216 + wide:.1f}" y="{y + 15}">{count:,} {text(more)}</text>'
+        )
+    high = len(rows) * LINE
+    return f'<svg viewBox="0 0 {WIDTH} {high}" width="{WIDTH}" height="{high}" role="img">{"".join(lines)}</svg>'
+
+
+def _line(made: Profile) -> str:
+    rates = [row["rate"] for row in made.rate]
+    most, wide = max(rates) or 1, WIDTH - 80
+    step = wide / max(len(rates) - 1, 1)
+    points = " ".join(
+        f"{70 + n * step:.1f},{HEIGHT - 25 - rate / most * (HEIGHT - 45):.1f}" for n, rate in enumerate(rates)
+    )
+    base = HEIGHT - 25
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img">'
+        f'<polygon class="line" points="70,{base} {points} {70 + wide},{base}"/>'
+        f'<text x="64" y="24" text-anchor="end">{max(rates):,.0f}</text>'
+        f'<text x="64" y="{base}" text-anchor="end">0</text>'
+        f'<text x="70" y="{HEIGHT - 6}">{text(made.rate[0]["time"])}</text>'
+        f'<text x="{70 + wide}" y="{HEIGHT - 6}" text-anchor="end">{text(made.rate[-1]["time"])}</text></svg>'
+    )
+
+
+def _table(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    section = next(one for one in PROFILE.sections if one.name == name)
+    columns = [one for one in section.columns if one.table]
+    head = "".join(f"<th>{escape(one.title.lower())}</th>" for one in columns)
+    body = "".join(f"<tr>{''.join(_cell(row.get(one.name)) for one in columns)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "<td>–</td>"
+    if isinstance(value, list):
+        return f"<td>{'<br>'.join(text(one) for one in value)}</td>"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f'<td class="n">{value:,}</td>'
+    return f"<td>{text(value)}</td>"

@@ -1,0 +1,96 @@
+"""A profile on a terminal: bars, lines of blocks and tables. Cells are Text, never markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kcli.cli.commands.pipeline.progress import human_size
+from kcli.cli.output.render import human_time
+from kcli.cli.output.rich_tables import table_of
+from kcli.cli.output.shapes.pipeline_profile import PROFILE
+from kcli.text.escape import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kcli.pipeline.jobs.profile import Profile
+
+BAR = 40
+BLOCKS = " ▁▂▃▄▅▆▇█"
+LINES = 6
+"""Height of the plot of the rate."""
+
+
+def draw(made: Profile, stream: TextIO) -> None:
+    """Print it."""
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    summary = made.summary
+    console.print(Text(visible(made.topic), style="bold"), soft_wrap=True)
+    console.print(
+        f"{summary['records']:,} records, {human_size(summary['bytes'])} in {summary['partitions']} partitions; "
+        f"{summary['null_keys']:,} without key, {summary['null_values']:,} without value, {summary['gaps']:,} gaps; "
+        f"about {summary['distinct_keys']:,} keys"
+    )
+    if not made.records:
+        return
+    console.print(f"{summary['first']} to {summary['last']}, {human_time(summary['seconds'])}")
+    _rate(made, console)
+    partitions = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in made.partitions]
+    _bars("Partitions", partitions, console)
+    for size in made.sizes:
+        rows = [(step, int(count), "") for step, count in size["histogram"].items()]
+        title = f"Bytes of a {size['part']}: p50 {size['p50']:,}, p99 {size['p99']:,}, max {size['max']:,}"
+        _bars(title, rows, console)
+    _bars("Keys", [(visible(row["key"]), row["records"], f"{row['share']:.1%}") for row in made.keys], console)
+    if made.fields:
+        console.print()
+        console.print(Text(f"Fields of JSON, of {made.sampled:,} values", style="bold"))
+        section = next(one for one in PROFILE.sections if one.name == "fields")
+        console.print(table_of(section, made.fields))
+
+
+def _bars(title: str, rows: Sequence[tuple[str, int, str]], console: Console) -> None:
+    if not rows:
+        return
+    console.print()
+    console.print(Text(title, style="bold"))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right", max_width=32, no_wrap=True, overflow="ellipsis")
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    most = max(count for _, count, _ in rows)
+    for name, count, more in rows:
+        table.add_row(Text(name), Text(bar(count, most), style="cyan"), Text(f"{count:,}"), Text(more, style="dim"))
+    console.print(table)
+
+
+def bar(count: int, most: int, width: int = BAR) -> str:
+    """Blocks, to an eighth of one."""
+    eighths = round(count / most * width * 8) if most else 0
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (" ▏▎▍▌▋▊▉"[rest] if rest else "") or ("▏" if count else "")
+
+
+def plot(values: Sequence[float], height: int = LINES) -> list[str]:
+    """Columns of blocks, the highest line first."""
+    most = max(values, default=0)
+    steps = [round(value / most * height * 8) if most else 0 for value in values]
+    steps = [max(step, 1) if value else 0 for step, value in zip(steps, values, strict=True)]
+    return ["".join(BLOCKS[min(max(step - line * 8, 0), 8)] for step in steps) for line in reversed(range(height))]
+
+
+def _rate(made: Profile, console: Console) -> None:
+    if len(made.rate) < 2:
+        return
+    rates = [row["rate"] for row in made.rate]
+    console.print()
+    console.print(Text(f"Records a second, in steps of {human_time(made.step)}", style="bold"))
+    top = f"{max(rates):,.0f}"
+    for number, line in enumerate(plot(rates)):
+        console.print(Text(f"{top if number == 0 else '':>10} "), Text(line, style="green"), end="\n", sep="")
+    console.print(f"{'':>10} {made.rate[0]['time']} … {made.rate[-1]['time']}")

@@ -1,0 +1,351 @@
+"""Running a job: Spark up, the work under way, progress, Ctrl-C in three steps, what came of it as an exit code.
+
+The first Ctrl-C (or SIGTERM) drains: a stream ends after the batch it has begun, a batch is cancelled and leaves
+nothing behind. The second stops at once. The third kills Spark and us.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from kcli import watchdog
+from kcli.cli.commands.pipeline.command import Frame
+from kcli.cli.commands.pipeline.progress import Watch, human_size, rows_of
+from kcli.cli.runtime.signals import INTERRUPTED, SIGNALS, ended_by
+from kcli.errors import KcliError, UsageError
+from kcli.model import TopicPartition
+from kcli.paths import private
+from kcli.pipeline.jobs.registry import Registered
+from kcli.pipeline.jobs.work import Action, Look, Stream
+from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.session.session import Session
+from kcli.values import Value
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+POLL = 0.1  # seconds
+
+
+class Outcome(Value):
+    """What a job did. `records` is what was written, -1 where nobody counted; `bad` are those that did not fit their
+    format and are null."""
+
+    records: int = -1
+    bytes: int = -1
+    bad: int = 0
+
+
+class Job:
+    """What a command hands to `drive`: subclass it. `spans` are the ranges of a batch, None for a stream."""
+
+    name = ""
+    verb = ""
+    source = ""
+    destination = ""
+    writes_to = ""
+    """The folder of files that is written, where there is one."""
+    spans: Mapping[TopicPartition, tuple[int, int]] | None = None
+    packages: tuple[str, ...] = ()
+    conf: tuple[tuple[str, str], ...] = ()
+    checkpoint = ""
+    expected: int | None = None
+    """Records that will be written, where somebody knows."""
+    prints = False
+    """Whether its rows go to stdout: then no words or bars come between them."""
+
+    def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
+        """The work, not yet started; `progress` is the source's progressAddr."""
+        raise NotImplementedError
+
+    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
+        """After a good end, also of a stream that drained: make it last."""
+        return Outcome(records=seen.whole.rows)
+
+    def bad_rows(self) -> int:
+        """After a batch: the records that did not fit their format and are null."""
+        return 0
+
+    def undo(self) -> None:
+        """After any other end of a batch: leave nothing behind."""
+
+    def half(self, seen: Progress) -> str:
+        """What is left of a batch that was cut short, in a few words."""
+        return "nothing was kept"
+
+    @property
+    def quick(self) -> bool:
+        """Whether the job is over in seconds: then the JVM compiles for a quick start."""
+        return self.spans is not None and sum(end - start for start, end in self.spans.values()) < 1_000_000
+
+
+class Signals:
+    """How often somebody asked us to end. The third time ends everything."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.by = 0  # the first signal
+        self.session: Session | None = None
+        self._before: list[tuple[signal.Signals, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def listen(self) -> None:
+        """From now on; PySpark put a handler of its own while the session started."""
+        known = [number for number, _ in self._before]
+        self._before += [(number, signal.getsignal(number)) for number in SIGNALS if number not in known]
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
+                signal.signal(number, self._heard)
+        watchdog.heed(3)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        watchdog.turned()
+        if number == signal.SIGHUP and self.asked:
+            return  # a terminal that goes is told of twice
+        self.by = self.by or number
+        self.asked += 1
+        if self.asked >= 3:
+            if self.session is not None:
+                self.session.kill()
+            os._exit(128 + number)
+
+
+def drive(frame: Frame, job: Job) -> int:
+    """Run the job to its exit code. Raises KcliError, with the log's path where Spark has more to say."""
+    from kcli.pipeline.errors import told
+    from kcli.pipeline.progress import Listener
+    from kcli.pipeline.session.hosts import reached_by
+    from kcli.pipeline.session.session import Session
+
+    hidden = frame.quiet or (job.prints and os.isatty(1))
+    settings = frame.session(job.name, quick=job.quick, packages=job.packages)
+    settings = settings.replace(conf=(*job.conf, *settings.conf))
+    session = Session(settings) if frame.remote is None else _remote(frame.remote, settings)
+    watch = Watch(job.name, job.expected, lines=frame.format == "ndjson", hidden=hidden)
+    host = reached_by(frame.remote or settings.master, dict(settings.conf))
+    with Listener(host) as live, Signals() as signals, registration(frame, job, session.log) as registered:
+        try:
+            with watch.starting():
+                spark = session.start()
+            signals.session = session
+            signals.listen()
+            code = Run(frame, job, watch, signals, registered).through(job.begin(spark, live.address), live)
+            return ended_by(signals.by, code)
+        except KcliError as problem:
+            if "unresolved dependency: " in str(problem):
+                raise _unresolved(str(problem)) from problem
+            raise
+        except BrokenPipeError:  # stdout's reader: the outcome could not be printed
+            raise
+        except Exception as problem:
+            _keep(problem, session.log)
+            raise told(problem, session.log) from problem
+        finally:
+            watch.close()
+            session.stop()
+
+
+def _unresolved(text: str) -> UsageError:
+    """What to say when Maven's places do not have a package."""
+    name = text.partition("unresolved dependency: ")[2].partition(": not found")[0].replace("#", ":").replace(";", ":")
+    return UsageError(
+        f"Maven does not find {name}: --conf spark.jars.packages={name.rpartition(':')[0]}:VERSION names another, "
+        "--conf spark.jars.repositories=URL another place, --conf spark.jars=FILE,… jars that are here"
+    )
+
+
+def _keep(problem: Exception, log: Path) -> None:
+    """The whole of what was raised, into the log: the sentence names it."""
+    import traceback
+
+    with open(log, "a", encoding="utf-8", errors="replace", opener=private) as out:
+        out.write("".join(traceback.format_exception(problem)))
+
+
+def registration(frame: Frame, job: Job, log: Path) -> Registered:
+    """The job in the list of this machine's. Raises UsageError where another run has its checkpoint."""
+    from kcli.pipeline.jobs.registry import Entry, Registered, absolute, live
+
+    checkpoint = absolute(job.checkpoint)  # others look from other folders
+    other = live(checkpoint)
+    if other is not None:
+        raise UsageError(
+            f"{other.name} runs already, in process {other.pid}, and has the checkpoint {job.checkpoint}: "
+            f"kcli pipeline drain {other.id} ends it"
+        )
+    name = frame.values["name"] or pipeline_of(job.checkpoint) or f"{job.name}-{job.source}"
+    return Registered(
+        Entry(
+            name=name, command=job.name, mode=frame.mode, source=job.source,
+            destination=absolute(job.writes_to) or job.destination, checkpoint=checkpoint, log=str(log),
+        )
+    )  # fmt: skip
+
+
+def pipeline_of(checkpoint: str) -> str:
+    """The name of the pipeline whose home a checkpoint is in; "" for one elsewhere."""
+    folder, _, last = checkpoint.rpartition("/")
+    place, _, name = folder.rpartition("/")
+    return name if last == "checkpoint" and place.endswith("kcli/pipelines") else ""
+
+
+def _remote(url: str, settings: Any) -> Any:
+    from kcli.pipeline.session.connect import ConnectSession
+
+    return ConnectSession(url, settings)
+
+
+class Run:
+    """One job under way."""
+
+    def __init__(self, frame: Frame, job: Job, watch: Watch, signals: Signals, registered: Registered) -> None:
+        self.frame, self.job, self.watch, self.signals, self.registered = frame, job, watch, signals, registered
+        self.begun = monotonic()
+        self.seen: Progress
+        self.stood: Look | None = None
+
+    def through(self, work: Action | Stream, live: Any) -> int:
+        """Start it, look at it until it ends, and say what came of it. Returns the exit code."""
+        from kcli.pipeline.progress_sum import Sum
+
+        done = False
+        try:
+            summed = Sum(self.job.spans)
+            work.start()
+            self._until_the_end(work, live, summed)
+            ends = work.result()
+            if self.frame.streaming and self.frame.values.get("commit_group") and ends:
+                self._show_group(ends)
+            self.seen = summed.take(live.poll(), monotonic())
+            self.stood = work.look()
+            self._tell(self.seen, self.stood)
+            cut = work.cancelled or (self.signals.asked and self.frame.mode == "once")
+            if work.cancelled and not self.frame.streaming:
+                self.watch.close()
+                return self._interrupted(Outcome())
+            outcome = self.job.finish(work, self.seen)
+            outcome.bad = self.job.bad_rows() if self.stood is None else self.stood.bad
+            self.registered.tell(bad=outcome.bad)
+            done = True
+            self.watch.at(self.seen, self.stood, (0, 0), last=True)
+            self.watch.close()
+            return self._interrupted(outcome) if cut else self._done(outcome)
+        finally:
+            if not done:
+                self.job.undo()
+
+    def _until_the_end(self, work: Action | Stream, live: Any, summed: Any) -> None:
+        answered = 0
+        while work.running:
+            self.signals.asked = max(self.signals.asked, self.registered.asked())
+            if self.signals.asked > answered:
+                answered = self.signals.asked
+                self._say(answered)
+                work.drain() if answered == 1 else work.stop()
+            elif work.cancelled and not self.frame.streaming:
+                work.stop()  # while Spark plans it has no task yet that could be cancelled
+            seen, look = summed.take(live.poll(), monotonic()), work.look()
+            self.watch.at(seen, look, work.tasks())
+            self._tell(seen, look)
+            sleep(POLL)
+
+    def _show_group(self, ends: Mapping[TopicPartition, int]) -> None:
+        """As in mid-stream a failure is only told: the work is done, and the checkpoint knows it."""
+        from kcli.cli.commands.pipeline.stream import show_group
+
+        try:
+            show_group(self.frame, ends)
+        except KcliError as problem:
+            say(f"--commit-group {self.frame.values['commit_group']}: {problem}")
+
+    def _tell(self, seen: Progress, look: Look | None) -> None:
+        """Those who look at the list."""
+        whole = seen.whole
+        self.registered.tell(rows=whole.rows, rate=whole.rate, done=whole.done, total=whole.total)
+        if look is not None:
+            self.registered.tell(batch=look.batch, lag=look.lag, bad=look.bad)
+
+    def _say(self, asked: int) -> None:
+        if self.frame.quiet:
+            return
+        if not self.frame.streaming:
+            say("cancelling; once more kills Spark" if asked > 1 else "cancelling")
+        elif asked == 1:
+            say("finishing the batch that is under way; Ctrl-C again stops at once")
+        else:
+            say("stopping; once more kills Spark")
+
+    def _interrupted(self, outcome: Outcome) -> int:
+        self.registered.end("interrupted")
+        self._report(outcome, "interrupted")
+        if not self.frame.quiet:
+            known = f"{self.job.checkpoint} knows how far it was; run again, it goes on"
+            say(f"interrupted: {known if self.frame.streaming else self.job.half(self.seen)}")
+        return INTERRUPTED
+
+    def _say_bad(self, bad: int) -> None:
+        if bad and not self.frame.quiet:
+            many = f"{bad:,} records do" if bad > 1 else "1 record does"
+            say(f"{many} not fit the format of its key or value, which is null now (--on-bad null)")
+
+    def _done(self, outcome: Outcome) -> int:
+        if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
+            say("it was done before it could be cancelled")
+        self.registered.end("done")
+        self._say_bad(outcome.bad)
+        self._report(outcome, "done")
+        watched = (os.isatty(2) and not self.job.prints) or self.frame.connection.verbose
+        if watched and not self.frame.quiet:
+            say(self._sentence(outcome))
+        return 0
+
+    def _sentence(self, outcome: Outcome) -> str:
+        records = outcome.records if outcome.records >= 0 else self.seen.whole.rows
+        size = f" ({human_size(outcome.bytes)})" if outcome.bytes >= 0 else ""
+        seconds = monotonic() - self.begun
+        rate = f", {records / seconds:,.0f}/s" if seconds > 0 and records else ""
+        job = self.job
+        return f"{job.verb} {records:,} records from {job.source} to {job.destination}{size} in {seconds:.1f} s{rate}"
+
+    def _report(self, outcome: Outcome, state: str) -> None:
+        """The document of --format; with ndjson one line more."""
+        if self.frame.format is None:
+            return
+        from kcli.cli.output.render import Document, write
+        from kcli.cli.output.shapes.shape import shape
+
+        seconds = monotonic() - self.begun
+        records = outcome.records if outcome.records >= 0 else None
+        made = Document(shape=shape("pipeline.job"))
+        made.rows["progress"] = rows_of(self.seen, self.stood, "ended")
+        made.rows["jobs"] = [
+            {
+                "name": self.job.name, "state": state, "source": self.job.source, "destination": self.job.destination,
+                "records": records, "bad": outcome.bad, "bytes": outcome.bytes if outcome.bytes >= 0 else None,
+                "seconds": round(seconds, 3), "rate": round((records or 0) / seconds, 1) if seconds else 0.0,
+                "lag": self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
+                "checkpoint": self.job.checkpoint or None,
+            }
+        ]  # fmt: skip
+        write(made, self.frame.format)
+
+
+def say(sentence: str) -> None:
+    """One line on stderr."""
+    from kcli.cli.main import complain
+
+    complain(sentence)

@@ -1,0 +1,74 @@
+"""The topic that a pipeline writes to: whose cluster it is in, whether it is there, as options of the sink."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.cli.commands.consume.selection import partitions
+from kcli.cli.commands.pipeline.command import Frame, cluster_options, jvm_options
+from kcli.cli.output import text
+from kcli.cli.runtime.connection import Connection, connection_of
+from kcli.client import Client
+from kcli.errors import UsageError
+
+
+class Target:
+    """`check` asks the cluster. Raises UsageError."""
+
+    def __init__(self, frame: Frame, topic: str) -> None:
+        values = frame.values
+        self.frame = frame
+        self.topic = topic
+        self.elsewhere = bool(values.get("to_profile") or values.get("to_bootstrap"))
+        if not self.elsewhere and values.get("to_properties"):
+            raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
+        self.connection: Connection = (
+            connection_of(values["to_profile"], values["to_bootstrap"], values["to_properties"])
+            if self.elsewhere
+            else frame.connection
+        )
+        self._compression = text.codec(values["compression"]) if values["compression"] is not None else None
+        self.count = 0
+        self._cluster: str | None = None
+
+    def check(self) -> None:
+        """The topic is there. Raises KcliError with the nearest name where it is not."""
+        from kcli.client import Client
+
+        async def ask() -> None:
+            async with Client(self.connection.client()) as client:
+                await self.look(client)
+
+        asyncio.run(ask())
+
+    async def look(self, client: Client) -> None:
+        """How many partitions it has, and in which cluster it is."""
+        from kcli.cli.commands.copy.command import cluster_id
+
+        self.count = len(await partitions(client.cluster, self.topic))
+        self._cluster = await cluster_id(client.cluster)
+
+    @property
+    def cluster(self) -> str:
+        """Which cluster it is in, after `look`, whichever of its servers were asked: for the name of a pipeline."""
+        return f"cluster://{self._cluster or self.connection.servers()[1]}"
+
+    def options(self, *, progress: str, timestamps: bool) -> dict[str, str]:
+        """Of kcli's sink."""
+        found = cluster_options(self.connection) | {"topic": self.topic, "progressAddr": progress}
+        if timestamps:
+            found["keepTimestamp"] = "true"
+        return found | self._compressed("compression.level")
+
+    def jvm_options(self) -> dict[str, str]:
+        """Of Spark's own, which writes no timestamps."""
+        found = jvm_options(self.connection) | {"topic": self.topic}
+        codec = self._compression[0] if self._compression is not None else ""
+        return found | self._compressed(f"compression.{codec}.level")
+
+    def _compressed(self, level: str) -> dict[str, str]:
+        if self._compression is None:
+            return {}
+        codec, number = self._compression
+        found = {"kafka.compression.type": codec}
+        return found if number is None else found | {f"kafka.{level}": str(number)}

@@ -1,0 +1,44 @@
+"""What pipelines with a checkpoint share: when they take a batch, and the file that lets them drain."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from kcli.cli.commands.pipeline.command import Frame
+from kcli.model import TopicPartition
+
+
+def trigger_of(frame: Frame) -> dict[str, Any]:
+    """Spark's word for --once and --continuous."""
+    if frame.mode == "once":
+        return {"availableNow": True}
+    return {"processingTime": f"{round(frame.every * 1000)} milliseconds"}
+
+
+def stop_file_of(checkpoint: Path | str) -> Path | None:
+    """Beside the checkpoint: `kcli pipeline drain` finds it there. None where the driver's disk is not what counts."""
+    return checkpoint.parent / "stop" if isinstance(checkpoint, Path) else None
+
+
+def name_of(command: str, source: str, destination: str, form: str) -> str:
+    """A pipeline's usual name: readable, and another for another folder of the same name."""
+    word = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{command}-{source}-{form}").strip("._")[:80]
+    whole = destination if "://" in destination else os.path.abspath(destination)
+    return f"{word}-{sha256(chr(0).join((source, whole)).encode()).hexdigest()[:8]}"
+
+
+def show_group(frame: Frame, ends: Mapping[TopicPartition, int]) -> None:
+    """Commit where a stream ended under --commit-group: Spark tells the source of every batch but its last."""
+    from kcli.cli.commands.pipeline.command import cluster_options
+    from kcli.pipeline.connection import sealed_of
+    from kcli.pipeline.log import Log
+    from kcli.pipeline.source.commit_group import commit
+
+    options = {name.lower(): value for name, value in cluster_options(frame.connection).items()}
+    with Log(sealed_of(options)) as log:
+        commit(log, frame.values["commit_group"], ends)

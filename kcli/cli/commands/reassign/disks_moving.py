@@ -1,0 +1,136 @@
+"""Replicas on their way between directories: begun, followed, with a throttle that is gone in the end, also after
+Ctrl-C; the brokers go on then."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kcli import codes
+from kcli.admin.configs.resources import SET, Operation, Resource, about
+from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_throttle
+from kcli.admin.storage.disks import Replica, alter_log_dirs
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.cli.output.render import Document
+from kcli.cli.runtime.answer import plural, say
+from kcli.cli.runtime.listening import Listening
+from kcli.cli.runtime.signals import INTERRUPTED, Stop, ended_by
+from kcli.errors import BrokerError, DeadlineExceeded, KcliError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.option import Values
+
+Moves = dict[Replica, str]
+
+PATIENCE = 10.0  # seconds until a replica that was just begun is there to be moved
+PAUSE = 0.2
+
+
+async def move(
+    cluster: Cluster, document: Document, values: Values, wanted: Moves, rows: dict[Replica, Row], rate: int | None
+) -> int | None:
+    """Begin, and with --wait follow; the exit code if it is settled by Ctrl-C or --timeout."""
+    brokers = {Resource("broker", str(at.broker)) for at in wanted}
+    with Listening() as stop:
+        try:
+            if rate is not None:
+                changes = {at: [Operation(name=DISK_RATE, how=SET, value=str(rate))] for at in brokers}
+                _told(document, await set_throttle(cluster, changes))
+            if document.errors:
+                return None
+            return await _begun(cluster, document, values, wanted, rows, stop)
+        finally:
+            if rate is not None:
+                _told(document, await clear_throttles(cluster, {at: [DISK_RATE] for at in brokers}))
+
+
+def _told(document: Document, done: dict[Resource, KcliError | None]) -> None:
+    for at, problem in done.items():
+        if problem is not None:
+            document.fail(problem, about(at))
+
+
+async def _begun(
+    cluster: Cluster, document: Document, values: Values, wanted: Moves, rows: dict[Replica, Row], stop: Stop
+) -> int | None:
+    for at, problem in (await alter_log_dirs(cluster, wanted)).items():
+        rows[at]["result"], rows[at]["error"] = ("moving", None) if problem is None else ("failed", str(problem))
+        if problem is not None:
+            document.fail(problem, f"{at.topic} [{at.partition}]")
+    left = {at: wanted[at] for at, row in rows.items() if row["result"] == "moving"}
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + values["timeout"] if values["timeout"] is not None else float("inf")
+    while left:
+        arrived = await _arrived(cluster, left)
+        for at in arrived:
+            rows[at]["result"] = "done"
+            del left[at]
+        if not left or not values["wait"]:
+            break
+        if loop.time() >= give_up:
+            late = DeadlineExceeded(f"{plural(len(left), 'replica')} still on the way after --timeout; moves go on")
+            document.fail(late)
+            return late.exit_code
+        await stop.unless(asyncio.sleep(PAUSE))
+        if stop.asked:
+            say(
+                values,
+                f"interrupted: {plural(len(left), 'replica')} still on the way; kcli logdirs replicas shows them",
+            )
+            return ended_by(stop.by, INTERRUPTED)
+    if left:
+        say(values, f"{plural(len(left), 'replica')} on the way; kcli logdirs replicas shows them")
+    return None
+
+
+async def _arrived(cluster: Cluster, wanted: Moves) -> list[Replica]:
+    """The replicas that are where they shall be and not in two places."""
+    topics: dict[str, list[int]] = {}
+    for at in wanted:
+        topics.setdefault(at.topic, []).append(at.partition)
+    places, _ = await log_dirs(cluster, topics, brokers={at.broker for at in wanted})
+    here: dict[Replica, str] = {}
+    coming: set[Replica] = set()
+    for place in places:
+        for one in place.replicas:
+            at = Replica(one.topic, one.partition, one.broker)
+            if one.future:
+                coming.add(at)
+            else:
+                here[at] = place.directory
+    return [at for at, name in wanted.items() if here.get(at) == name and at not in coming]
+
+
+async def remember(cluster: Cluster, wanted: Moves) -> None:
+    """Let brokers know where replicas shall be that they do not have yet: they refuse, and put them there."""
+    known = {node.id for node in await cluster.nodes()}
+    await alter_log_dirs(cluster, {at: name for at, name in wanted.items() if at.broker in known})
+
+
+async def follow(cluster: Cluster, document: Document, wanted: Moves, *, there: bool) -> None:
+    """Directories that a plan names for replicas which may only be about to be made: a broker says
+    REPLICA_NOT_AVAILABLE until it has begun. With `there` until they are in them."""
+    give_up, left = asyncio.get_running_loop().time() + PATIENCE, dict(wanted)
+    while left:
+        done = await alter_log_dirs(cluster, left)
+        left = {at: left[at] for at, problem in done.items() if _not_yet(problem)}
+        late = asyncio.get_running_loop().time() >= give_up
+        for at, problem in done.items():
+            if problem is not None and (late or at not in left):
+                document.fail(problem, f"{at.topic} [{at.partition}]")
+        if late:
+            return
+        if left:
+            await asyncio.sleep(PAUSE)
+    going = dict(wanted) if there and not document.errors else {}
+    while going:
+        for at in await _arrived(cluster, going):
+            del going[at]
+        if going:
+            await asyncio.sleep(PAUSE)
+
+
+def _not_yet(problem: KcliError | None) -> bool:
+    return isinstance(problem, BrokerError) and problem.code is codes.REPLICA_NOT_AVAILABLE

@@ -1,0 +1,52 @@
+"""The partitions that a line names: `orders`, `orders:0,3-5`, or all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.groups.reset_plan import NoPartition
+from kcli.admin.topics.topics import Partition, Topic, describe_topics
+from kcli.asking.leaders import TopicMissing
+from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.output.render import Document
+from kcli.cli.runtime.answer import missing
+from kcli.errors import UsageError
+from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+
+
+class Chosen:
+    """What words and --all-topics say. Raises UsageError for neither and for both."""
+
+    def __init__(self, words: list[str], everything: bool, *, internal: bool = False) -> None:
+        if everything == bool(words):
+            raise UsageError("name topics, such as orders or orders:0,1, or say --all-topics; not both")
+        self._scope = Scope({"topics": words})
+        self.everything, self._internal = everything, internal
+
+    async def find(self, cluster: Cluster, document: Document) -> dict[TopicPartition, Partition]:
+        """Each partition as the metadata has it; what does not exist stands in the document as an error."""
+        names = None if self.everything else list(self._scope.topics)
+        found: dict[TopicPartition, Partition] = {}
+        for name, topic in (await describe_topics(cluster, names, internal=self._internal)).items():
+            if isinstance(topic, TopicMissing):
+                missing(document, name, topic, await describe_topics(cluster, internal=False))
+            elif not isinstance(topic, Topic):
+                document.fail(topic, name)
+            else:
+                numbers = None if self.everything else self._scope.topics[name]
+                have = {one.partition: one for one in topic.partitions}
+                for number in sorted(numbers if numbers is not None else have):
+                    at = TopicPartition(name, number)
+                    if number in have:
+                        found[at] = have[number]
+                    else:
+                        document.fail(NoPartition(at, len(have)), f"{name} [{number}]")
+        return found
+
+
+def chosen(values: Values) -> Chosen:
+    """What a line says."""
+    return Chosen(values["words"], values["all_topics"], internal=values.get("internal", False))

@@ -1,0 +1,44 @@
+"""What a command that streams or counts prints when it fails and JSON is wanted: the same as all other commands do,
+the document with its errors, or a line `{"error": …}`. Usage errors are a sentence only, as everywhere."""
+
+from __future__ import annotations
+
+from kcli.errors import KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class OutputFailed(KcliError):
+    """The output takes no more, no error either."""
+
+
+def with_document(work: Callable[[], int], shape_name: str, format: str | None) -> int:
+    """The exit code of `work`; where it raises, its empty document with the error is printed. Raises what it raises."""
+    try:
+        return work()
+    except (UsageError, OutputFailed):
+        raise
+    except KcliError as error:
+        if format not in (None, "table"):
+            _print(error, shape_name, format)
+        raise
+
+
+def with_line(work: Callable[[], int], json: bool) -> int:
+    """The exit code of `work`; where it raises, a line with the error ends the records. Raises what it raises."""
+    return with_document(work, "", "ndjson" if json else None)
+
+
+def _print(error: KcliError, shape_name: str, format: str) -> None:
+    from kcli.cli.main import silence_stdout
+    from kcli.cli.output.render import Document, write
+    from kcli.cli.output.shapes.shape import shape
+
+    document = Document(shape=shape(shape_name or "count"))  # of an empty document a line only has the error
+    document.fail(error)
+    try:
+        write(document, format)
+    except BrokenPipeError:
+        silence_stdout()  # its reader left; the exit code still tells

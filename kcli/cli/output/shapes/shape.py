@@ -1,0 +1,624 @@
+"""What each command prints, column by column: the contract of `--format`, from which `kcli schema` is made.
+
+A column that is there stays; a new one may be added at the end; anything else raises the version of the shape.
+"""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
+
+
+class Column(Frozen):
+    """One column. `kind` is string, integer, number, duration (seconds), moment (ms since the epoch), boolean, strings,
+    integers or object (string to string)."""
+
+    name: str = ""
+    kind: str = "string"
+    about: str = ""
+    null: bool = False
+    table: bool = True  # False: left out of the table, which people read; every other format has it
+    sparse: bool = False  # left out of a table in which no row has a value
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ").upper()
+
+
+class Section(Frozen):
+    """A list of rows of one kind, and its name in the JSON document."""
+
+    name: str = ""
+    columns: tuple[Column, ...] = ()
+    table: bool = True
+
+    def drawn(self, rows: list[Row]) -> list[Column]:
+        """The columns of a table of these rows."""
+        return [c for c in self.columns if c.table and not (c.sparse and all(row.get(c.name) is None for row in rows))]
+
+
+class Shape(Frozen):
+    """All that one command prints, in the order of its tables. The last section drawn as a table is the main one:
+    what row formats (ndjson, csv, tsv, plain) print."""
+
+    name: str = ""
+    version: int = 1
+    about: str = ""
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"kcli.{self.name}/{self.version}"
+
+    @property
+    def main(self) -> Section:
+        return [section for section in self.sections if section.table][-1]
+
+
+def column(name: str, kind: str, about: str, *, null: bool = False, table: bool = True, sparse: bool = False) -> Column:
+    return Column(name=name, kind=kind, about=about, null=null, table=table, sparse=sparse)
+
+
+TOPIC = column("topic", "string", "Name of the topic.")
+PARTITION = column("partition", "integer", "Number of the partition.")
+GROUP = column("group", "string", "Name of the group.")
+ERROR = column("error", "string", "Why there are no figures; null when there are.", null=True, table=False)
+NOTE = column("note", "string", "What the figures do not say by themselves.", null=True)
+STATUS = column("status", "string", "OK, UNKNOWN, NO COMMIT, BEHIND, ORPHANED or LOSING DATA.")
+STATUS_OVER_TIME = column(
+    "status",
+    "string",
+    "IDLE, OK, UNKNOWN, NO COMMIT, BEHIND, REWOUND, TXN-BLOCKED, GROWING, STUCK, ORPHANED or LOSING DATA.",
+)
+TIME = column("time", "string", "When it was looked at, UTC.", table=False)
+RATES = (
+    column("in_rate", "number", "Offsets written a second.", null=True),
+    column("out_rate", "number", "Offsets committed a second.", null=True),
+    column("eta", "duration", "Seconds until the lag is worked off; null when it is not, or not known.", null=True),
+    column("time_lag", "duration", "How long ago the first unread offset was written, in seconds.", null=True),
+)
+OVER_TIME = (
+    column("time_lag_kind", "string", "interpolated, exact, or at least.", null=True, table=False),
+    column("falling", "number", "Offsets a second by which it falls further behind.", null=True, table=False),
+    column("loss_in", "duration", "Seconds until retention takes unread records.", null=True, sparse=True),
+    column("peak", "integer", "The largest lag seen.", table=False),
+)
+LAG = column("lag", "integer", "Offsets behind: end minus committed; null without a commit.", null=True)
+RECORDS = column(
+    "records", "integer", "Records behind, counted by reading them (--records); else null.", null=True, sparse=True
+)
+UNREAD = column("unread", "integer", "Offsets from log start where nothing is committed.", null=True, table=False)
+LOST = column("lost", "integer", "Offsets that retention took before they were read.", table=False)
+BEYOND = column(
+    "beyond", "integer", "How far committed is past the end; 0 unless the topic was recreated.", table=False
+)
+MEMBERS = column("members", "integer", "Members that own a partition counted here.")
+HOSTS = column("hosts", "strings", "Where those members run.")
+NO_COMMITS = column("no_commit", "integer", "Partitions without a commit.", table=False)
+ALIKE = column("status_partitions", "integer", "Partitions that have this status.", table=False)
+STUCK = column("stuck_partitions", "integer", "Partitions that are stuck.", table=False)
+STATE = column("state", "string", "State of the group; null when the broker is too old to say.", null=True)
+TYPE = column("type", "string", "classic, consumer (KIP-848), share or streams; null as for state.", null=True)
+
+_LAG_PARTITION = (
+    GROUP,
+    TOPIC,
+    PARTITION,
+    column("committed", "integer", "Committed offset; null when nothing is committed.", null=True),
+    column("end", "integer", "End offset (high watermark, or last stable offset by isolation).", null=True),
+    LAG,
+    RECORDS,
+    STATUS,
+    column("member_id", "string", "Id of the member that owns the partition.", null=True),
+    column("client_id", "string", "Client id of that member.", null=True, table=False),
+    column("host", "string", "Where that member runs.", null=True),
+    NOTE,
+    column("start", "integer", "Log start offset.", null=True, table=False),
+    UNREAD,
+    LOST,
+    BEYOND,
+    ERROR,
+)
+_LAG_TOPIC = (
+    GROUP,
+    TOPIC,
+    column("partitions", "integer", "Partitions the group committed or owns."),
+    LAG,
+    RECORDS,
+    STATUS,
+    MEMBERS,
+    HOSTS,
+    NOTE,
+    UNREAD,
+    LOST,
+    BEYOND,
+    NO_COMMITS,
+    ALIKE,
+)
+_LAG_GROUP = (
+    GROUP,
+    TYPE,
+    STATE,
+    column("topics", "integer", "Topics the group committed or owns."),
+    column("partitions", "integer", "Partitions the group committed or owns."),
+    LAG,
+    RECORDS,
+    STATUS,
+    MEMBERS,
+    HOSTS,
+    NOTE,
+    UNREAD,
+    LOST,
+    BEYOND,
+    NO_COMMITS,
+    column("coordinator", "integer", "Id of the coordinating broker.", table=False),
+    ALIKE,
+)
+
+
+def _over_time(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a snapshot, with what a watch knows beside them; ids and counts of less use leave the table."""
+    made: list[Column] = [TIME]
+    for column in columns:
+        if column.name == "status":
+            made += [*RATES, STATUS_OVER_TIME]
+        elif column is not ALIKE:
+            hidden = ("member_id", "topics", "partitions", "type")
+            made.append(column.replace(table=column.table and column.name not in hidden))
+    return (*made, *OVER_TIME, *((ALIKE, STUCK) if ALIKE in columns else ()))
+
+
+_TOPIC_FACTS = (
+    TOPIC,
+    column("partitions", "integer", "Number of partitions."),
+    column("replicas", "integer", "Replication factor."),
+    column("under_replicated", "integer", "Partitions with fewer in-sync replicas than replicas."),
+    column("leaderless", "integer", "Partitions that nobody leads."),
+    column("internal", "boolean", "True for Kafka's own topics.", table=False),
+    column("topic_id", "string", "Topic id; null from brokers before 2.8.", null=True, table=False),
+)
+_MEMBER = (
+    GROUP,
+    column("member_id", "string", "Member id."),
+    column("instance_id", "string", "Static member id (group.instance.id).", null=True, sparse=True),
+    column("client_id", "string", "Client id."),
+    column("host", "string", "Where the member runs."),
+    column("epoch", "integer", "Member epoch (KIP-848); null for classic members.", null=True, table=False),
+    column("rack", "string", "Rack.", null=True, table=False),
+    column("partitions", "integer", "Partitions it owns."),
+    column("assignment", "strings", "Those partitions, as topic:partition."),
+    column("subscribed", "strings", "Topics (or the pattern) it subscribed to.", table=False),
+    column("tasks", "strings", "Tasks of a streams member: 0_3, 0_3 standby, 0_3 warm-up.", null=True, sparse=True),
+)
+_PLAN_TOPIC = (
+    TOPIC,
+    column("result", "string", "would delete, deleted, absent, or failed."),
+    column("partitions", "integer", "Partitions there were.", null=True),
+    column("offsets", "integer", "Offsets between start and end: about how many records go.", null=True),
+    ERROR,
+)
+_PLAN_GROUP = (
+    GROUP,
+    column("result", "string", "would delete, deleted, refused, absent, or failed."),
+    STATE,
+    column("members", "integer", "Members it has.", null=True),
+    column("partitions", "integer", "Partitions with a committed offset that goes with it.", null=True),
+    ERROR,
+)
+_RESET = (
+    GROUP,
+    TOPIC,
+    PARTITION,
+    column("old", "integer", "Committed offset before; null when nothing was committed.", null=True),
+    column("new", "integer", "Committed offset after; null for none.", null=True),
+    column("delta", "integer", "new minus old; null where one of them is none.", null=True),
+    LAG.replace(about="Offsets behind at the new offset; null without one.", table=False),
+    column(
+        "result",
+        "string",
+        "would reset, would delete, reset, deleted, unchanged, skipped, refused, failed or unknown.",
+    ),
+    NOTE,
+    column("start", "integer", "Log start offset.", null=True, table=False),
+    column("end", "integer", "High watermark.", null=True, table=False),
+    ERROR.replace(about="Why it was not done; null when it was, or will be."),
+)
+_OFFSETS = (
+    TOPIC,
+    PARTITION,
+    column("start", "integer", "Log start offset.", null=True),
+    column("stable", "integer", "Last stable offset: where read_committed ends.", null=True),
+    column("end", "integer", "High watermark: where read_uncommitted ends.", null=True),
+    column("span", "integer", "end minus start; records at most, not exactly.", null=True),
+    column("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True, table=False),
+    ERROR,
+)
+_OFFSETS_AT = (
+    column(
+        "at_offset", "integer", "First offset at or after --at; the end when there is none.", null=True, sparse=True
+    ),
+    column("at_timestamp", "moment", "Timestamp (ms) of the record there; null at the end.", null=True, sparse=True),
+)
+_OFFSETS_GROUP = (
+    column("committed", "integer", "Committed offset of --group.", null=True, sparse=True),
+    LAG.replace(sparse=True),
+)
+
+SHAPES: tuple[Shape, ...] = (
+    Shape(
+        name="topics.list",
+        about="Topics, one a row.",
+        sections=(Section(name="topics", columns=_TOPIC_FACTS),),
+    ),
+    Shape(
+        name="topics.describe",
+        about="Partitions of topics, and the topics with their own configs.",
+        sections=(
+            Section(
+                name="topics",
+                columns=(
+                    *(c.replace(table=c.name in ("topic", "partitions", "replicas", "topic_id")) for c in _TOPIC_FACTS),
+                    column("configs", "object", "Configs set on the topic itself; a secret is null."),
+                ),
+            ),
+            Section(
+                name="partitions",
+                columns=(
+                    TOPIC,
+                    PARTITION,
+                    column("leader", "integer", "Id of the leading broker; null when nobody leads.", null=True),
+                    column("leader_epoch", "integer", "Leader epoch.", null=True, table=False),
+                    column("replicas", "integers", "Brokers with a replica, preferred leader first."),
+                    column("isr", "integers", "Replicas in sync."),
+                    column("offline", "integers", "Replicas offline.", table=False),
+                    column("start", "integer", "Log start offset.", null=True),
+                    column("end", "integer", "High watermark.", null=True),
+                    ERROR,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="topics.create",
+        about="What was created.",
+        sections=(
+            Section(
+                name="topics",
+                columns=(
+                    TOPIC,
+                    column("result", "string", "created, would create, exists, or failed."),
+                    column("partitions", "integer", "Number of partitions.", null=True),
+                    column("replicas", "integer", "Replication factor.", null=True),
+                    column("configs", "object", "Configs set on the topic itself."),
+                    column("topic_id", "string", "Topic id.", null=True, table=False),
+                    ERROR,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="topics.delete",
+        about="What was deleted, or would be.",
+        sections=(Section(name="topics", columns=_PLAN_TOPIC),),
+    ),
+    Shape(
+        name="groups.list",
+        about="Groups of all types, one a row.",
+        sections=(
+            Section(
+                name="groups",
+                columns=(
+                    GROUP,
+                    TYPE,
+                    STATE,
+                    column("protocol", "string", "Protocol type, such as consumer or connect."),
+                    column("coordinator", "integer", "Id of the coordinating broker."),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="groups.describe",
+        about="Partitions of groups with lag and owner, the groups, and their members.",
+        sections=(
+            Section(
+                name="groups",
+                columns=(
+                    GROUP,
+                    TYPE,
+                    STATE,
+                    column("assignor", "string", "How partitions are assigned.", null=True),
+                    column("coordinator", "integer", "Id of the coordinating broker."),
+                    column("epoch", "integer", "Group epoch (KIP-848).", null=True, table=False),
+                    column("members", "integer", "Members."),
+                    LAG,
+                    STATUS,
+                ),
+            ),
+            Section(name="partitions", columns=_LAG_PARTITION),
+            Section(name="members", columns=_MEMBER, table=False),
+        ),
+    ),
+    Shape(
+        name="groups.members",
+        about="Members of groups and what they own.",
+        sections=(Section(name="members", columns=_MEMBER),),
+    ),
+    Shape(
+        name="groups.delete",
+        about="What was deleted, or would be.",
+        sections=(Section(name="groups", columns=_PLAN_GROUP),),
+    ),
+    Shape(
+        name="groups.reset",
+        about="Committed offsets that were changed, or would be: old, new and delta.",
+        sections=(Section(name="partitions", columns=_RESET),),
+    ),
+    Shape(
+        name="groups.delete-offsets",
+        about="Committed offsets that were deleted, or would be.",
+        sections=(Section(name="partitions", columns=_RESET),),
+    ),
+    Shape(
+        name="groups.clone",
+        about="Committed offsets that a group got from another, or would get.",
+        sections=(Section(name="partitions", columns=_RESET),),
+    ),
+    Shape(
+        name="groups.export",
+        about="Committed offsets, as `groups reset --from-file` reads them; an undo file is such a document.",
+        sections=(
+            Section(
+                name="taken",
+                table=False,
+                columns=(
+                    column("time", "string", "When they were read, UTC."),
+                    column("cluster_id", "string", "Cluster they are of; null when it does not say.", null=True),
+                ),
+            ),
+            Section(
+                name="offsets",
+                columns=(
+                    GROUP,
+                    TOPIC,
+                    PARTITION,
+                    column(
+                        "offset", "integer", "Committed offset; null (undo files only): nothing committed.", null=True
+                    ),
+                    column("leader_epoch", "integer", "Leader epoch committed with it.", null=True, sparse=True),
+                    column("metadata", "string", "Text committed with it.", null=True, sparse=True),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="lag",
+        about="Lag by group and topic, and the groups. Named groups without --by.",
+        sections=(
+            Section(name="topics", columns=_LAG_TOPIC),
+            Section(name="groups", columns=_LAG_GROUP, table=False),
+        ),
+    ),
+    Shape(
+        name="lag.group",
+        about="Lag by group.",
+        sections=(Section(name="groups", columns=_LAG_GROUP),),
+    ),
+    Shape(
+        name="lag.partition",
+        about="Lag by partition, and the groups.",
+        sections=(
+            Section(name="partitions", columns=_LAG_PARTITION),
+            Section(name="groups", columns=_LAG_GROUP, table=False),
+        ),
+    ),
+    Shape(
+        name="lag.watch.topic",
+        about="One look of a watch, by group and topic.",
+        sections=(Section(name="topics", columns=_over_time(_LAG_TOPIC)),),
+    ),
+    Shape(
+        name="lag.watch.group",
+        about="One look of a watch, by group.",
+        sections=(Section(name="groups", columns=_over_time(_LAG_GROUP)),),
+    ),
+    Shape(
+        name="lag.watch.partition",
+        about="One look of a watch, by partition.",
+        sections=(Section(name="partitions", columns=_over_time(_LAG_PARTITION)),),
+    ),
+    Shape(
+        name="offsets",
+        about="Where logs start and end.",
+        sections=(Section(name="partitions", columns=_OFFSETS + _OFFSETS_AT + _OFFSETS_GROUP),),
+    ),
+    Shape(
+        name="redrive",
+        about="What became of dead letters, or would become of them, by target; and how many were read.",
+        sections=(
+            Section(
+                name="totals",
+                table=False,
+                columns=(
+                    column("topic", "string", "The dead-letter topic."),
+                    column("read", "integer", "Records read."),
+                    column("filtered", "integer", "Of these, left out by filters."),
+                    column("group", "string", "Name under which the cluster keeps how far it is."),
+                ),
+            ),
+            Section(
+                name="targets",
+                columns=(
+                    column("topic", "string", "Where the records go; null for those that go nowhere.", null=True),
+                    column("records", "integer", "Records with this target, or with this reason."),
+                    column("redriven", "integer", "Acknowledged by the target topic; 0 in a plan."),
+                    column("skipped", "integer", "Left out by --max-attempts or --missing skip."),
+                    column("failed", "integer", "Not sent back."),
+                    column("unknown", "integer", "Perhaps sent back: no answer came."),
+                    NOTE,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="copy",
+        about="What became of the records of a copy.",
+        sections=(
+            Section(
+                name="copies",
+                columns=(
+                    column("source", "string", "Topic the records came from."),
+                    column("destination", "string", "Topic they went to."),
+                    column("read", "integer", "Records read."),
+                    column("copied", "integer", "Records acknowledged (with --exactly-once: committed)."),
+                    column("filtered", "integer", "Records that the filters left out."),
+                    column("failed", "integer", "Records that were not published."),
+                    column("unknown", "integer", "Records that may be published; no answer says whether."),
+                    column("untouched", "integer", "Records whose batch went on as it was."),
+                    column("bytes", "integer", "Bytes of batches as they were fetched."),
+                    column("seconds", "number", "How long it took."),
+                    column(
+                        "group", "string", "Under which name the positions are kept; null with --no-resume.", null=True
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="copy.plan",
+        about="What a copy would do, by partition and over time.",
+        sections=(
+            Section(
+                name="times",
+                columns=(
+                    column("from", "string", "Begin of the time, UTC; null for records without one.", null=True),
+                    column("copied", "integer", "Records that would be copied; a batch counts where it begins."),
+                    column("bytes", "integer", "Bytes of batches as they were fetched."),
+                    column("bar", "string", "The same to look at."),
+                ),
+            ),
+            Section(
+                name="partitions",
+                columns=(
+                    TOPIC,
+                    PARTITION,
+                    column("start", "integer", "First offset of the range."),
+                    column("end", "integer", "Offset at which it ends."),
+                    column("records", "integer", "Records in it."),
+                    column("copied", "integer", "Records that would be copied."),
+                    column("bytes", "integer", "Bytes of batches as they were fetched."),
+                    column("first", "string", "Earliest timestamp, by batch headers, UTC.", null=True),
+                    column("last", "string", "Latest timestamp, by batch headers, UTC.", null=True),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="count",
+        about="Records there are, exactly.",
+        sections=(
+            Section(
+                name="partitions",
+                columns=(TOPIC, PARTITION, column("count", "integer", "Records a consumer would see.")),
+            ),
+        ),
+    ),
+    Shape(
+        name="doctor",
+        about="Every step from the configuration to what one may do, in order.",
+        sections=(
+            Section(
+                name="steps",
+                columns=(
+                    column("step", "string", "config, DNS, TCP, TLS, ApiVersions, SASL, metadata, advertised, rights."),
+                    column("address", "string", "Address it is about.", null=True),
+                    column("broker", "integer", "Broker that advertises the address.", null=True, sparse=True),
+                    column("status", "string", "ok, warning, failed, or skipped behind a failed one."),
+                    column("time_ms", "number", "How long it took, in milliseconds.", null=True),
+                    column("result", "string", "What was found, or what is wrong."),
+                    column("fault", "string", "Name of what is wrong, for programs.", null=True, table=False),
+                    column("mend", "string", "What mends it.", null=True, table=False),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="config.list",
+        about="Profiles, of the project and of the user.",
+        sections=(
+            Section(
+                name="profiles",
+                columns=(
+                    column("profile", "string", "Name of the profile."),
+                    column("bootstrap", "string", "Where the cluster listens.", null=True),
+                    column("protocol", "string", "security.protocol."),
+                    column("protected", "string", "read_only, protected, or null.", null=True),
+                    column("default", "boolean", "True when it is used without --profile."),
+                    column("config_file", "string", "File it stands in."),
+                    NOTE,
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="config.show",
+        about="What is in effect, and where each value comes from.",
+        sections=(
+            Section(
+                name="settings",
+                columns=(
+                    column("property", "string", "Name of the property."),
+                    column("value", "string", "Its value; secrets are ***, sources are named.", null=True),
+                    column("from", "string", "Option, variable, file:line, or default."),
+                ),
+            ),
+        ),
+    ),
+    Shape(
+        name="config.check",
+        about="Whether profiles make sense.",
+        sections=(
+            Section(
+                name="profiles",
+                columns=(
+                    column("profile", "string", "Name of the profile."),
+                    column("config_file", "string", "File it stands in."),
+                    column("result", "string", "ok, warning or failed."),
+                    NOTE,
+                ),
+            ),
+        ),
+    ),
+)
+"""The shapes of the commands that people run all day; `every` has the rest too."""
+
+
+def every() -> tuple[Shape, ...]:
+    """All shapes there are."""
+    from kcli.cli.output.shapes.acls import SHAPES as ACLS
+    from kcli.cli.output.shapes.admin import SHAPES as MORE
+    from kcli.cli.output.shapes.apply import SHAPES as APPLY
+    from kcli.cli.output.shapes.pipeline import SHAPES as PIPELINE
+    from kcli.cli.output.shapes.pipeline_jobs import SHAPES as JOBS
+    from kcli.cli.output.shapes.placement import SHAPES as PLACEMENT
+    from kcli.cli.output.shapes.raw import SHAPES as RAW
+    from kcli.cli.output.shapes.txn import SHAPES as TXN
+
+    return (*SHAPES, *MORE, *ACLS, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT)
+
+
+def shape(name: str) -> Shape:
+    """The shape of a command. Raises KeyError."""
+    return next((one for one in SHAPES if one.name == name), None) or _more(name)
+
+
+def _more(name: str) -> Shape:
+    for one in every():
+        if one.name == name:
+            return one
+    raise KeyError(name)

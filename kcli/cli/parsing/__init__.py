@@ -1,0 +1,1 @@
+"""From words to options: declarations, the parser, Typer."""

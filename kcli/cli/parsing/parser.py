@@ -1,0 +1,137 @@
+"""The quick argv parser: every line of a command of our tables is understood here, or refused in one sentence.
+
+Typer costs 80 ms to import, which is more than a whole `consume` may take. So Typer only prints help, and reads the
+few commands that are its own; it agrees with what is read here (tests/cli/test_quick.py holds both together).
+"""
+
+from __future__ import annotations
+
+from operator import length_hint
+
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kcli.cli.parsing.option import Command, Option, Values
+
+HELP = ("-h", "--help")
+KCAT = {
+    "-C": "kcli consume TOPIC",
+    "-P": "kcli produce TOPIC",
+    "-G": "kcli consume TOPIC -g GROUP",
+    "-L": "kcli topics describe TOPIC",
+    "-Q": "kcli offsets TOPIC --at TIME",
+    "-l": "kcli produce TOPIC FILE",
+    "-T": "tee FILE | kcli produce TOPIC",
+    "-m": "-X request.timeout.ms=…",
+}
+"""kcat's letters that we do not have, and how the same is said here."""
+
+
+def parse(command: Command, argv: list[str]) -> Values | None:
+    """The values of a command line (without the command's own name), or None when it asks for help. Raises UsageError
+    with what is wrong and what to do about it."""
+    try:
+        return _parse(command, argv)
+    except UsageError:
+        if any(word in HELP for word in argv):
+            return None
+        raise
+
+
+def _parse(command: Command, argv: list[str]) -> Values | None:
+    values = command.defaults()
+    by_flag = {flag: option for option in command.options for flag in option.flags}
+    rest = iter(argv)
+    for word in rest:
+        if word == "--":
+            values["words"].extend(rest)
+        elif word in HELP:
+            return None
+        elif len(word) > 1 and word[0] == "-":
+            _option(command, by_flag, word, rest, values)
+        else:
+            values["words"].append(word)
+    if values["words"] and not command.words:
+        raise UsageError(f"{values['words'][0]!r} is too much: {command.name} takes options only")
+    return values
+
+
+def options_first(command: Command, argv: list[str]) -> int:
+    """How many words at the start of a line are options of the command and their values. Raises UsageError for an
+    option that it does not have, or that wants a value."""
+    by_flag = {flag: option for option in command.options for flag in option.flags}
+    rest = iter(argv)
+    for word in rest:
+        if len(word) < 2 or word[0] != "-" or word == "--" or word in HELP:
+            return len(argv) - length_hint(rest) - 1
+        _option(command, by_flag, word, rest, command.defaults())
+    return len(argv)
+
+
+def _option(command: Command, by_flag: dict[str, Option], word: str, rest: Iterator[str], values: Values) -> None:
+    """Store what one word with `-` says, with its value from `rest`. Raises UsageError."""
+    if not word.startswith("--"):
+        _cluster(command, by_flag, word, rest, values)
+        return
+    flag, equals, given = word.partition("=")
+    option = by_flag.get(flag)
+    if option is None:
+        raise _unknown(flag, command, by_flag)
+    _take(option, flag, given if equals else None, rest, values)
+
+
+def _cluster(command: Command, by_flag: dict[str, Option], word: str, rest: Iterator[str], values: Values) -> None:
+    """`-eq`, `-c10`, `-o -10`: flags until one takes a value, which is what is left of the word or the next one."""
+    for place in range(1, len(word)):
+        flag = "-" + word[place]
+        option = by_flag.get(flag)
+        if option is None:
+            raise _unknown(flag, command, by_flag)
+        if option.kind != "flag":
+            _take(option, flag, word[place + 1 :] or None, rest, values)
+            return
+        values[option.name] = True
+
+
+def _take(option: Option, flag: str, given: str | None, rest: Iterator[str], values: Values) -> None:
+    """Store one option's value. Raises UsageError when it is missing or not of the option's kind."""
+    if option.kind == "flag":
+        if given is not None:
+            raise UsageError(f"{flag}={given}: {flag} takes no value")
+        values[option.name] = True
+        return
+    text = given if given is not None else next(rest, None)
+    if text is None:
+        raise UsageError(f"{flag} takes a value: {flag} {option.metavar or '|'.join(option.choices) or 'TEXT'}")
+    if option.choices and text not in option.choices:
+        raise UsageError(f"{flag} {text}: expected {', '.join(option.choices)}")
+    value: object = _number(option, flag, text) if option.kind == "int" else text
+    if option.multiple:
+        values[option.name].append(value)
+    else:
+        values[option.name] = value
+
+
+def _number(option: Option, flag: str, text: str) -> int:
+    digits = text[1:] if text[:1] == "-" else text
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+        raise UsageError(f"{flag} {text}: expected a whole number")
+    if option.least is not None and int(text) < option.least:
+        raise UsageError(f"{flag} {text}: the least is {option.least}")
+    return int(text)
+
+
+def _unknown(flag: str, command: Command, by_flag: dict[str, Option]) -> UsageError:
+    if flag in KCAT:
+        return UsageError(f"{flag} is kcat's; here it is `{KCAT[flag]}`")
+    from kcli.cli.parsing import other_tools as elsewhere
+    from kcli.text.suggest import did_you_mean
+
+    told = elsewhere.option(flag, command.words, by_flag)
+    if told:
+        return UsageError(f"there is no option {flag}{told}")
+    near = did_you_mean(flag, [known for known in by_flag if len(known) > 2], 0.75) if len(flag) > 2 else ""
+    return UsageError(f"there is no option {flag}{near}")

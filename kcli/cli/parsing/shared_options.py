@@ -1,0 +1,50 @@
+"""Options that several administration commands have."""
+
+from __future__ import annotations
+
+from kcli.cli.parsing.option import Option
+from kcli.cli.runtime.connection import CONNECTION
+
+FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
+
+FORMAT = Option(
+    name="format",
+    flags=("--format",),
+    choices=FORMATS,
+    help="Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.",
+)
+JSON = Option(name="json", flags=("-J", "--json"), kind="flag", help="Short for --format json.")
+OUTPUT = (FORMAT, JSON, *CONNECTION)
+
+INTERNAL = Option(name="internal", flags=("--internal",), kind="flag", help="Kafka's own topics too.")
+EXECUTE = Option(
+    name="execute",
+    flags=("--execute",),
+    kind="flag",
+    help="Do it. Without, the plan is shown, and on a terminal you are asked.",
+)
+DRY_RUN = Option(name="dry_run", flags=("--dry-run",), kind="flag", help="Only show what would be done.")
+IF_EXISTS = Option(name="if_exists", flags=("--if-exists",), kind="flag", help="What does not exist is no failure.")
+WAIT = Option(name="wait", flags=("--wait",), kind="flag", help="Wait until every broker knows (default).")
+NO_WAIT = Option(name="no_wait", flags=("--no-wait",), kind="flag", help="Do not wait until every broker knows.")
+TIMEOUT = Option(
+    name="timeout",
+    flags=("--timeout",),
+    kind="int",
+    least=0,
+    metavar="SECONDS",
+    help="How long --wait waits, then exit 4 (default 30).",
+)
+ISOLATION = Option(
+    name="isolation",
+    flags=("--isolation",),
+    choices=("read_uncommitted", "read_committed"),
+    help="Which end lag is measured to: high watermark (default), or last stable offset.",
+)
+STATE = Option(
+    name="states",
+    flags=("--state",),
+    multiple=True,
+    metavar="STATE",
+    help="Only groups in this state: Stable, Empty, …",
+)

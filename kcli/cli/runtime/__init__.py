@@ -1,0 +1,1 @@
+"""Around a command: settings, the event loop, signals, questions, undo files."""

@@ -1,0 +1,201 @@
+"""What every administration command does around its work: connect, collect, print, tell the shell the truth.
+
+`work` gets the Cluster and the Document to fill. Whatever went wrong stands in the document (also in JSON) and as
+sentences on stderr; one failed item of many is exit code 1 (cli.md 8).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from kcli.cli.main import complain
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.runtime.connection import Connection
+from kcli.cli.runtime.question import asked
+from kcli.cli.runtime.signals import Interrupted
+from kcli.errors import ConnectError, KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
+
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster
+    from kcli.settings import ClientSettings
+
+    Work = Callable[[Cluster, Document], Awaitable[int | None]]
+    Print = Callable[[Document, str], None]
+
+
+SENTENCES = 10
+"""How many errors are said on stderr; the document has all."""
+
+
+def answer(values: Values, name: str, work: Work, printed: Print = write) -> int:
+    """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
+    a command with a format of its own."""
+    document = Document(shape=shape(name))
+    code: int | None = None
+    try:
+        settings = Connection(values).client()
+        document.read_only = settings.profile if settings.guard == "read_only" else ""
+        document.protected = settings.profile if settings.guard == "protected" else ""
+        code = asyncio.run(_connected(settings, work, document))
+    except UsageError:
+        raise
+    except KeyboardInterrupt:
+        if document.begun:
+            complain("interrupted: what was sent already may have been done; look before you do it again")
+        raise
+    except Interrupted as error:
+        document.rows.clear()  # the plan was shown above the question
+        document.fail(error)
+        code = error.exit_code
+    except KcliError as error:
+        document.fail(error)
+        code = error.exit_code
+    if code is None:
+        code = _verdict(document)
+    if format_of(values) != "table" or document.rows:
+        printed(document, format_of(values))
+    for problem in document.errors[:SENTENCES]:
+        complain(problem["message"])
+    if len(document.errors) > SENTENCES:
+        complain(f"and {plural(len(document.errors) - SENTENCES, 'more error')}, all of them in --format json")
+    return code
+
+
+def _verdict(document: Document) -> int:
+    """1 where anything failed; 2 where a guard let nothing through, 5 where nothing came about for want of a
+    connection."""
+    if not document.errors:
+        return 0
+    if document.exit_codes == {UsageError.exit_code} and all(row.get("error") for row in _results(document)):
+        return UsageError.exit_code
+    unconnected = document.exit_codes == {ConnectError.exit_code} and not any(document.rows.values())
+    return ConnectError.exit_code if unconnected else 1
+
+
+def _results(document: Document) -> Iterator[Row]:
+    """The rows that say what became of something."""
+    return (row for rows in document.rows.values() for row in rows if "result" in row)
+
+
+def format_of(values: Values) -> str:
+    """What `-J` and `--format` say together."""
+    return "json" if values.get("json") else values.get("format") or "table"
+
+
+def words_of(values: Values, what: str) -> list[str]:
+    """The command's arguments without repetitions. Raises UsageError where there are none, or an empty one, as of a
+    variable that is not set: only a group may be called that."""
+    words = list(dict.fromkeys(values.get("words") or ()))
+    if not words:
+        raise UsageError(f"name at least one {what}")
+    if "" in words and not what.startswith("GROUP"):
+        raise UsageError(f"'' names no {what}")
+    return words
+
+
+def some_of(words: Iterable[str], known: tuple[str, ...], flag: str) -> set[str]:
+    """Those of the `known` words that a line names, whatever their case, in small letters. Raises UsageError for one
+    that there is not: it would find nothing, which looks as if nothing were there."""
+    folded = {one.lower() for one in known}
+    found = {word.lower() for word in words}
+    for word in sorted(found - folded):
+        from kcli.text.suggest import did_you_mean
+
+        raise UsageError(f"{flag} {word}: it is {', '.join(known)}{did_you_mean(word, known)}")
+    return found
+
+
+async def _connected(settings: ClientSettings, work: Work, document: Document) -> int | None:
+    from kcli.client import Client
+
+    async with Client(settings) as client:
+        return await work(client.cluster, document)
+
+
+def say(values: Values, sentence: str) -> None:
+    """A remark on stderr, unless -q."""
+    if not values.get("quiet"):
+        complain(sentence)
+
+
+async def unlisted(cluster: Cluster, document: Document, failed: dict[int, KcliError]) -> None:
+    """Put into the document whose groups are not among the rows: a failure of the connection when it is nobody's."""
+    nobodys = len(failed) == len(await cluster.nodes()) and all(isinstance(e, ConnectError) for e in failed.values())
+    kind = ConnectError if nobodys else KcliError
+    for node_id, error in failed.items():
+        document.fail(kind(f"broker {node_id} did not list its groups: {error}"), f"broker {node_id}")
+
+
+def missing(document: Document, about: str, error: KcliError, names: Iterable[str]) -> None:
+    """Put "does not exist" with the nearest name into the document."""
+    from kcli.text.suggest import did_you_mean
+
+    document.fail(KcliError(f"{error}{did_you_mean(about, names)}"), about)
+    document.errors[-1]["error"] = type(error).__name__
+
+
+async def fail_all(
+    document: Document,
+    errors: dict[str, KcliError],
+    absent: type[KcliError],
+    names: Callable[[], Awaitable[Iterable[str]]],
+) -> None:
+    """Put the errors into the document; those of the kind `absent` with the nearest of `names`, asked for once."""
+    known: list[str] | None = None
+    for about, error in errors.items():
+        if not isinstance(error, absent):
+            document.fail(error, about)
+            continue
+        if known is None:
+            known = list(await names())
+        missing(document, about, error, known)
+
+
+def confirm(values: Values, document: Document, phrase: str, *, adds: bool = False) -> bool:
+    """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
+    neither is possible: a script that forgot --execute must not look as if it had worked; and under a profile that is
+    read-only, or protected unless it only `adds`, before an undo file is written of what will not be done."""
+    if values.get("execute"):
+        _refuse(document, adds)
+        document.begun = True
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        error = UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
+        document.fail(error)
+        write(document, format_of(values))
+        raise error
+    data = format_of(values) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
+    write(document, "table", sys.stderr if data else sys.stdout)
+    _refuse(document, adds)
+    if asked(f"Type {phrase!r} to do this: ") == phrase:
+        document.begun = True
+        return True
+    document.fail(KcliError("nothing was done"))
+    return False
+
+
+def _refuse(document: Document, adds: bool) -> None:
+    if name := document.read_only:
+        raise UsageError(f"profile {name} is read-only: this would change the cluster, and nothing was sent")
+    if (name := document.protected) and not adds:
+        raise UsageError(
+            f"profile {name} is protected: this deletes or alters, and nothing was sent; `--confirm {name}` lets it "
+            "through"
+        )
+
+
+def plural(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def excluding(values: Values) -> None:
+    """Raises UsageError for --execute with --dry-run."""
+    if values.get("execute") and values.get("dry_run"):
+        raise UsageError("--execute and --dry-run exclude each other")

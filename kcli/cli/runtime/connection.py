@@ -1,0 +1,190 @@
+"""The options every command that talks to a cluster has, and the settings they make.
+
+Priority: flag, then `-X`, then `-F` file, then environment, then the profile, then Kafka's default (cli.md 6); a
+profile named by a flag goes before the environment. A profile is that of --profile, of KCLI_PROFILE, or the files'
+default_profile; the last one is left alone where servers are named otherwise: it is about another cluster.
+`connection_of` is for commands with a second cluster (`copy`).
+"""
+
+from __future__ import annotations
+
+import os
+
+from kcli.cli.parsing.option import Option
+from kcli.errors import UsageError
+from kcli.settings import ClientSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.parsing.option import Values
+    from kcli.config.profiles.profile import Profile
+    from kcli.config.properties.merged import Properties
+
+BOOTSTRAP = Option(
+    name="bootstrap",
+    flags=("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
+    metavar="HOST:PORT,…",
+    help="Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.",
+)
+PROPERTY = Option(
+    name="properties",
+    flags=("-X", "--property"),
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A Kafka or librdkafka property, such as linger.ms=50. Repeatable.",
+)
+CONFIG_FILE = Option(
+    name="config_file",
+    flags=("-F", "--command-config"),
+    metavar="FILE",
+    help="A .properties file.",
+)
+PROFILE = Option(
+    name="profile",
+    flags=("--profile",),
+    metavar="NAME",
+    help="A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.",
+)
+BROKER_MAP = Option(
+    name="broker_map",
+    flags=("--broker-map",),
+    multiple=True,
+    metavar="FROM=TO",
+    help="Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.",
+)
+TRACE = Option(name="trace", flags=("--trace",), kind="flag", help="A line on stderr for each frame on the wire.")
+TRACE_FILE = Option(
+    name="trace_file", flags=("--trace-file",), metavar="FILE", help="The lines of --trace, appended to FILE."
+)
+CONFIRM = Option(
+    name="confirm",
+    flags=("--confirm",),
+    metavar="PROFILE",
+    help="The name of the protected profile with which something may be deleted or altered.",
+)
+QUIET = Option(name="quiet", flags=("-q", "--quiet"), kind="flag", help="Say nothing on stderr but errors.")
+VERBOSE = Option(name="verbose", flags=("-v", "--verbose"), kind="flag", help="Say on stderr what was done.")
+
+CONNECTION = (BOOTSTRAP, PROFILE, PROPERTY, CONFIG_FILE, BROKER_MAP, CONFIRM, TRACE, TRACE_FILE, QUIET, VERBOSE)
+
+
+class Connection:
+    """What the connection options of one command line say."""
+
+    def __init__(self, values: Values, *, looking: bool = True) -> None:
+        self.bootstrap: str | None = values.get("bootstrap")
+        for flag, given in (("--bootstrap-server", self.bootstrap), ("--profile", values.get("profile"))):
+            if given == "":  # a variable that is not set shall not become another cluster
+                raise UsageError(f"{flag} is empty: which cluster?")
+        self.quiet: bool = bool(values.get("quiet"))
+        self.verbose: bool = bool(values.get("verbose"))
+        self._named = bool(values.get("profile"))
+        self._confirmed: str | None = values.get("confirm")
+        self.trace: str = values.get("trace_file") or ("-" if values.get("trace") else "")
+        self._mapped: list[str] = values.get("broker_map") or []
+        self.profile = self._profile(values)
+        self.properties = self._properties(values, looking)
+
+    def _profile(self, values: Values) -> Profile | None:
+        if not self._named and not os.environ.get("KCLI_PROFILE"):
+            keys = [item.partition("=")[0].strip() for item in values.get("properties") or []]
+            servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or values.get("config_file")
+            if servers or self.bootstrap or _servers_of_environment():
+                return None
+        from kcli.config.profiles.files import chosen
+
+        return chosen(values.get("profile"))
+
+    def _properties(self, values: Values, looking: bool) -> Properties:
+        path, given = values.get("config_file"), values.get("properties") or []
+        environment = None
+        if any(name.startswith("KCLI_") for name in os.environ):
+            from kcli.config.properties.environment import properties
+
+            environment = properties()
+        from kcli.config.properties.merged import Properties, read_properties
+
+        if path is None and not given and self.profile is None and not environment:
+            return Properties()
+        return read_properties(path, given, self.profile, environment, named=self._named, looking=looking)
+
+    def client(self) -> ClientSettings:
+        """Settings to make a Client with; secrets are looked up. Says what is to be said about the configuration, once.
+        Raises UsageError for what makes no sense."""
+        from kcli.settings import parse_bootstrap
+
+        where, text = self.servers()
+        try:
+            addresses = parse_bootstrap(text)
+        except ValueError as problem:
+            from kcli.secret import without_logins
+
+            raise UsageError(f"{where} {without_logins(text)}: {problem}") from None
+        made = ClientSettings(bootstrap=addresses, trace=self.trace).replace(**self.properties.client)
+        security = self.properties.security()
+        if security is not None:
+            self.properties.warnings.extend(security.warnings())
+        made = made.replace(security=security, broker_map=tuple((one, to) for one, to, _ in self.mapping()))
+        self._say()
+        if self.profile is None or not self.profile.guard:
+            return made
+        name = self.profile.name
+        if self._confirmed is not None and self._confirmed != name:
+            raise UsageError(f"--confirm {self._confirmed}: the profile in use is {name}")
+        guard = "" if self._confirmed and self.profile.guard == "protected" else self.profile.guard
+        if guard == "read_only":
+            made = made.replace(auto_create_topics=False)
+        return made.replace(guard=guard, profile=name)
+
+    @property
+    def profile_from(self) -> str:
+        """Who named the profile."""
+        return "--profile" if self._named else "KCLI_PROFILE" if os.environ.get("KCLI_PROFILE") else "default_profile"
+
+    def mapping(self) -> list[tuple[str, str, str]]:
+        """(FROM, TO, who said so); the first that fits counts: the command line's, the environment's, the profile's."""
+        named = os.environ.get("KCLI_BROKER_MAP")
+        profile = [(item, self.profile.where) for item in self.profile.broker_map] if self.profile is not None else []
+        items = [(item, "--broker-map") for item in self._mapped]
+        items += [(item, "KCLI_BROKER_MAP") for item in (named or "").split(",") if item.strip()] + profile
+        if not items:
+            return []
+        from kcli.config.properties.broker_map import pair
+
+        return [(*pair(item, where), where) for item, where in items]
+
+    def _say(self) -> None:
+        warnings, self.properties.warnings = self.properties.warnings, []
+        notes, self.properties.notes = self.properties.notes, []
+        if self.profile is not None:
+            warnings = [*self.profile.warnings, *warnings]
+        told = [*([] if self.quiet else warnings), *(notes if self.verbose else [])]
+        if told:
+            from kcli.cli.main import complain
+
+            for line in dict.fromkeys(told):
+                complain(line)
+
+    def servers(self) -> tuple[str, str]:
+        """Who names the servers, and how."""
+        profile = (self.profile.where, self.profile.bootstrap) if self.profile is not None else ("", None)
+        environment = _servers_of_environment() or ("", None)
+        given = "--bootstrap-server"
+        last = (profile, environment) if self._named else (environment, profile)
+        for where, text in ((given, self.bootstrap), (given, self.properties.bootstrap), *last):
+            if text:
+                return where, text
+        return given, "localhost:9092"
+
+
+def connection_of(profile: str | None, bootstrap: str | None = None, properties: list[str] | None = None) -> Connection:
+    """The Connection of a second cluster of one command line: by profile, by servers, or both; `properties` as -X."""
+    return Connection({"profile": profile, "bootstrap": bootstrap, "properties": properties or []})
+
+
+def _servers_of_environment() -> tuple[str, str] | None:
+    """(variable, servers): kcli's own name wins."""
+    for name in ("KCLI_BOOTSTRAP", "KCLI_BOOTSTRAP_SERVERS"):
+        if os.environ.get(name):
+            return name, os.environ[name]
+    return None

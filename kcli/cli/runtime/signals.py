@@ -1,0 +1,140 @@
+"""Running a command's coroutine, with Ctrl-C in two steps (D45).
+
+The first SIGINT, SIGTERM or SIGHUP asks the work to end; the second SIGINT or SIGTERM ends the process at once. None
+raises KeyboardInterrupt inside the engine: a signal is an event like any other. A second SIGHUP says nothing new: a
+shell and the system each send one when a terminal goes. What ends a process whose loop does not turn: watchdog.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+from kcli.errors import KcliError
+from kcli.watchdog import end, turned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+    from typing import Any, TypeVar
+
+    from kcli.model import Cluster
+
+    T = TypeVar("T")
+
+INTERRUPTED = 130
+PATIENCE = 3.0  # seconds: no module for outages before
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def ended_by(number: int, code: int) -> int:
+    """The exit code of work that a signal ended, if any did: the signal's own, 128 and its number, unless it failed.
+    After Ctrl-C it is what the work says: 130, or 0 where nothing was left undone."""
+    return 128 + number if number in (signal.SIGTERM, signal.SIGHUP) and code in (0, INTERRUPTED) else code
+
+
+class Interrupted(KcliError):
+    """Ctrl-C ended the work before it was whole."""
+
+    exit_code = INTERRUPTED
+
+
+class Stop:
+    """Whether we were asked to stop, and by which signal first. `last_words` runs before the second one ends the
+    process."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.by = 0
+        self._heard_of = 0  # signals that want the end at once the second time
+        self.last_words: Callable[[], None] | None = None
+        self._event: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def listen(self) -> None:
+        """From now on the signals are ours. `add_signal_handler` would do the same and import inspect for it: 5 ms."""
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
+                signal.signal(number, self._heard)
+
+    def _heard(self, number: int, *_: object) -> None:
+        self.by = self.by or number
+        self._heard_of += number != signal.SIGHUP
+        if self._heard_of > 1:  # not by way of the loop, which may not turn any more
+            self._end_now(128 + number)
+        loop = self._event.get_loop()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(self.interrupt)
+
+    def _end_now(self, code: int) -> None:
+        try:
+            if self.last_words is not None:
+                self.last_words()
+        finally:
+            end(code)
+
+    def interrupt(self) -> None:
+        """A signal came, and the loop turns."""
+        turned()
+        self.asked = True
+        if not self._event.done():
+            self._event.set_result(None)
+
+    async def unless(self, work: Coroutine[Any, Any, T], left: asyncio.Future[None] | None = None) -> T | None:
+        """The result of `work`; None when we were asked to stop first, or `left` came first (nobody wants the result
+        any more), after `work` was cancelled and has ended."""
+        task = asyncio.ensure_future(work)
+        ends = (task, self._event) if left is None else (task, self._event, left)
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+        if not task.cancelled():
+            return task.result()
+        return None
+
+    async def wait(self) -> None:
+        """Until we were asked to stop."""
+        await asyncio.wait((self._event,))
+
+    async def until(self, task: asyncio.Future[Any]) -> None:
+        """Wait until `task` is done or we were asked to stop; it goes on all the same."""
+        await asyncio.wait((task, self._event), return_when=asyncio.FIRST_COMPLETED)
+
+
+def run(command: Callable[[Stop], Awaitable[int]]) -> int:
+    """Run one command to its exit code."""
+
+    async def whole() -> int:
+        stop = Stop()
+        stop.listen()
+        try:
+            code = await command(stop)
+        except Interrupted as interrupted:
+            interrupted.exit_code = ended_by(stop.by, INTERRUPTED)
+            raise
+        return ended_by(stop.by, code)
+
+    # not Python's own handler, else asyncio puts one of its own in place
+    before = [(number, signal.getsignal(number)) for number in SIGNALS]
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return asyncio.run(whole())
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def tell_outages(cluster: Cluster, *, quiet: bool) -> None:
+    """From a while on, say on stderr which brokers cannot be reached, as long as this loop runs."""
+
+    def begin() -> None:
+        from kcli.cli.runtime.outages import Outages
+
+        Outages(cluster).look()
+
+    if not quiet:
+        asyncio.get_running_loop().call_later(PATIENCE, begin)

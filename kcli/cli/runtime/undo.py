@@ -1,0 +1,77 @@
+"""Undo files of the command line: written before a change, read by the command that takes it back.
+
+What was there before goes to `--undo-file`, or to a new file in the user's state folder, or with `--no-undo` nowhere.
+Each subject names its schema (`kcli.quotas.undo/1`) and its rows; the file, its errors and its command are here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import contextmanager
+
+from kcli.admin import undo
+from kcli.admin.cluster.cluster import describe_cluster
+from kcli.cli.runtime.answer import say
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from kcli.cli.parsing.option import Values
+    from kcli.model import Cluster
+
+
+class UndoFile:
+    """The undo file of one command line."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._named: str | None = values["undo_file"]
+
+    def check(self) -> None:
+        """Raises UsageError for options that contradict each other, and for a file that is there already."""
+        if self._named is None:
+            return
+        if self._values["no_undo"]:
+            raise UsageError("--undo-file and --no-undo exclude each other")
+        if not self._values["dry_run"] and os.path.lexists(self._named):
+            raise UsageError(f"--undo-file {self._named}: there is a file already; name a new one")
+
+    async def keep(self, cluster: Cluster, name: str, document: dict[str, Any], back: str) -> None:
+        """Write it, and say the command that takes the change back: `back`, with {} for the file. Raises NoUndo."""
+        if self._values["no_undo"]:
+            return
+        from shlex import quote
+
+        taken = undo.taken((await describe_cluster(cluster)).cluster_id)
+        path = undo.write(
+            {**document, "taken": taken},
+            name,
+            self._named,
+            hint="; --undo-file FILE names another place, --no-undo goes without",
+        )
+        say(self._values, f"to take this back: {back.format(quote(path))} --execute")
+
+
+@contextmanager
+def undo_document(path: str, noun: str, *schemas: str) -> Iterator[dict[str, Any]]:
+    """The document of an undo file of one of these schemas, for the body to take apart; `-` is stdin. Raises UsageError
+    for a file that cannot be read and is none; errors of the body that come of wrong keys and values too."""
+    try:
+        if path == "-":
+            text = sys.stdin.read()
+        else:
+            with open(path, encoding="utf-8") as source:
+                text = source.read()
+        whole = json.loads(text)
+        if whole["schema"] not in schemas:
+            raise ValueError(f"its schema is {whole['schema']}, expected {' or '.join(schemas)}")
+        yield whole
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(f"{path}: not an undo file of {noun} ({error})") from None
