@@ -11,8 +11,8 @@ PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loads
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
 RECORDS := $(addprefix tests/,proto producer consumer share group serde interop sandbox kafka/test_main_job.py \
-	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py) $(foreach name,cat consume copy corrupt \
-	end_to_end filters hostile_batches memory_of_consume order payload_time produce redrive,$(wildcard tests/cli/test_$(name)*.py))
+	kafka/test_strange_logs.py kafka/test_transactions.py kafka/test_kcat_table.py cli/test_end_to_end.py \
+	$(addprefix cli/commands/,cat consume copy produce redrive))
 LATE := admin broker cluster consumer group lag producer sandbox seeking share cli kafka/test_security.py
 
 .PHONY: demo quick test test-spark test-pure test-pictures alone nightly asan check schedules late chaos storm soak soak-tui screenshots bench bench-pipeline clean format

@@ -22,12 +22,12 @@ LINES = (
 )  # fmt: skip
 OFFLINE = ("--version", "--help", "__complete")
 COMMANDS = (
-    "acls apply cluster config copy demo doctor documents faults leaders meta pipeline quotas raw reassign redrive "
+    "acls apply cluster config copy demo doctor faults leaders meta pipeline quotas raw reassign redrive "
     "tokens txn users"
 )
 PLAIN = [
-    *("kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/seeking"),
-    *(f"kcli/cli/{name}" for name in COMMANDS.split()),
+    *("kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/seeking", "kcli/cli/documents"),
+    *(f"kcli/cli/commands/{name}" for name in COMMANDS.split()),
 ]
 OPTIONS = "options"  # modules that declare a command line, which every command line may import
 COSTLY = {"typing", "dataclasses", "json", "re", "logging", "inspect", "ssl", "yaml", "typer", "rich", "textual"}

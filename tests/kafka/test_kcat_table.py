@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from tests.cli.kcat_pair import Result, Row, Scene, comparable, table
+from tests.cli.commands.cat.kcat_pair import Result, Row, Scene, comparable, table
 from tests.kafka.cluster import Kafka
 
 pytestmark = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")

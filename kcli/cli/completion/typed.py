@@ -1,5 +1,5 @@
 """The commands that Typer has and our tables have not, as far as a TAB needs them: importing Typer costs 90 ms and
-more. tests/cli/test_complete.py holds them against Typer's."""
+more. tests/cli/completion/test_complete.py holds them against Typer's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The quick argv parser: every line of a command of our tables is understood here, or refused in one sentence.
 
 Typer costs 80 ms to import, which is more than a whole `consume` may take. So Typer only prints help, and reads the
-few commands that are its own; it agrees with what is read here (tests/cli/test_quick.py holds both together).
+few commands that are its own; it agrees with what is read here (tests/cli/parsing/test_parser.py holds both together).
 """
 
 from __future__ import annotations

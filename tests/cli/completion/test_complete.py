@@ -24,7 +24,7 @@ from kcli.sandbox.thread import SandboxThread
 from kcli.security import MECHANISMS
 from tests.cli.conftest import Shell
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HOSTILE = [
     "or ders", "or$(touch pwned)", "or`touch pwned`", "or'x", 'or"x', "or;touch pwned", "or\ntouch pwned", "or\x1b[31m",
     "or\u202e", "or|x", "or&x", "or>x", "or*", "or?", "or[x]", "or{a,b}", "or~", "or!x", "or#x", "or\\x", "or%x",

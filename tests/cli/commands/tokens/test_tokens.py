@@ -12,7 +12,7 @@ import pytest
 from kcli.cli.main import main
 from kcli.sandbox.access.delegation_tokens import new_id
 from kcli.sandbox.thread import SandboxThread
-from tests.cli.test_users import login
+from tests.cli.commands.users.test_users import login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

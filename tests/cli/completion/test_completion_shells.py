@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from kcli.sandbox.thread import SandboxThread
+from tests.cli.completion.shells import NAMES, Terminal, needed
+from tests.cli.completion.test_complete import HOSTILE
 from tests.cli.conftest import Shell
-from tests.cli.shells import NAMES, Terminal, needed
-from tests.cli.test_complete import HOSTILE
 
 PROMPT = 1.0  # seconds; three times as long as it takes
 TOPICS = {"orders": 1, "payments.eu": 2, "payments.us": 2}

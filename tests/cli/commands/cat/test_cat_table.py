@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.kcat_pair import Result, Row, Scene, comparable, table
+from tests.cli.commands.cat.kcat_pair import Result, Row, Scene, comparable, table
 
 pytestmark = [
     pytest.mark.process,  # each test: kcat runs beside all of them, whatever their order
@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 ROWS = table()
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "kcat.md"
+DOCUMENT = Path(__file__).resolve().parents[4] / "docs" / "kcat.md"
 
 
 class Both:

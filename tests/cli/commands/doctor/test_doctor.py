@@ -29,7 +29,7 @@ from tests.ports import free_port
 
 Rows = list[dict[str, Any]]
 SOON = ("--timeout-ms", "400")
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 @pytest.fixture(autouse=True)

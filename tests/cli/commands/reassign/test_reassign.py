@@ -227,7 +227,7 @@ def test_a_signal_while_waiting(
     process = subprocess.Popen(
         [sys.executable, "-m", "kcli", "reassign", *words, "--format", "json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])},
     )  # fmt: skip
     until(lambda: sandbox.call(lambda it: it.cluster.moves.by_partition))
     looks = requests(sandbox, "ListPartitionReassignments")

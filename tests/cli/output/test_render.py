@@ -17,7 +17,7 @@ from kcli.cli.output.render import FORMATS, Document, _defused, render, write
 from kcli.cli.output.shapes.shape import every, shape
 from kcli.errors import ConnectError
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 EVIL = 'a\x1b]0;x\x07\u202eb\tc\nd,"e" – é'
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.commands.consume.test_payload_time import BASE, iso
 from tests.cli.conftest import Shell
-from tests.cli.test_payload_time import BASE, iso
 
 
 @pytest.fixture

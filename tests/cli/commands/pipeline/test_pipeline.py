@@ -11,7 +11,7 @@ import pytest
 
 from kcli.cli.main import main
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[4]
 NOWHERE = "127.0.0.1:1"
 
 WRONG = [

@@ -14,8 +14,8 @@ import pytest
 from kcli.proto.batch import seal
 from kcli.proto.core import Builder
 from kcli.sandbox.thread import SandboxThread
+from tests.cli.commands.consume.test_corrupt import append
 from tests.cli.conftest import Shell
-from tests.cli.test_corrupt import append
 
 MB = 1024 * 1024
 PURE = bool(os.environ.get("KCLI_PURE_PYTHON"))

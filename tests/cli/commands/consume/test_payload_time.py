@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 import msgpack
 import pytest
 
+from tests.cli.commands.consume.test_corrupt import append, batch, broken_inside
 from tests.cli.conftest import Shell
-from tests.cli.test_corrupt import append, batch, broken_inside
 
 BASE = 1_700_000_000
 WRITE = {
