@@ -145,7 +145,10 @@ DEAR = {
     "importlib.metadata",
     "ssl",
 }
-IMPORTED = ["commands.produce.command", "commands.consume.command", "commands.consume.tail", "commands.consume.count", "main", "parsing.parser"]
+IMPORTED = (
+    *(f"commands.{name}" for name in ("produce.command", "consume.command", "consume.tail", "consume.count")),
+    *("main", "parsing.parser"),
+)
 WITHOUT_ASYNCIO = "import asyncio, sys; before = set(sys.modules); import {}; print(*(set(sys.modules) - before))"
 
 
