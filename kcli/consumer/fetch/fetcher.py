@@ -25,11 +25,11 @@ from kcli.proto.schema import NO_ID
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.consumer.fetch.cursor import Cursor
+    from kcli.consumer.fetch.engine import FetchEngine
     from kcli.consumer.fetch.fetch_session import Plan
-    from kcli.consumer.fetch.reader import Reader
     from kcli.grammar.bound import Bound
+    from kcli.proto.buffer import Buffer
     from kcli.proto.messages.fetch import FetchResponse, PartitionData
-    from kcli.proto.schema import Buffer
 
     Asked = dict[TopicPartition, tuple[Cursor, int, int]]
 else:
@@ -43,7 +43,7 @@ AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVA
 class Fetcher:
     """`idle` while it waits for something to ask for, `full` when that is because of what was not delivered yet."""
 
-    def __init__(self, reader: Reader, node: int) -> None:
+    def __init__(self, reader: FetchEngine, node: int) -> None:
         self.reader = reader
         self.node = node
         self.wake = asyncio.Event()
@@ -215,7 +215,7 @@ class Fetcher:
         cut = row.diverging_epoch
         if cut.end_offset >= 0:
             cursor.state = VALIDATING
-            reader.positions.truncated(cursor, cut.end_offset, cut.epoch)
+            reader.truncated(cursor, cut.end_offset, cut.epoch)
             return
         if row.preferred_read_replica >= 0 and row.preferred_read_replica != self.node:
             cursor.replica, cursor.replica_until = row.preferred_read_replica, now + reader.replica_holds
@@ -270,7 +270,7 @@ class Fetcher:
                 cursor.failed_once(now)
             else:
                 cursor.reset(Bound("outside"))
-                reader.positions.wake.set()
+                reader.look_up()
         elif code.retriable or code is codes.UNKNOWN_SERVER_ERROR:
             hint = row.current_leader
             known = hint.leader_id >= 0 and hint.leader_epoch > reader.cluster.leader_epoch(cursor.at)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from kcli.consumer.fetch.cursor import Cursor
-    from kcli.consumer.fetch.fetcher import Fetcher
-    from kcli.consumer.fetch.reader import Reader
+    from kcli.consumer.fetch.engine import LookupEngine, Waiting
     from kcli.model import TopicPartition
 
 ROUND = 5.0
@@ -58,7 +57,7 @@ class LogTruncated(KcliError):
 class Positions:
     """One task that looks, and one per look-up so that none waits for another."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: LookupEngine) -> None:
         self.reader = reader
         self.wake = asyncio.Event()
 
@@ -100,7 +99,7 @@ class Positions:
             self.wake.clear()
         return again
 
-    def _sleeps(self, fetcher: Fetcher | None, cursor: Cursor) -> bool:
+    def _sleeps(self, fetcher: Waiting | None, cursor: Cursor) -> bool:
         """Whether its fetcher might not know of it: it may have gone to sleep while nobody knew the leader, and it was
         somebody else on this cluster (a producer beside us) who has looked that up."""
         return fetcher is not None and fetcher.idle and not fetcher.full and cursor.fetchable

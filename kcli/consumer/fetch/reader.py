@@ -16,12 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
+    from kcli.consumer.fetch.engine import Stored
     from kcli.errors import KcliError
     from kcli.grammar.bound import Bound
-    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+    from kcli.model import Cluster, TopicPartition
     from kcli.settings import ConsumerSettings
-
-    Stored = Callable[[list[TopicPartition]], Awaitable[dict[TopicPartition, OffsetAndMetadata | None]]]
 
 
 class Reader:
@@ -128,6 +127,14 @@ class Reader:
     def share(self) -> int:
         """A fetcher's part of the buffer, in bytes."""
         return self.settings.buffer_bytes // max(len(self.fetchers), 1)
+
+    def look_up(self) -> None:
+        """A position is unknown: look it up."""
+        self.positions.wake.set()
+
+    def truncated(self, cursor: Cursor, end: int, end_epoch: int) -> None:
+        """The leader's log ends its epoch `end_epoch` at `end`, before what was read."""
+        self.positions.truncated(cursor, end, end_epoch)
 
     def say(self, text: str) -> None:
         """Something the user should know that is no error."""

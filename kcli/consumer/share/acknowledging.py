@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
     from kcli.consumer.share.chunk import Place
-    from kcli.consumer.share.reader import ShareReader
+    from kcli.consumer.share.engine import AckEngine
 
     Ranges = dict[Place, list[Range]]
     Said = dict[Place, tuple[int, str | None]]  # error code and message
@@ -39,7 +39,7 @@ _lanes = count(1)
 class Acknowledging:
     """`pending` waits to be said; `urgent` when somebody waits for it, or it is a renewal."""
 
-    def __init__(self, reader: ShareReader, node: int) -> None:
+    def __init__(self, reader: AckEngine, node: int) -> None:
         self.session = ShareSession()
         self.pending: Ranges = {}
         self.urgent = False

@@ -25,8 +25,8 @@ from kcli.proto.messages.share_fetch import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.consumer.share.chunk import Place
+    from kcli.consumer.share.engine import ShareEngine
     from kcli.consumer.share.ranges import Range
-    from kcli.consumer.share.reader import ShareReader
     from kcli.consumer.share.share_session import Plan
     from kcli.model import TopicPartition
     from kcli.proto.messages.share_fetch import PartitionData, ShareFetchResponse
@@ -42,7 +42,7 @@ BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1  # share_acquire_mode
 class ShareFetcher:
     """`buffer` is what came and was not handed out yet; `empty` the partitions that had nothing when last asked."""
 
-    def __init__(self, reader: ShareReader, node: int) -> None:
+    def __init__(self, reader: ShareEngine, node: int) -> None:
         self.reader = reader
         self.node = node
         self.wake = asyncio.Event()
