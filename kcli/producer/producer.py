@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.batch import Batch
+    from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
-    from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
 
 __all__ = ["BatchOutcome", "Producer", "RecordMetadata"]

@@ -12,13 +12,13 @@ from binascii import a2b_base64, b2a_base64
 
 from kcli.errors import UsageError
 from kcli.proto.compile import Wire, fields_of
-from kcli.proto.schema import NO_ID, Struct
+from kcli.proto.schema import NO_ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.values import Field
+    from kcli.values import Field, Value
 
 RANGES = {
     "Int8": (-(1 << 7), (1 << 7) - 1),
@@ -48,7 +48,7 @@ def type_of(wire: Wire) -> str:
 # -- to JSON ----------------------------------------------------------------------------------------------------------
 
 
-def to_json(struct: Struct, version: int) -> dict[str, Any]:
+def to_json(struct: Value, version: int) -> dict[str, Any]:
     """What `version` carries of the message, as what json.dumps takes."""
     return {
         camel(f.name): _plain(getattr(struct, f.name), wire, version)
@@ -74,7 +74,7 @@ def _plain(value: Any, wire: Wire, version: int) -> Any:
 # -- from JSON --------------------------------------------------------------------------------------------------------
 
 
-def from_json(kind: type[Struct], version: int, given: Any, path: str = "") -> Struct:
+def from_json(kind: type[Value], version: int, given: Any, path: str = "") -> Value:
     """The message that the JSON says. Raises UsageError with the path of what is wrong."""
     if not isinstance(given, dict):
         raise UsageError(f"{path or 'the body'}: expected an object of {kind.__name__}, got {_named(given)}")

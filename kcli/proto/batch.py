@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     Convert = Callable[[Any], bytes]
     Program = tuple[bytes | tuple[str, Convert | None], ...]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 
 def _extension() -> ModuleType | None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NamedTuple
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     Headers = Sequence[tuple[str, bytes | None]]
 

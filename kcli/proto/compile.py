@@ -1,24 +1,22 @@
 """From a declaration to straight-line code: what both directions share.
 
 `encoding.py` and `decoding.py` write one function per message and version; runs of fixed-width fields become one
-`struct` call. Every function knows its source, so a traceback shows its line.
+`struct` call. A declaration is a class of values; the `extra` of a field is its place on the wire (`schema.Place`).
+Every function knows its source, so a traceback shows its line.
 """
 
 from __future__ import annotations
 
 import sys
 
-from kcli.errors import EncodeError
 from kcli.proto import codecache
 from kcli.proto.runtime import RUNTIME
-from kcli.proto.schema import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.proto.schema import Message, Place
-    from kcli.values import Field
+    from kcli.values import Field, Value
 
 FIXED = {
     "bool": "?", "Int8": "b", "Int16": "h", "Int32": "i", "Int64": "q",
@@ -44,7 +42,7 @@ class Wire:
     def __init__(self, annotation: str, scope: dict[str, Any]) -> None:
         text = annotation.removesuffix(" | None")
         self.element: Wire | None = None
-        self.struct: type[Struct] | None = None
+        self.struct: type[Value] | None = None
         if text.startswith("list["):
             self.kind = "list"
             self.element = Wire(text[5:-1], scope)
@@ -55,7 +53,7 @@ class Wire:
             self.struct = scope[text]
 
 
-def fields_of(struct: type[Struct]) -> list[tuple[Field, Wire]]:
+def fields_of(struct: type[Value]) -> list[tuple[Field, Wire]]:
     """The declared fields with their wire types, in the order of the declaration."""
     scope = vars(sys.modules[struct.__module__])
     return [(f, Wire(f.annotation, scope)) for f in struct.__fields__]
@@ -64,16 +62,14 @@ def fields_of(struct: type[Struct]) -> list[tuple[Field, Wire]]:
 class Compiler:
     """What both directions share: walking a declaration, and turning lines of source into a function."""
 
-    def __init__(self, message: type[Message], version: int) -> None:
-        if version not in message.versions:
-            raise EncodeError(f"{message.__name__} has versions {message.versions}, not {version}")
+    def __init__(self, message: type[Value], version: int, *, flexible: bool) -> None:
         self.message = message
         self.version = version
         self.label = f"{message.__name__} v{version}"
-        self.flexible = version in message.flexible
+        self.flexible = flexible
         self.lines: list[str] = []
         self.names: dict[str, Any] = dict(RUNTIME)
-        self.done: set[type[Struct]] = set()
+        self.done: set[type[Value]] = set()
 
     def compiled(self, prefix: str) -> Any:
         """Generate the source for the message and everything in it; the function `prefix` + its name."""
@@ -90,7 +86,7 @@ class Compiler:
         exec(code, self.names)
         return self.names[f"{prefix}_{self.message.__name__}"]
 
-    def _struct(self, struct: type[Struct]) -> None:
+    def _struct(self, struct: type[Value]) -> None:
         if struct in self.done:
             return
         self.done.add(struct)
@@ -111,7 +107,7 @@ class Compiler:
 
     def _emit(
         self,
-        struct: type[Struct],
+        struct: type[Value],
         present: list[tuple[Field, Wire]],
         tagged: list[tuple[Field, Wire]],
         absent: list[Field],
@@ -120,8 +116,7 @@ class Compiler:
         raise NotImplementedError
 
     def _nullable(self, f: Field) -> bool:
-        place: Place = f.extra
-        return self.version in place.null
+        return self.version in f.extra.null
 
 
 def runs(present: list[tuple[Field, Wire]]) -> list[list[tuple[Field, Wire]]]:

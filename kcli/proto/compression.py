@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 XERIAL = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL + b"\x00\x00\x00\x01\x00\x00\x00\x01"

@@ -12,20 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from kcli.proto.buffer import Buffer
     from kcli.proto.compile import Wire
-    from kcli.proto.schema import Buffer, Message, Struct
-    from kcli.values import Field
+    from kcli.values import Field, Value
 
 MAX_ELEMENTS = 1_000_000
 MAX_TAGS = 10_000
-
-
-def decoder(message: type[Message], version: int) -> Callable[[Buffer], Any]:
-    """The function that decodes `message` at `version`, compiled on first use. Raises EncodeError outside its range."""
-    found = message.decoders.get(version)
-    if found is None:
-        found = message.decoders[version] = Reader(message, version).function()
-    return found
 
 
 class Reader(Compiler):
@@ -49,7 +41,7 @@ class Reader(Compiler):
 
     def _emit(
         self,
-        struct: type[Struct],
+        struct: type[Value],
         present: list[tuple[Field, Wire]],
         tagged: list[tuple[Field, Wire]],
         absent: list[Field],
@@ -71,7 +63,7 @@ class Reader(Compiler):
         given = ", ".join(f"{f.name}=v_{f.name}" for f in struct.__fields__)
         emit(f" return {struct.__name__}({given}), i")
 
-    def _default(self, struct: type[Struct], f: Field) -> str:
+    def _default(self, struct: type[Value], f: Field) -> str:
         key = f"m_{struct.__name__}_{f.name}"
         self.names[key] = f.make_default if f.factory is not None else f.default
         return f"{key}()" if f.factory is not None else key

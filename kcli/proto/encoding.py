@@ -12,17 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from kcli.proto.buffer import Buffer
     from kcli.proto.compile import Wire
-    from kcli.proto.schema import Buffer, Message, Struct
-    from kcli.values import Field
-
-
-def encoder(message: type[Message], version: int) -> Callable[[Any], list[Buffer]]:
-    """The function that encodes `message` at `version`, compiled on first use. Raises EncodeError outside its range."""
-    found = message.encoders.get(version)
-    if found is None:
-        found = message.encoders[version] = Writer(message, version).function()
-    return found
+    from kcli.values import Field, Value
 
 
 class Writer(Compiler):
@@ -43,7 +35,7 @@ class Writer(Compiler):
 
     def _emit(
         self,
-        struct: type[Struct],
+        struct: type[Value],
         present: list[tuple[Field, Wire]],
         tagged: list[tuple[Field, Wire]],
         absent: list[Field],
@@ -106,7 +98,7 @@ class Writer(Compiler):
                 emit(f"{indent}for {name} in x:")
                 self._write(wire.element, name, False, indent + " ")
 
-    def _write_tags(self, struct: type[Struct], tagged: list[tuple[Field, Wire]]) -> None:
+    def _write_tags(self, struct: type[Value], tagged: list[tuple[Field, Wire]]) -> None:
         emit = self.lines.append
         if not tagged:
             emit(" out(b'\\x00')")

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     class Message(NamedTuple):
         """One message, its value not yet looked into."""

@@ -6,7 +6,7 @@ from struct import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 SEED = 0x9747B28C
 MIX = 0x5BD1E995

@@ -7,12 +7,15 @@ Annotations are wire types: Int8 … Int64, UInt16, UInt32, Float64, bool, str, 
 
 from __future__ import annotations
 
+from kcli.errors import EncodeError
 from kcli.values import Field, Value, ValueType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, dataclass_transform
+
+    from kcli.proto.buffer import Buffer
 
     Int8: TypeAlias = int
     Int16: TypeAlias = int
@@ -22,13 +25,12 @@ if TYPE_CHECKING:
     UInt32: TypeAlias = int
     Float64: TypeAlias = float
     Uuid: TypeAlias = bytes
-    Buffer: TypeAlias = bytes | bytearray | memoryview
     Records: TypeAlias = Buffer
     R = TypeVar("R", covariant=True)
 else:
     Int8 = Int16 = Int32 = Int64 = UInt16 = UInt32 = int
     Float64, Uuid = float, bytes
-    Buffer = Records = bytes
+    Records = bytes
 
     def dataclass_transform(**_):
         return lambda cls: cls
@@ -122,22 +124,43 @@ class Message(Struct):
 
     versions: ClassVar[Versions]
     flexible: ClassVar[Versions]
-    encoders: ClassVar[dict[int, Any]]
-    decoders: ClassVar[dict[int, Any]]
+    encoders: ClassVar[dict[int, Callable[[Any], list[Buffer]]]]
+    decoders: ClassVar[dict[int, Callable[[Buffer], Any]]]
 
     def encode(self, version: int) -> list[Buffer]:
         """The body as buffers to be written one after the other; record bytes are not copied.
-        Raises EncodeError when `version` cannot say what the message says."""
-        from kcli.proto.encoding import encoder
-
-        return encoder(type(self), version)(self)
+        Raises EncodeError for a version that does not exist, or that cannot carry the message."""
+        encode = self.encoders.get(version)
+        if encode is None:
+            encode = self.encoders[version] = self._writer(version)
+        return encode(self)
 
     @classmethod
     def decode(cls, version: int, data: Buffer) -> Self:
-        """The message in `data`; `Records` and nothing else are views into it. Raises DecodeError."""
-        from kcli.proto.decoding import decoder
+        """The message in `data`; `Records` and nothing else are views into it. Raises DecodeError, and EncodeError for
+        a version that does not exist."""
+        decode = cls.decoders.get(version)
+        if decode is None:
+            decode = cls.decoders[version] = cls._reader(version)
+        return decode(data)
 
-        return decoder(cls, version)(data)  # type: ignore[no-any-return]
+    @classmethod
+    def _writer(cls, version: int) -> Callable[[Self], list[Buffer]]:
+        from kcli.proto.encoding import Writer
+
+        return Writer(cls, version, flexible=cls._is_flexible(version)).function()
+
+    @classmethod
+    def _reader(cls, version: int) -> Callable[[Buffer], Self]:
+        from kcli.proto.decoding import Reader
+
+        return Reader(cls, version, flexible=cls._is_flexible(version)).function()
+
+    @classmethod
+    def _is_flexible(cls, version: int) -> bool:
+        if version not in cls.versions:
+            raise EncodeError(f"{cls.__name__} has versions {cls.versions}, not {version}")
+        return version in cls.flexible
 
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from kcli.proto.schema import Buffer, Message, Request, Response
+    from kcli.proto.buffer import Buffer
+    from kcli.proto.schema import Message, Request, Response
 
 API_VERSIONS = 18
 SCRATCH = 64 * 1024

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     class Spans(NamedTuple):
         """A binary column as Arrow's buffers. `valid` is None where `nulls` is 0; `ends` has an int32 more."""

@@ -7,7 +7,7 @@ from kcli.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 
 def encode_varint(value: int) -> bytes:

@@ -8,9 +8,9 @@ from kcli.asking.fetch_once import Place, fetch_once
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Cluster, TopicPartition
 from kcli.proto.batch import Batch, CorruptBatch, read_batches
+from kcli.proto.buffer import Buffer
 from kcli.proto.columns import Columns
 from kcli.proto.messages.fetch import PartitionData
-from kcli.proto.schema import Buffer
 
 LITTLE, MUCH = 64 * 1024, 4 * 1024 * 1024  # bytes of a partition
 AT_ONCE = 32 * 1024 * 1024  # bytes of an answer

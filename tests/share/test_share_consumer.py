@@ -15,7 +15,7 @@ from kcli.errors import BrokerError, Closed, UnsupportedVersion, UsageError
 from kcli.model import TopicPartition
 from kcli.proto import compression, core
 from kcli.proto.batch import CorruptBatch, seal
-from kcli.proto.schema import Buffer
+from kcli.proto.buffer import Buffer
 from tests.share.world import gather, until, values, world
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kcli.broker.connection.versions import Ranges
-    from kcli.proto.schema import Buffer, Request
+    from kcli.proto.buffer import Buffer
+    from kcli.proto.schema import Request
     from kcli.proto.session import Asked
 
 HIGH_WATER = 4 * 1024 * 1024

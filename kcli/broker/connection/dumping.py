@@ -10,7 +10,7 @@ from kcli.broker.connection.connection import Connection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 _HEADER = Layout(">ihhi")
 _ID = Layout(">i")

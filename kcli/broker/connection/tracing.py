@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import asyncio
     from typing import TextIO
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 _HEADER = Layout(">ihhi")
 _ID = Layout(">i")

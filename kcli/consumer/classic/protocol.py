@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     M = type["ConsumerProtocolSubscription"] | type["ConsumerProtocolAssignment"] | type["StickyUserData"]
 

@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.model import TopicPartition
     from kcli.proto.batch import Batch
+    from kcli.proto.buffer import Buffer
     from kcli.proto.messages.fetch import PartitionData
-    from kcli.proto.schema import Buffer
     from kcli.settings import ConsumerSettings
 
 _PREFIX = Struct(">qiib")  # base offset, length, leader epoch (v2), magic

@@ -10,7 +10,7 @@ from struct import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 PREFIX = Struct(">qi")  # base offset, bytes behind these two
 SHORTEST = 14  # what a message of v0 has behind its length, the least of all formats

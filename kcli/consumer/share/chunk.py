@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.model import TopicPartition
     from kcli.proto.batch import Batch
+    from kcli.proto.buffer import Buffer
     from kcli.proto.messages.share_fetch import AcquiredRecords, PartitionData
-    from kcli.proto.schema import Buffer
     from kcli.settings import ConsumerSettings
 
     Place = tuple[bytes, int]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.placement import Placement
     from kcli.producer.intake.send_lines import Bulk
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
     from kcli.settings import ProducerSettings
 
 STEP_ROWS, STEP_BYTES = 8192, 1 << 20  # what room is taken for at once

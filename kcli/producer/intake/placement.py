@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from kcli.model import Cluster
     from kcli.producer.engine.engine import Engine
+    from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
-    from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
 
 METADATA_CHECK = 60.0  # seconds after which the number of partitions is looked up again (D14)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.placement import Placement
     from kcli.producer.intake.send_records import Records, Row
+    from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Lines
-    from kcli.proto.schema import Buffer
     from kcli.settings import ProducerSettings
 
 KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut up at once

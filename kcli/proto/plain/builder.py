@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
+    from kcli.proto.buffer import Buffer
     from kcli.proto.columns import Headers, Lines
-    from kcli.proto.schema import Buffer
 
     Pair = tuple[bytes | None, bytes | None]
 

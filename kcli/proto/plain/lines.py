@@ -9,7 +9,7 @@ from kcli.proto.murmur2 import partition_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 
 def split_lines(

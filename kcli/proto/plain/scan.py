@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from kcli.proto.buffer import Buffer
     from kcli.proto.plain.walk import Header
-    from kcli.proto.schema import Buffer
 
     H = TypeVar("H", bound="Header")
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     Walked = tuple[int, int, int, int, int, int, int, int]
 

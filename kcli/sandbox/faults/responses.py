@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from collections import deque
     from typing import Any, Protocol
 
-    from kcli.proto.schema import Buffer, Message, Response
+    from kcli.proto.buffer import Buffer
+    from kcli.proto.schema import Response
     from kcli.proto.session import Received, ServerSession
     from kcli.sandbox.faults.planned import Conduct
     from kcli.sandbox.wire.outgoing import Outgoing
-    from kcli.values import Field
+    from kcli.values import Field, Value
 
     class Outlet(Protocol):
         """What a fault needs of a connection. `frames` are requests that wait."""
@@ -71,7 +72,7 @@ def _parts(outlet: Outlet, asked: Received, response: Response, conduct: Conduct
     flexible = asked.version in type(response).flexible
     plain = sum(len(part) for part in response.encode(asked.version))
     head = b"".join(parts)[4 : sum(len(part) for part in parts) - plain]
-    body = b"".join(Foreign(type(response), asked.version).function()(response))
+    body = b"".join(Foreign(type(response), asked.version, flexible=flexible).function()(response))
     if flexible and len(head) > 4:  # response header v1: a correlation id, then tags
         head = head[:4] + _foreign()
     return [(len(head) + len(body)).to_bytes(4, "big"), head, body]
@@ -101,7 +102,7 @@ class Foreign(Writer):
         exec(compile("\n".join(self.lines) + "\n", f"<{self.label} with foreign tags>", "exec"), self.names)
         return self.names[f"{prefix}_{self.message.__name__}"]
 
-    def _write_tags(self, struct: type[Message], tagged: list[tuple[Field, Any]]) -> None:  # type: ignore[override]
+    def _write_tags(self, struct: type[Value], tagged: list[tuple[Field, Any]]) -> None:
         super()._write_tags(struct, tagged)
         last = self.lines.pop()  # the line that writes the tags: after it, or instead of it, come ours
         self.names["foreign"] = list(FOREIGN)

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
     from kcli.sandbox.log.batches import Header
 
     class Aborted(NamedTuple):

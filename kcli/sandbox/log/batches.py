@@ -10,7 +10,7 @@ from kcli.errors import BrokerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 LAYOUT = Layout(">qiibIhiqqqhii")
 SIZE = 61

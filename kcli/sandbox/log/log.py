@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
     from kcli.sandbox.log.segment import Segment, Store
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Protocol
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
     class Store(Protocol):
         """Where a log's segments live."""

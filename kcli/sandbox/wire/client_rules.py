@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
     from kcli.proto.session import Received
     from kcli.sandbox.cluster.topics import Topics
 

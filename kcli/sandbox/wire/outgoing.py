@@ -6,7 +6,7 @@ import asyncio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.proto.schema import Buffer
+    from kcli.proto.buffer import Buffer
 
 CHUNK = 512 * 1024
 SMALL = 16 * 1024

@@ -14,8 +14,8 @@ from kcli.model import Cluster
 from kcli.proto.as_json import camel, type_of
 from kcli.proto.compile import fields_of
 from kcli.proto.messages import REQUESTS, request_type
-from kcli.proto.schema import FOREVER, Message, Request, Struct
-from kcli.values import Field
+from kcli.proto.schema import FOREVER, Message, Request
+from kcli.values import Field, Value
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
@@ -78,7 +78,7 @@ def describe(values: Values, kind: type[Request[Any]]) -> int:
     return 0
 
 
-def _fields(struct: type[Struct], version: int | None, path: str, within: Any) -> list[Row]:
+def _fields(struct: type[Value], version: int | None, path: str, within: Any) -> list[Row]:
     """The fields in the order of the wire, what is inside of a list or a struct after it."""
     rows: list[Row] = []
     for f, wire in fields_of(struct):
