@@ -20,6 +20,7 @@ from kcli.errors import EncodeError
 from kcli.proto.compile import Wire, fields_of
 from kcli.proto.schema import Response, Struct
 from kcli.proto.session import Received, ServerSession
+from kcli.values import Value
 
 Path = tuple[str, ...]
 BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64, "UInt16": 16, "UInt32": 32}
@@ -127,7 +128,7 @@ class Mutation:
         return self.random.choice(([], was + was, was[1:], was[:-1], was[::-1], changed, longer, was * 50))
 
 
-def declared(kind: type[Struct], path: Path) -> Iterator[Path]:
+def declared(kind: type[Value], path: Path) -> Iterator[Path]:
     """Every field that such an answer can have."""
     for field, wire in fields(kind):
         place = (*path, field.name)

@@ -8,6 +8,7 @@ from typing import Any
 from kcli.proto.compile import Wire, fields_of
 from kcli.proto.messages import REQUESTS, request_type
 from kcli.proto.schema import Message, Struct
+from kcli.values import Value
 
 RANGES = {
     "Int8": (-(2**7), 2**7 - 1),
@@ -35,7 +36,7 @@ def message_versions() -> list[tuple[type[Message], int]]:
     return [(m, v) for m in messages() for v in range(m.versions.first, m.versions.last + 1)]
 
 
-def sample(struct: type[Struct], version: int, rng: random.Random, *, depth: int = 0) -> Any:
+def sample(struct: type[Value], version: int, rng: random.Random, *, depth: int = 0) -> Any:
     """A random value of `struct`: fields that `version` does not carry keep their default."""
     given: dict[str, Any] = {}
     for f, wire in fields_of(struct):

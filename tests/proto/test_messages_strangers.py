@@ -21,7 +21,7 @@ import pytest
 from kcli.proto.as_json import camel
 from kcli.proto.compile import Wire, fields_of
 from kcli.proto.schema import NO_ID, Message, Struct, Versions
-from kcli.values import Field
+from kcli.values import Field, Value
 from tests.each import each
 from tests.proto.samples import message_versions, messages, sample
 
@@ -146,7 +146,7 @@ def test_the_declaration_equals_kafkas_schema(message: type[Message], source: st
     _compare(message, schema["fields"], common, message.versions.first)
 
 
-def _compare(struct: type[Struct], fields: list[dict[str, Any]], common: dict[str, Any], first: int) -> None:
+def _compare(struct: type[Value], fields: list[dict[str, Any]], common: dict[str, Any], first: int) -> None:
     ours = fields_of(struct)
     # kafka-python keeps fields of versions that Kafka 4 has dropped
     fields = [one for one in fields if Versions(one["versions"]).last >= first]
