@@ -20,12 +20,21 @@ from kcli.values import Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypedDict
 
     from kcli.model import Cluster
 
     Ends = dict[TopicPartition, LogOffset | KcliError]
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
     Counted = dict[tuple[str, TopicPartition], int]
+
+    class Selection(TypedDict, total=False):
+        """The arguments of `take` that say what of the groups is read."""
+
+        states: Iterable[str]
+        topics: Iterable[str]
+        isolation: str
+        own: bool
 
 
 class GroupSnapshot(Value):

@@ -20,9 +20,11 @@ from kcli.values import Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from kcli.lag.events import Event
     from kcli.lag.partition_lag import Standing
+    from kcli.lag.snapshot import Selection
     from kcli.model import Cluster
 
 TURN = 0.01  # seconds of computing before others get a turn
@@ -53,7 +55,8 @@ class Look(Value):
 class Watch:
     """Looks at the named groups, or at all. `exact` asks for the timestamp of the first unread record of each partition
     whose time lag the samples do not tell, and of those where nobody has seen yet that records are as old as the
-    samples say: of `most` partitions a look (None: all). What was told of a position is not asked again."""
+    samples say: of `most` partitions a look (None: all). What was told of a position is not asked again. The
+    selection goes to `snapshot.take`."""
 
     def __init__(
         self,
@@ -61,20 +64,16 @@ class Watch:
         groups: list[str],
         history: History,
         *,
-        states: list[str] | None = None,
-        topics: list[str] | None = None,
-        isolation: str = "read_uncommitted",
         exact: bool = False,
-        own: bool = True,
         most: int | None = None,
         clock: Callable[[], float] = time.time,
+        **selection: Unpack[Selection],
     ) -> None:
         self._cluster = cluster
         self._groups = groups
+        self._selection = selection
         self._history = history
-        self._states, self._topics = states or [], topics or []
-        self._isolation = isolation
-        self._exact, self._own = exact, own
+        self._exact = exact
         self._most = most
         self._told: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
         self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
@@ -92,15 +91,7 @@ class Watch:
         """One look. Raises KcliError when nobody can be reached at all."""
         begun = self._clock()
         self._meet()
-        shot = await take(
-            self._cluster,
-            self._groups,
-            states=self._states,
-            topics=self._topics,
-            isolation=self._isolation,
-            stable=True,
-            own=self._own,
-        )
+        shot = await take(self._cluster, self._groups, stable=True, **self._selection)
         now = self._clock()
         groups = await self._add(now, shot)
         look = Look(time=now, snapshot=shot, groups=groups, events=self._history.news)

@@ -10,7 +10,7 @@ from kcli.producer.batches.batch import BatchOutcome, RecordMetadata
 from kcli.producer.consistency import check
 from kcli.producer.engine.engine import Engine
 from kcli.producer.intake.placement import Placement
-from kcli.producer.intake.send_lines import Bulk, rows_of
+from kcli.producer.intake.send_lines import Bulk, LineBlock, rows_of
 from kcli.producer.intake.send_records import Records, report
 from kcli.proto.core import split_lines
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
     from types import TracebackType
-    from typing import Self
+    from typing import Self, Unpack
 
     from kcli.model import Cluster, GroupMetadata, TopicPartition
     from kcli.producer.batches.ledger import Counts
     from kcli.producer.intake.columnar import Columnar
     from kcli.producer.intake.forward import Forward
     from kcli.producer.intake.interceptors import Interceptor, Interceptors
+    from kcli.producer.intake.send_lines import LineOptions
     from kcli.producer.intake.send_records import Delivered, Headers, Row
     from kcli.producer.transactions.offsets import Position
     from kcli.producer.transactions.transaction import Transactions
@@ -158,23 +159,17 @@ class Producer:
         for partition, timestamp, key, value, headers in rows:
             await self.send(topic, value, key, headers, partition, timestamp)
 
-    async def send_lines(
-        self, topic: str, chunk: Buffer, start: int, end: int, *, delimiter: int = 10,
-        key_delimiter: bytes | None = None, key: bytes | None = None, partition: int | None = None,
-        timestamp: int | None = None, empty_is_null: bool = False,
-    ) -> int:  # fmt: skip
-        """Accept the whole lines of chunk[start:end], each a record: its value, or key and value around
-        `key_delimiter`, or a value under the fixed `key`. Returns where the first line stands that was not taken
-        (none was, if that is `start`: no whole line is left). The work is per batch, not per record.
+    async def send_lines(self, topic: str, chunk: Buffer, start: int, end: int, **options: Unpack[LineOptions]) -> int:
+        """Accept the whole lines of chunk[start:end], each a record; `LineBlock` has the options. Returns the start of
+        the first line that was not accepted: `start` if no line is whole. The work is per batch, not per record.
         Raises as `send`."""
-        if self._interceptors is not None:
-            self._check_send()
-            lines = split_lines(chunk, start, end, delimiter, key_delimiter, empty_is_null)
-            await self.send_records(topic, rows_of(chunk, lines, key, partition, timestamp))
-            return lines.consumed
-        return await self._bulk.send(
-            topic, chunk, start, end, delimiter, key_delimiter, key, partition, timestamp, empty_is_null
-        )
+        block = LineBlock(topic=topic, chunk=chunk, start=start, end=end, **options)
+        if self._interceptors is None:
+            return await self._bulk.send(block)
+        self._check_send()
+        lines = split_lines(chunk, start, end, block.delimiter, block.key_delimiter, block.empty_is_null)
+        await self.send_records(topic, rows_of(block, lines))
+        return lines.consumed
 
     async def send_columns(
         self, topic: str, chunk: Buffer, lines: Lines, partitions: array[int] | None = None,

@@ -18,10 +18,14 @@ class Draining:
     """For one node. `served` is the last partition of the last request."""
 
     def __init__(
-        self, node_id: int, cluster: Cluster, accumulator: Accumulator, settings: ProducerSettings,
+        self,
+        node_id: int,
+        cluster: Cluster,
+        accumulator: Accumulator,
+        settings: ProducerSettings,
         transactions: Transactions | None,
-    ) -> None:  # fmt: skip
-        self._node_id = node_id
+    ) -> None:
+        self.node_id = node_id
         self._cluster = cluster
         self._accumulator = accumulator
         self._settings = settings
@@ -36,7 +40,7 @@ class Draining:
         size = 0
         for queue in self.mine():
             queue.belongs_to(self._cluster.topic_id(queue.at.topic))
-            batch = queue.sendable(now, self._node_id, ordered=settings.max_in_flight == 1)
+            batch = queue.sendable(now, self.node_id, ordered=settings.max_in_flight == 1)
             if batch is None:
                 if queue.rested_at() > now:
                     later = min(later or 1e18, queue.rested_at())
@@ -65,13 +69,13 @@ class Draining:
             if self._transactions is not None and not self._transactions.admits(queue.at):
                 continue
             self._accumulator.close(queue)
-            if queue.sendable(now, self._node_id, ordered=ordered) is batch:
+            if queue.sendable(now, self.node_id, ordered=ordered) is batch:
                 size += batch.size
                 ready.append((queue, batch))
 
     def mine(self) -> list[PartitionQueue]:
         """The partitions this node leads, in turn."""
-        mine = [q for q in self._accumulator.active.values() if self._cluster.leader_id(q.at) == self._node_id]
+        mine = [q for q in self._accumulator.active.values() if self._cluster.leader_id(q.at) == self.node_id]
         for place, queue in enumerate(mine):
             if queue.at == self.served:
                 return mine[place + 1 :] + mine[: place + 1]

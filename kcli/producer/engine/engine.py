@@ -13,6 +13,7 @@ from kcli.producer.batches.budget import Budget
 from kcli.producer.batches.ledger import Ledger
 from kcli.producer.batches.sealing import Sealers
 from kcli.producer.batches.sequence import Identity
+from kcli.producer.engine.draining import Draining
 from kcli.producer.engine.lookups import Search
 from kcli.producer.engine.responses import Returns
 from kcli.producer.engine.sender import LeaderSender
@@ -220,10 +221,11 @@ class Engine:
         return leaderless
 
     def _start_sender(self, leader: int, group: asyncio.TaskGroup) -> None:
+        cluster, settings, transactions = self._cluster, self._settings, self.transactions
+        draining = Draining(leader, cluster, self.accumulator, settings, transactions)
         sender = self._senders[leader] = LeaderSender(
-            leader, self._cluster, self.accumulator, self.identity, self._settings, self._returns,
-            self._wake.set, self._on_ready, self.transactions,
-        )  # fmt: skip
+            draining, cluster, self.identity, settings, self._returns, self._wake.set, self._on_ready, transactions
+        )
 
         def ended(_: asyncio.Task[None]) -> None:
             del self._senders[leader]

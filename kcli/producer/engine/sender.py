@@ -14,17 +14,16 @@ from kcli import codes
 from kcli.errors import BrokerError, Closed, ConnectError, DecodeError, KcliError
 from kcli.producer.batches.answer import Answer
 from kcli.producer.engine import produce_request
-from kcli.producer.engine.draining import Draining
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kcli.model import Cluster
-    from kcli.producer.batches.accumulator import Accumulator
     from kcli.producer.batches.batch import ProducerBatch
     from kcli.producer.batches.queue import PartitionQueue
     from kcli.producer.batches.sequence import Identity
+    from kcli.producer.engine.draining import Draining
     from kcli.producer.engine.responses import Returns
     from kcli.producer.transactions.transaction import Transactions
     from kcli.proto.messages.produce import ProduceRequest, ProduceResponse
@@ -37,17 +36,23 @@ GRACE = 5.0  # a broker may take its whole timeout_ms, and then it still has to 
 
 
 class LeaderSender:
-    """Sends to one node. `returns` takes what comes back; `on_sent` is called when a request has left, `on_rested`
-    when a wait is over: what this node waited with may be another one's by now."""
+    """Sends what `draining` has for one node. `returns` takes the responses; `on_sent` is called when a request has
+    left, `on_rested` when a wait is over: what this node waited with may be another one's by now."""
 
     def __init__(
-        self, node_id: int, cluster: Cluster, accumulator: Accumulator, identity: Identity,
-        settings: ProducerSettings, returns: Returns, on_sent: Callable[[], None], on_rested: Callable[[], None],
+        self,
+        draining: Draining,
+        cluster: Cluster,
+        identity: Identity,
+        settings: ProducerSettings,
+        returns: Returns,
+        on_sent: Callable[[], None],
+        on_rested: Callable[[], None],
         transactions: Transactions | None = None,
-    ) -> None:  # fmt: skip
-        self.node_id = node_id
+    ) -> None:
+        self.node_id = draining.node_id
         self._cluster = cluster
-        self._draining = Draining(node_id, cluster, accumulator, settings, transactions)
+        self._draining = draining
         self._identity = identity
         self._settings = settings
         self._returns = returns

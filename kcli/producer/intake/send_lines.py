@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from kcli.producer.intake.send_records import OVERHEAD, now_ms
+from kcli.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Sequence
+    from typing import TypedDict
 
     from kcli.producer.engine.engine import Engine
     from kcli.producer.intake.placement import Placement
@@ -18,62 +20,87 @@ if TYPE_CHECKING:
     from kcli.proto.columns import Lines
     from kcli.settings import ProducerSettings
 
+    class LineOptions(TypedDict, total=False):
+        """The fields of a `LineBlock` that have a default."""
+
+        delimiter: int
+        key_delimiter: bytes | None
+        key: bytes | None
+        partition: int | None
+        timestamp: int | None
+        empty_is_null: bool
+
+
 KEYED_STEP = 1 << 18  # bytes of keyed lines that are cut up at once
+
+
+class LineBlock(Value):
+    """Whole lines of chunk[start:end], each a record for `topic`: a value, or key and value around `key_delimiter`, or
+    a value under the fixed `key`. `delimiter` is a byte, `timestamp` in milliseconds (None: now); without `partition`
+    the partitioner chooses. With `empty_is_null` an empty key or value is null."""
+
+    topic: str = ""
+    chunk: Buffer = b""
+    start: int = 0
+    end: int = 0
+    delimiter: int = 10
+    key_delimiter: bytes | None = None
+    key: bytes | None = None
+    partition: int | None = None
+    timestamp: int | None = None
+    empty_is_null: bool = False
 
 
 class Bulk:
     """`check` raises when nothing may be sent now."""
 
     def __init__(
-        self, engine: Engine, placement: Placement, settings: ProducerSettings, check: Callable[[], None],
+        self,
+        engine: Engine,
+        placement: Placement,
+        settings: ProducerSettings,
+        check: Callable[[], None],
         records: Records,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._engine = engine
         self._placement = placement
         self._settings = settings
         self._check = check
         self._records = records
 
-    async def send(
-        self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes | None,
-        key: bytes | None, partition: int | None, timestamp: int | None, empty_is_null: bool,
-    ) -> int:  # fmt: skip
+    async def send(self, block: LineBlock) -> int:
         """See `Producer.send_lines`."""
+        topic, partition = block.topic, block.partition
         self._check()
         ticket = self._engine.enter()
         try:
             everyone = self._placement.known(topic, partition) or await self._placement.look_up(topic, partition)
-            stamp = now_ms(timestamp)
-            if key_delimiter is not None:
-                return await self._keyed(
-                    topic, chunk, start, end, delimiter, key_delimiter, partition, stamp, empty_is_null, everyone
-                )
-            if key is not None:
-                return await self._under_one_key(
-                    topic, chunk, start, end, delimiter, key, partition, stamp, empty_is_null
-                )
-            return await self._values(topic, chunk, start, end, delimiter, partition, stamp, empty_is_null, everyone)
+            stamp = now_ms(block.timestamp)
+            if block.key_delimiter is not None:
+                return await self._keyed(block, stamp, everyone)
+            if block.key is not None:
+                return await self._under_one_key(block, stamp)
+            return await self._values(block, stamp, everyone)
         finally:
             self._engine.leave(ticket)
 
-    async def _under_one_key(
-        self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, key: bytes, partition: int | None,
-        stamp: int, empty_is_null: bool,
-    ) -> int:  # fmt: skip
-        cut = bytes((delimiter,))
-        stop = bytes(memoryview(chunk)[start:end]).rfind(cut) + 1
-        values = bytes(memoryview(chunk)[start : start + stop]).split(cut)[:-1]
-        rows: list[Row] = [(partition, stamp, key, v if v or not empty_is_null else None, ()) for v in values]
-        await self._records.send_rows(topic, rows)
-        return start + stop
+    async def _under_one_key(self, block: LineBlock, stamp: int) -> int:
+        delimiter = bytes((block.delimiter,))
+        text = bytes(memoryview(block.chunk)[block.start : block.end])
+        values = text.split(delimiter)
+        rest = values.pop()
+        rows: list[Row] = [
+            (block.partition, stamp, block.key, value if value or not block.empty_is_null else None, ())
+            for value in values
+        ]
+        await self._records.send_rows(block.topic, rows)
+        return block.start + len(text) - len(rest)
 
-    async def _values(
-        self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, partition: int | None, stamp: int,
-        empty_is_null: bool, everyone: Sequence[int],
-    ) -> int:  # fmt: skip
+    async def _values(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
         settings, engine = self._settings, self._engine
         budget, accumulator = engine.budget, engine.accumulator
-        at = start
+        topic, chunk, partition = block.topic, block.chunk, block.partition
+        at, end = block.start, block.end
         while at < end:
             most = accumulator.sizing.limit(topic)
             room = min(10 * (end - at), most)
@@ -89,7 +116,7 @@ class Bulk:
                 builder = batch.builder
                 size, count = builder.size, builder.count
                 limit = min(settings.batch_records, count + budget.max_records - budget.records + 1)
-                stop = builder.append_lines(chunk, at, end, delimiter, stamp, most, limit, empty_is_null)
+                stop = builder.append_lines(chunk, at, end, block.delimiter, stamp, most, limit, block.empty_is_null)
                 grown, added = builder.size - size, builder.count - count
             finally:
                 budget.give(room - grown, 1 - added)
@@ -106,26 +133,25 @@ class Bulk:
                 await engine.pace(queue)
         return at
 
-    async def _keyed(
-        self, topic: str, chunk: Buffer, start: int, end: int, delimiter: int, key_delimiter: bytes,
-        partition: int | None, stamp: int, empty_is_null: bool, everyone: Sequence[int],
-    ) -> int:  # fmt: skip
+    async def _keyed(self, block: LineBlock, stamp: int, everyone: Sequence[int]) -> int:
         """Room is taken for a step's lines together, so the steps are small; one with no whole line in it grows."""
         from kcli.proto.core import split_lines
 
-        budget, settings, at = self._engine.budget, self._settings, start
+        budget, settings = self._engine.budget, self._settings
+        topic, chunk, partition = block.topic, block.chunk, block.partition
+        at, end = block.start, block.end
         usual = step = min(KEYED_STEP, settings.buffer_memory // (OVERHEAD + 1), settings.buffer_records)
         while at < end:
             stop = min(at + step, end)
-            lines = split_lines(chunk, at, stop, delimiter, key_delimiter, empty_is_null)
+            lines = split_lines(chunk, at, stop, block.delimiter, block.key_delimiter, block.empty_is_null)
             if not lines.count:
                 if stop == end:
                     return at
                 step *= 2
                 continue
             if step > usual:  # it grew for one long line; of short ones behind it there might be too many at once
-                stop = at + bytes(memoryview(chunk)[at:stop]).index(delimiter) + 1
-                lines = split_lines(chunk, at, stop, delimiter, key_delimiter, empty_is_null)
+                stop = at + bytes(memoryview(chunk)[at:stop]).index(block.delimiter) + 1
+                lines = split_lines(chunk, at, stop, block.delimiter, block.key_delimiter, block.empty_is_null)
                 step = usual
             room = lines.consumed - at + OVERHEAD * lines.count
             await budget.take(room, lines.count, settings.max_block)
@@ -145,9 +171,15 @@ class Bulk:
         return at
 
     def add_rows(
-        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, wanted: int, stamp: int,
+        self,
+        topic: str,
+        chunk: Buffer,
+        lines: Lines,
+        places: array[int] | None,
+        wanted: int,
+        stamp: int,
         timestamps: array[int] | None = None,
-    ) -> tuple[int, int]:  # fmt: skip
+    ) -> tuple[int, int]:
         """Append the rows of one partition, over as many batches as they fill; the bytes and records they are."""
         accumulator, counts = self._engine.accumulator, self._engine.ledger.counts
         queue = accumulator.queue(topic, wanted)
@@ -166,9 +198,10 @@ class Bulk:
         return grown, added
 
 
-def rows_of(chunk: Buffer, lines: Lines, key: bytes | None, partition: int | None, timestamp: int | None) -> list[Row]:
-    """Cut lines as rows, for those who have to see records one by one."""
-    view = memoryview(chunk)
+def rows_of(block: LineBlock, lines: Lines) -> list[Row]:
+    """The lines of a block as rows, for interceptors, which see each record."""
+    view = memoryview(block.chunk)
+    key, partition, timestamp = block.key, block.partition, block.timestamp
 
     def cut(start: int, length: int) -> bytes | None:
         return bytes(view[start : start + length]) if length >= 0 else None
