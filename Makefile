@@ -8,6 +8,8 @@ FILE ?=
 # how many tests run side by side: most of them wait, for a real Kafka or for a time-out
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m tests.suite -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+# what `make quick` runs side by side, in forks that cost no start
+FORKS ?= 12
 # pytest keeps its rewritten tests as bytecode: written once, read by every later run and worker
 unexport PYTHONDONTWRITEBYTECODE
 RECORDS := $(addprefix tests/,proto producer consumer share group serde interop sandbox kafka/test_main_job.py \
@@ -34,7 +36,8 @@ demo: $(VENV)/.made  ## the main job on the embedded sandbox: a real file in, th
 	$(BIN)/kcli demo $(if $(FILE),--file '$(FILE)')
 
 quick: $(VENV)/.made-dev  ## no Kafka, Spark, dashboard and processes: a minute or so. ARGS=--lf runs what failed last
-	KCLI_QUICK=1 $(PYTEST) tests -n 6 -m 'not kafka and not spark and not terminal and not process' \
+	KCLI_QUICK=1 $(BIN)/python -m tests.suite -p tests.forks --forks $(FORKS) tests \
+		-m 'not kafka and not spark and not terminal and not process' \
 		$(addprefix --ignore=tests/,kafka tui interop) $(ARGS)
 
 test: $(VENV)/.made-dev  ## every test but Spark's and pictures, against a real Apache Kafka where Java and Maven are
