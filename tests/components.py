@@ -13,10 +13,15 @@ from typing import Any
 import pytest
 
 FOLDERS = {"tests/kafka/": "kafka", "tests/tui/": "terminal", "tests/interop/": "process"}
-SPARK = tuple(f"tests/pipeline/test_{name}.py" for name in (
-    "cluster", "guarantees", "guarantees_exactly_once", "on_kafka", "checkpoint_reset", "commands", "delta", "example",
-    "oracle", "stream", "sql",
-))  # fmt: skip
+SPARK = tuple(
+    f"tests/pipeline/{name}.py"
+    for name in """
+        jobs/test_checkpoint_reset jobs/test_commands jobs/test_example jobs/test_on_kafka jobs/test_sql
+        session/test_cluster
+        sink/test_delta sink/test_guarantees sink/test_guarantees_exactly_once
+        source/test_oracle source/test_stream
+    """.split()
+)
 """Files whose tests start Spark by themselves."""
 FIXTURES = {
     "kafka": "kafka", "kafka3": "kafka", "_three_nodes": "kafka", "spark": "spark", "cluster": "process",

@@ -1,5 +1,5 @@
 """Workers that outlive the rebalance timeout, on a clock that jumps: the partition is lost, the member stays (E36, E53,
-A3.13). tests/kafka/test_slow_workers.py does the same to a real Kafka."""
+A3.13). tests/kafka/group/test_slow_workers.py does the same to a real Kafka."""
 
 from __future__ import annotations
 

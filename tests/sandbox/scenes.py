@@ -1,6 +1,6 @@
 """Odd requests and the error codes that Apache Kafka answers them with: played on the sandbox by test_answers.py, on a
-real Kafka by tests/kafka/test_sandbox_answers.py. A scene is told a connection and a word that makes names new; what it
-gives back is what was asked, with the code it has to be answered with and the one that came."""
+real Kafka by tests/kafka/sandbox/test_sandbox_answers.py. A scene takes a connection and a word that makes names new; it
+returns the request, with the code it has to be answered with and the code that came."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.kafka.admin.test_administration import ADMIN, rows, theirs
 from tests.kafka.cluster import Kafka
 from tests.kafka.conftest import require
-from tests.kafka.test_administration import ADMIN, rows, theirs
 from tests.programs import kcli
 
 CONFIG = "kafka.admin.ConfigCommand"

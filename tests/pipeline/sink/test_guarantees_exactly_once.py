@@ -172,7 +172,7 @@ def test_one_that_goes_on_writes_no_position_from_which_rows_would_be_left_out(t
 
 
 def test_a_checkpoint_refuses_a_topic_that_was_made_anew_and_another_cluster(spark, topics, sandbox, request, tmp_path):
-    from tests.pipeline.test_stream import available, stream
+    from tests.pipeline.source.test_stream import available, stream
     from tests.pipeline.topics import Topics
 
     here = Topics(sandbox.bootstrap, request.node.name)
@@ -191,7 +191,7 @@ def test_a_checkpoint_refuses_a_topic_that_was_made_anew_and_another_cluster(spa
     assert str(told(found.value)).startswith("the checkpoint is of cluster")
 
     # the same name made anew, with more in it than before
-    from tests.pipeline.test_stream import delete
+    from tests.pipeline.source.test_stream import delete
 
     here.run(lambda client: delete(client, topic))
     here.run(lambda client: create(client, topic))

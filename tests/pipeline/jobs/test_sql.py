@@ -14,7 +14,7 @@ from kcli.admin.topics.topics import NewTopic, create_topics, delete_topics
 from kcli.cli.main import main
 from kcli.pipeline.jobs import registry
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pipelines"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "pipelines"
 pytestmark = pytest.mark.timeout(120)
 
 

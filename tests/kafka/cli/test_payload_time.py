@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from tests.kafka.cluster import Kafka
-from tests.kafka.test_strange_logs import transaction
+from tests.kafka.records.test_strange_logs import transaction
 from tests.programs import kcli
 
 BASE = 1_700_000_000

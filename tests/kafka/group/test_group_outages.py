@@ -16,8 +16,8 @@ from tests.kafka.ownership import again
 from tests.kafka.ownership import problems as broken
 from tests.kafka.positions import Positions
 from tests.kafka.positions import problems as steps_back
+from tests.kafka.records.test_three_nodes import coordinator, create
 from tests.kafka.storm import Command, Feed, Member, committed_and_end, prepare, wait_for
-from tests.kafka.test_three_nodes import coordinator, create
 from tests.programs import kcli
 
 PARTITIONS = 4

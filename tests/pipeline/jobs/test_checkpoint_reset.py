@@ -12,7 +12,7 @@ from kcli.cli.main import main
 from kcli.model import TopicPartition
 from kcli.pipeline.jobs import checkpoints
 from kcli.pipeline.jobs.registry import Entry, Registered
-from tests.pipeline.test_jobs import batch_of
+from tests.pipeline.jobs.test_jobs import batch_of
 
 
 @pytest.fixture

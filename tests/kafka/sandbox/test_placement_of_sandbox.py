@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from kcli.sandbox.thread import SandboxThread
+from tests.kafka.admin.test_administration import ADMIN
+from tests.kafka.admin.test_placement import CONFIG, MOVE
 from tests.kafka.conftest import require
-from tests.kafka.test_administration import ADMIN
-from tests.kafka.test_placement import CONFIG, MOVE
 from tests.kafka.tools import run_tool
 
 

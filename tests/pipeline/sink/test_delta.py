@@ -7,8 +7,8 @@ import json
 import pyarrow as pa
 import pytest
 
-from tests.pipeline.test_commands import kcli as kcli
-from tests.pipeline.test_commands import whole_records
+from tests.pipeline.jobs.test_commands import kcli as kcli
+from tests.pipeline.jobs.test_commands import whole_records
 
 deltalake = pytest.importorskip("deltalake", reason="pip install 'kcli-kafka[delta]'")
 

@@ -17,8 +17,8 @@ from kcli.pipeline.options import read_options
 from kcli.pipeline.source import changes
 from kcli.pipeline.source.fetching import DataLoss, LogChanged
 from kcli.pipeline.source.stream import StreamReader
-from tests.pipeline.test_source import delete_before
-from tests.pipeline.test_stream import delete
+from tests.pipeline.source.test_source import delete_before
+from tests.pipeline.source.test_stream import delete
 from tests.pipeline.topics import Topics
 
 SCHEMA = StructType([StructField("value", BinaryType())])

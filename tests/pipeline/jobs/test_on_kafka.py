@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 from kcli.cli.main import main
 from kcli.pipeline.options import COLUMNS
 from tests.pipeline import connector
-from tests.pipeline.test_commands import Borrowed
+from tests.pipeline.jobs.test_commands import Borrowed
 from tests.pipeline.topics import Topics
 
 if TYPE_CHECKING:
