@@ -1,5 +1,5 @@
 """Odd requests and the error codes that Apache Kafka answers them with: played on the sandbox by test_answers.py, on a
-real Kafka by tests/kafka/sandbox/test_sandbox_answers.py. A scene takes a connection and a word that makes names new; it
+real Kafka by tests/kafka/sandbox/test_sandbox_answers.py. A scene takes a connection and a word for new names; it
 returns the request, with the code it has to be answered with and the code that came."""
 
 from __future__ import annotations
