@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kcli.cli.app import COMMANDS
-from kcli.cli.completion.line import declared
+from kcli.cli.parsing.registry import SUBJECTS, declared
 from tests.each import each
 
 ROOT = Path(__file__).parent.parent
@@ -27,7 +26,7 @@ OTHERS = {
 def commands() -> set[str]:
     """Every command that administers, by its whole name."""
     found = set()
-    for name in COMMANDS.keys() - OTHERS:
+    for name in SUBJECTS.keys() - OTHERS:
         table = declared(name)
         found |= {f"{name} {verb}" for verb in table} if isinstance(table, dict) else {name}
     return found
@@ -44,7 +43,7 @@ def told() -> dict[str, list[str]]:
                 if not re.fullmatch(r"[a-z][a-z-]*", word):
                     break
                 words.append(word)
-            if words and before and words[0] not in COMMANDS:
+            if words and before and words[0] not in SUBJECTS:
                 words = [*before[:-1], *words]
             if words:
                 found[" ".join(words)] = row

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 
 from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
-    from kcli.cli.parsing.option import Command, Values
-
-HOT = ("produce", "consume", "tail", "count")
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
-ADMINISTRATION = ("topics", "topic", "groups", "group", "lag", "offsets", "offset")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -44,7 +41,6 @@ def main(argv: list[str] | None = None) -> int:
 
 def name_of(fd: int) -> str:
     """What an output is called: its file, where it is one."""
-    import os
 
     try:
         path = os.readlink(f"/proc/self/fd/{fd}")
@@ -55,7 +51,6 @@ def name_of(fd: int) -> str:
 
 def _utf8(word: str) -> str:
     """A word as it was typed in a terminal of UTF-8: without a locale Python takes it for bytes."""
-    import os
 
     try:
         return os.fsencode(word).decode()
@@ -66,7 +61,6 @@ def _utf8(word: str) -> str:
 def console() -> NoReturn:
     """The console script. The process ends without taking the interpreter to pieces, which costs 8 ms and frees what
     the system takes back anyway; unless there are threads, or things registered for the end, as logging's are."""
-    import os
     import threading
 
     from kcli.watchdog import arm
@@ -92,75 +86,34 @@ def _dispatch(words: list[str]) -> int:
         return print_version()
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    if words[:1] == ["cat"]:
-        from kcli.cli.commands.cat.command import run
-
-        return run(words[1:])
     if words in (["--help"], ["-h"]) or not words:
-        from kcli.cli.app import help_text
+        from kcli.cli.parsing.help import help_text
 
         sys.stdout.write(help_text())
         sys.stdout.flush()
         return 0 if words else 2
-    found = _find(words)
-    if found is not None:
+    from kcli.cli.parsing.verbs import find
+
+    chosen = find(words)
+    if chosen is not None and os.environ.get("KCLI_PARSER") != "typer":
         from kcli.cli.parsing.parser import parse
 
-        command, rest, path = found
+        command, rest, path = chosen
         try:
             values = parse(command, rest)
         except UsageError as problem:
             more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
             raise UsageError(f"{path}: {problem}{more}") from None
         if values is not None:
+            from kcli.cli.parsing.command import run_command
             from kcli.cli.runtime.fast_start import start_lean
 
             start_lean()
-            return _run(command.run, values)
+            return run_command(command, values)
         words = [*path.split(), *rest]
     from kcli.cli.parsing.typer_app import dispatch
 
     return dispatch(words)
-
-
-def _find(words: list[str]) -> tuple[Command, list[str], str] | None:
-    """The command of our tables that a line names, the words after its name, and its whole name; None when Typer has
-    it. Raises UsageError when nobody has."""
-    if words[0] in HOT:
-        from kcli.cli.parsing.record_options import HOT as TABLE
-
-        return TABLE[words[0]], words[1:], words[0]
-    if words[0] in ADMINISTRATION:
-        from kcli.cli.parsing.admin_options import find
-
-        return find(words)
-    from kcli.cli.app import ALIASES, COMMANDS, no_such_command
-
-    name = words[0] if words[0] in COMMANDS else ALIASES.get(words[0], words[0])
-    if name not in COMMANDS:
-        raise no_such_command(words)
-    where, _ = COMMANDS[name]
-    if "options:" in where:  # declared as our own parser reads it
-        table = _named(where)
-        if isinstance(table, dict):
-            from kcli.cli.parsing.verbs import choose
-
-            return choose(name, table, words)
-        return table, words[1:], name
-    return None
-
-
-def _run(where: str, values: Values) -> int:
-    code: int = _named(where)(values)
-    return code
-
-
-def _named(where: str) -> Any:
-    """What stands at "module:attribute"."""
-    from importlib import import_module
-
-    module, _, attribute = where.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def print_version() -> int:
@@ -193,7 +146,6 @@ def complain(sentence: str) -> None:
 
 def silence_stdout() -> None:
     """The reader of our stdout left; the interpreter must not complain about it while it shuts down."""
-    import os
 
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
@@ -203,7 +155,6 @@ def silence_stdout() -> None:
 def _reopen(words: list[str]) -> bool:
     """Somebody closed stdin, stdout or stderr (`>&-`): put /dev/null there, before a socket gets its number. False
     when that is no way to go on: what was asked for could not be read or printed."""
-    import os
 
     stdin, stdout = sys.stdin is None, sys.stdout is None
     while os.open(os.devnull, os.O_RDWR) < 2:

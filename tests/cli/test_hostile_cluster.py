@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kcli.cli.app import COMMANDS
-from kcli.cli.completion.line import declared
-from kcli.cli.parsing.shared_options import FORMATS
+from kcli.cli.parsing.groups import FORMATS
+from kcli.cli.parsing.registry import SUBJECTS, declared
 from kcli.sandbox.thread import SandboxThread
 from tests.cli.conftest import Shell
 from tests.cli.poison import EVIL, Poison, leaks, on_a_terminal, poisoned
@@ -83,7 +82,7 @@ WORDS = {"TOPIC": T, "SRC": T, "DLQ": T, "GROUP": G, "SOURCE": G}
 def _others() -> Iterator[tuple[str, list[str]]]:
     """The commands of the tables that are not named above, with arguments by their metavars, as plans only."""
     told = {tuple(words[:2]) for words in TABLES.values()} | {(words[0],) for words in [*TABLES.values()]}
-    for name in COMMANDS.keys() - OTHERS - {words[0] for words in RECORDS.values() if words[0] not in ("topics",)}:
+    for name in SUBJECTS.keys() - OTHERS - {words[0] for words in RECORDS.values() if words[0] not in ("topics",)}:
         found = declared(name)
         for verb, command in found.items() if isinstance(found, dict) else [("", found)]:
             words = [name, verb] if verb else [name]

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kcli.cli.app import COMMANDS as ALL
-from kcli.cli.completion.line import declared
+from kcli.cli.parsing.registry import SUBJECTS as ALL
+from kcli.cli.parsing.registry import declared
 from tests.cli.mutated_commands import COMMANDS, ELSEWHERE, Bench
 from tests.effort import tries
 

@@ -10,7 +10,7 @@ from kcli.errors import KcliError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.completion.cluster import About, Question
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import ConnectionOptions
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
 
@@ -25,19 +25,19 @@ def ask(question: Question, seconds: float) -> list[str]:
 
     from kcli.cli.runtime.connection import Connection
 
-    values = question.values
-    if asks_elsewhere(Connection(values, looking=False), values):
+    options = question.options
+    if asks_elsewhere(Connection(options, looking=False), options):
         raise KcliError("the secrets are kept where a TAB does not look")
-    settings = Connection(values).client().replace(deadline=seconds, trace="")
+    settings = Connection(options).client().replace(deadline=seconds, trace="")
     return sorted({name for name in asyncio.run(_names(question, settings)) if safe(name)})
 
 
-def asks_elsewhere(connection: object, values: Values) -> bool:
+def asks_elsewhere(connection: object, options: ConnectionOptions) -> bool:
     """Whether a secret is kept by a command or a keyring."""
     profile = getattr(connection, "profile", None)
-    texts = [*(values.get("properties") or ()), *(v for k, v in os.environ.items() if k[:5] == "KCLI_")]
-    if values.get("config_file"):
-        with open(values["config_file"], encoding="utf-8", errors="replace") as file:
+    texts = [*(options.properties), *(v for k, v in os.environ.items() if k[:5] == "KCLI_")]
+    if options.config_file:
+        with open(options.config_file, encoding="utf-8", errors="replace") as file:
             texts.append(file.read())
     for key, value in profile.properties if profile is not None else ():
         if getattr(value, "kind", "") in ("command", "keyring"):

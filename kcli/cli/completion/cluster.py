@@ -14,7 +14,7 @@ from kcli.paths import cache_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import ConnectionOptions
 
     About = tuple[str, str]
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class Question:
     """What a child is to ask."""
 
-    __slots__ = ("about", "kind", "values")
+    __slots__ = ("about", "kind", "options")
 
-    def __init__(self, kind: str, values: Values, about: About) -> None:
-        self.kind, self.values, self.about = kind, values, about
+    def __init__(self, kind: str, options: ConnectionOptions, about: About) -> None:
+        self.kind, self.options, self.about = kind, options, about
 
 
 DEADLINE = 0.25  # seconds; 0.3 with the interpreter's start
@@ -33,12 +33,12 @@ FRESH, STALE, CHILD = 30.0, 600.0, 5
 LARGEST = 4 * 1024 * 1024  # bytes of names
 
 
-def look(kind: str, values: Values, about: About = ("", "")) -> list[str]:
+def look(kind: str, options: ConnectionOptions, about: About = ("", "")) -> list[str]:
     """The names of a kind: topics, groups, brokers, ids (of brokers), transactions, users, tokens, principals, or
     configs of the resource that `about` is (its kind and name). Empty where they are not known in time."""
     if not hasattr(os, "fork"):
         return []
-    path = _path(kind, values, about)
+    path = _path(kind, options, about)
     age = _age(path)
     if age < FRESH:
         return _kept(path)
@@ -46,21 +46,21 @@ def look(kind: str, values: Values, about: About = ("", "")) -> list[str]:
     asking = f"{path}.asking"
     if not _first(asking):
         return known
-    found = _wait(Question(kind, values, about), path, asking)
+    found = _wait(Question(kind, options, about), path, asking)
     return known if found is None else found
 
 
-def _path(kind: str, values: Values, about: About = ("", "")) -> str:
+def _path(kind: str, options: ConnectionOptions, about: About = ("", "")) -> str:
     """A file for each cluster as the line, the environment and the files name it; secrets are no part of its name."""
     from hashlib import sha256
 
     from kcli.config.profiles.files import project_file, user_file
     from kcli.secret import secretive
 
-    said: list[object] = [about, *(values.get(name) for name in ("bootstrap", "profile", "config_file", "broker_map"))]
-    said += [text for text in values.get("properties") or () if not secretive(text.partition("=")[0])]
+    said: list[object] = [about, options.bootstrap, options.profile, options.config_file, options.broker_map or None]
+    said += [text for text in options.properties if not secretive(text.partition("=")[0])]
     said += sorted((name, text) for name, text in os.environ.items() if name[:5] == "KCLI_" and not secretive(name))
-    files = [project_file(), user_file(), values.get("config_file")]
+    files = [project_file(), user_file(), options.config_file]
     said += [(path, os.stat(path).st_mtime_ns) for path in files if path and os.path.isfile(path)]
     return os.path.join(folder(), f"{sha256(repr(said).encode('utf-8', 'replace')).hexdigest()[:24]}-{kind}")
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from kcli.cli.app import ALIASES, COMMANDS
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.registry import ALIASES, SUBJECTS, Verbs, declared, subject
 from kcli.cli.parsing.verbs import behind_options, options_of
 from kcli.values import Value, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Command, Option, Values
+    from kcli.cli.parsing.option import Option, Values
 
     Offer = tuple[str, str]
 
@@ -25,6 +27,12 @@ class Place(Value):
     text: str = ""  # what was typed of the value itself
     option: Option | None = None
     values: Values = field(factory=dict)
+
+    @property
+    def connection(self) -> ConnectionOptions:
+        """Which cluster the words before name."""
+        names = {option.name for option in ConnectionOptions.declared}
+        return ConnectionOptions(**{name: value for name, value in self.values.items() if name in names})
 
 
 def split(line: str) -> list[str]:
@@ -56,13 +64,13 @@ def place_of(words: list[str]) -> Place:
     if before[:1] == ["help"]:
         before = before[1:]
     if not before:
-        offers = [(name, line) for name, (_, line) in COMMANDS.items()]
+        offers = [(name, line) for name, (_, line) in SUBJECTS.items()]
         return Place(offers=[*offers, ("help", "Help about a command."), ("--version", ""), HELP_OFFER])
-    name = before[0] if before[0] in COMMANDS else ALIASES.get(before[0], before[0])
-    if name not in COMMANDS:
+    name = subject(before[0])
+    if name is None:
         return Place()
     found, rest = declared(name), before[1:]
-    if not isinstance(found, dict):
+    if isinstance(found, Command):
         return _in(found, rest, text)
     if rest and not rest[0].startswith("-"):
         return _behind(found, rest, text)
@@ -75,7 +83,7 @@ def place_of(words: list[str]) -> Place:
     return place
 
 
-def _behind(found: dict[str, Command], rest: list[str], text: str) -> Place:
+def _behind(found: Verbs, rest: list[str], text: str) -> Place:
     """Behind a verb, which may have two words (`features upgrade`)."""
     verb = found.get(" ".join(rest[:2])) if len(rest) > 1 else None
     if verb is not None:
@@ -86,25 +94,6 @@ def _behind(found: dict[str, Command], rest: list[str], text: str) -> Place:
         longer = [(name.partition(" ")[2], one.help) for name, one in found.items() if name.startswith(f"{rest[0]} ")]
         place.offers = [*place.offers, *longer]
     return place
-
-
-def declared(name: str) -> Command | dict[str, Command]:
-    """A command, or its verbs, from the tables; those that Typer has are in complete_typed."""
-    where, _ = COMMANDS[name]
-    if where == "hot":
-        from kcli.cli.parsing.record_options import HOT
-
-        return HOT[name]
-    module, _, attribute = where.partition(":")
-    if module.endswith("options"):
-        from importlib import import_module
-
-        table: Command | dict[str, Command] = getattr(import_module(module), attribute)
-        return table
-    from kcli.cli.completion.typed import TYPED
-    from kcli.cli.parsing.option import Command
-
-    return TYPED.get(name) or Command(name=name)
 
 
 def _in(command: Command, before: list[str], text: str) -> Place:

@@ -107,7 +107,7 @@ def names(place: Place) -> Iterable[Offer]:
 def _asked(place: Place, kind: str, about: tuple[str, str] = ("", "")) -> list[str]:
     from kcli.cli.completion.cluster import look
 
-    return look(kind, place.values, about)
+    return look(kind, place.connection, about)
 
 
 def _plans(text: str) -> list[str]:

@@ -1,4 +1,11 @@
-"""How an option is declared, once: the quick parser reads it, Typer is built from it, help is printed from it."""
+"""How options are declared: a class of options, an attribute an option; commands share such classes.
+
+    class TrimOptions(ChangeOptions):
+        before = text("--before", metavar="OFFSET", help="The first offset that stays.")
+
+`options.before` is typed by the function that declares it (`text`, `integer`, `flag`, …). Nothing here needs `typing`
+or `inspect` at run time: the commands of the hot path declare their options so, too.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +13,15 @@ from kcli.values import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar, TypeVar
 
-    Values = dict[str, Any]
-    """What a command line says: option name to value. Flags are bool, multiple options are lists, absent is None."""
+    Values = Any
+    """What a parser read: the name of an option to its value."""
+    Self = TypeVar("Self", bound="Options")
 
 
 class Option(Frozen):
-    """One option. `kind` is text, int or flag; an int smaller than `least` is refused."""
+    """One option. `kind` is text, int or flag; an int below `least` or above `most` is refused."""
 
     name: str = ""
     flags: tuple[str, ...] = ()
@@ -23,7 +31,11 @@ class Option(Frozen):
     help: str = ""
     choices: tuple[str, ...] = ()
     least: int | None = None
+    most: int | None = None
     hidden: bool = False
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        object.__setattr__(self, "name", name)
 
     def absent(self) -> Any:
         """The value when the command line does not name it."""
@@ -32,17 +44,81 @@ class Option(Frozen):
         return [] if self.multiple else None
 
 
-class Command(Frozen):
-    """A command: `run` is "module:function", which gets the Values and returns the exit code."""
+class Options:
+    """What a command line says. The options of a class are its own, then those of its bases, in their order."""
 
-    name: str = ""
-    run: str = ""
-    help: str = ""
-    description: str = ""
-    words: str = ""  # the metavar of its arguments; "" when it takes none
-    options: tuple[Option, ...] = ()
+    declared: ClassVar[tuple[Option, ...]] = ()
+    words: list[str]
+    """The arguments, in their order."""
 
-    def defaults(self) -> Values:
-        values: Values = {option.name: option.absent() for option in self.options}
+    def __init_subclass__(cls) -> None:
+        own = [value for value in vars(cls).values() if isinstance(value, Option)]
+        every = {option.name: option for option in own}
+        for base in cls.__bases__:
+            for option in getattr(base, "declared", ()):
+                every.setdefault(option.name, option)
+        cls.declared = tuple(every.values())
+        for option in own:
+            setattr(cls, option.name, option.absent())
+
+    def __init__(self, **given: Any) -> None:
+        """Raises TypeError for an option that the class does not have."""
+        values: Values = {option.name: [] for option in self.declared if option.multiple}
         values["words"] = []
-        return values
+        if not given.keys() <= {"words", *(option.name for option in self.declared)}:
+            raise TypeError(f"{type(self).__name__} has no option {', '.join(given)}")
+        self.__dict__.update(values, **given)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.__dict__ == self.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+    def replace(self: Self, **changes: Any) -> Self:
+        """A copy with some options changed. Raises TypeError for an option that there is not."""
+        return type(self)(**{**self.__dict__, **changes})
+
+
+def flag(*flags: str, help: str, hidden: bool = False) -> bool:
+    """A switch; False where the line does not have it."""
+    return _declared(Option(flags=flags, kind="flag", help=help, hidden=hidden))
+
+
+def text(*flags: str, help: str, metavar: str = "", hidden: bool = False) -> str | None:
+    """An option with a value."""
+    return _declared(Option(flags=flags, metavar=metavar, help=help, hidden=hidden))
+
+
+def texts(*flags: str, help: str, metavar: str = "", hidden: bool = False) -> list[str]:
+    """An option that may be given many times."""
+    return _declared(Option(flags=flags, multiple=True, metavar=metavar, help=help, hidden=hidden))
+
+
+def choice(*flags: str, of: tuple[str, ...], help: str, hidden: bool = False) -> str | None:
+    """An option whose value is one of a few words."""
+    return _declared(Option(flags=flags, choices=of, help=help, hidden=hidden))
+
+
+def choices(*flags: str, of: tuple[str, ...], help: str) -> list[str]:
+    """An option that may be given many times, each time with one of a few words."""
+    return _declared(Option(flags=flags, multiple=True, choices=of, help=help))
+
+
+def integer(
+    *flags: str, help: str, metavar: str = "N", least: int | None = None, most: int | None = None
+) -> int | None:
+    """An option whose value is a whole number from `least` to `most`."""
+    return _declared(Option(flags=flags, kind="int", metavar=metavar, least=least, most=most, help=help))
+
+
+def integers(*flags: str, help: str, metavar: str = "N", least: int | None = None) -> list[int]:
+    """An option that may be given many times, each time with a whole number."""
+    return _declared(Option(flags=flags, kind="int", multiple=True, metavar=metavar, least=least, help=help))
+
+
+def _declared(option: Option) -> Any:
+    """The class has the option as its attribute until `__init_subclass__` puts the value of an absent one there."""
+    return option

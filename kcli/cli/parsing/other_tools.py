@@ -192,7 +192,7 @@ def _here(told: str) -> str:
 
 
 def _declared(name: str) -> Container[str]:
-    from kcli.cli.completion.line import declared
+    from kcli.cli.parsing.registry import declared
 
     table = declared(name)
     return table if isinstance(table, dict) else ()

@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kcli.cli.parsing.option import Command, Option, Values
+    from kcli.cli.parsing.command import Command
+    from kcli.cli.parsing.option import Option, Values
 
 HELP = ("-h", "--help")
 KCAT = {
@@ -43,6 +44,9 @@ def parse(command: Command, argv: list[str]) -> Values | None:
 
 def _parse(command: Command, argv: list[str]) -> Values | None:
     values = command.defaults()
+    if command.own_words:
+        values["words"] = argv
+        return values
     by_flag = {flag: option for option in command.options for flag in option.flags}
     rest = iter(argv)
     for word in rest:
@@ -121,6 +125,8 @@ def _number(option: Option, flag: str, text: str) -> int:
         raise UsageError(f"{flag} {text}: expected a whole number")
     if option.least is not None and int(text) < option.least:
         raise UsageError(f"{flag} {text}: the least is {option.least}")
+    if option.most is not None and int(text) > option.most:
+        raise UsageError(f"{flag} {text}: the most is {option.most}")
     return int(text)
 
 

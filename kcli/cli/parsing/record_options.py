@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Command, Option
-from kcli.cli.runtime.connection import CONNECTION
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.shared_options import CONNECTION
 
 TOPIC = Option(
     name="topics", flags=("-t", "--topic"), multiple=True, metavar="TOPIC", help="The topic, instead of an argument."
@@ -348,5 +349,3 @@ Examples:
         SKIP_CORRUPT,
     ),
 )
-
-HOT = {command.name: command for command in (PRODUCE, CONSUME, TAIL, TALLY)}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kcli.cli.parsing.groups import FORMATS, ConnectionOptions
 from kcli.cli.parsing.option import Option
-from kcli.cli.runtime.connection import CONNECTION
 
-FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
+CONNECTION = ConnectionOptions.declared
+QUIET, VERBOSE = CONNECTION[-2:]
 
 FORMAT = Option(
     name="format",

@@ -1,19 +1,17 @@
-"""Typer, made from our tables. Imported for help, mistakes, completion and the commands that are not hot."""
+"""Typer, made from the declarations of the commands: help, mistakes, and everything with KCLI_PARSER=typer."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
-from kcli.cli.app import ALIASES, COMMANDS, help_text
-from kcli.cli.parsing.option import Command
-from kcli.cli.parsing.record_options import HOT
-from kcli.cli.runtime.connection import CONNECTION, Connection
+from kcli.cli.parsing.command import Command, run_command
+from kcli.cli.parsing.help import help_text
+from kcli.cli.parsing.registry import ALIASES, SUBJECTS, Verbs, declared, described, subject
 
 if TYPE_CHECKING:
     from kcli.cli.parsing.option import Option, Values
@@ -40,40 +38,34 @@ class Group(TyperGroup):
         return super().get_command(ctx, cmd_name) or super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
 
+class Subject(Group):
+    """The commands of a subject. A list of them needs no descriptions, so no module of a command."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if command is None else command_of(described(self.name or "", command.name)), rest
+
+
 class Root(Group):
-    """The top: `COMMANDS`, each loaded when it is asked for."""
+    """The top: the subjects of the registry, each loaded when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return list(SUBJECTS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        name = cmd_name if cmd_name in COMMANDS else ALIASES.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
-            return None
-        if name not in self.commands:
+        name = subject(cmd_name)
+        if name is not None and name not in self.commands:
             self.commands[name] = load(name)
-        return self.commands[name]
+        return self.commands.get(name or "")
 
     def get_help(self, ctx: Any) -> str:
         return help_text().rstrip("\n")
 
 
 def load(name: str) -> Any:
-    """The Typer command of one row of COMMANDS."""
-    where, line = COMMANDS[name]
-    if where == "hot":
-        return command_of(HOT[name])
-    module, _, attribute = where.partition(":")
-    thing = getattr(import_module(module), attribute)
-    if isinstance(thing, dict):
-        return _group_of(line, thing)
-    if isinstance(thing, Command):
-        return command_of(thing)
-    if not isinstance(thing, typer.Typer):
-        return _words_command(name, line, thing)
-    made = typer.main.get_command(thing)
-    made.name = name
-    return made
+    """The Typer command of a subject."""
+    known = declared(name)
+    return command_of(described(name)) if isinstance(known, Command) else _group_of(name, known)
 
 
 def root() -> Any:
@@ -92,56 +84,36 @@ def root() -> Any:
     return typer.main.get_command(app)
 
 
-def command_of(command: Command) -> Any:
-    """A hot command as Typer's, from the same table the quick parser reads."""
+def command_of(command: Command, act: Callable[[Command, Values], int] = run_command) -> Any:
+    """A command as Typer's, from the options that its class declares. What Typer read goes to `act`."""
 
     def call(**values: Any) -> int:
-        return run(command, command.defaults() | {name: value for name, value in values.items() if value is not None})
+        return act(
+            command, command.defaults() | {name: value for name, value in values.items() if value is not None}
+        )
 
     app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
-    parameters = [_parameter(option) for option in command.options]
+    parameters = [] if command.own_words else [_parameter(option) for option in command.options]
     if command.words:
         parameters.insert(0, _words(command.words))
     _sign(call, parameters)
-    app.command(name=command.name, help=command.description, short_help=command.help, context_settings=HELP)(call)
+    settings = {**HELP, "ignore_unknown_options": command.own_words, "allow_interspersed_args": not command.own_words}
+    app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
     return typer.main.get_command(app)
 
 
-def _group_of(line: str, commands: dict[str, Command]) -> Any:
-    """A group of commands of a table."""
-    app = typer.Typer(cls=Group, help=line, **SETTINGS)
+def _group_of(name: str, commands: Verbs) -> Any:
+    """The group of a subject with many commands."""
+    app = typer.Typer(cls=Subject, help=SUBJECTS[name][1], **SETTINGS)
 
     @app.callback()
     def nothing() -> None:
         """A group by itself does nothing."""
 
     group = typer.main.get_command(app)
-    group.commands.update({name: command_of(command) for name, command in commands.items()})  # type: ignore[attr-defined]
-    group.help = line
+    group.commands.update({verb: command_of(command) for verb, command in commands.items()})  # type: ignore[attr-defined]
+    group.help, group.name = SUBJECTS[name][1], name
     return group
-
-
-def run(command: Command, values: Values) -> int:
-    """Import the command's module and run it."""
-    module, _, function = command.run.partition(":")
-    return cast(int, getattr(import_module(module), function)(values))
-
-
-def connected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a Typer function the connection options: its first parameter becomes a `Connection` made from them."""
-    signature = inspect.signature(function, eval_str=True)
-    own = list(signature.parameters.values())[1:]
-    names = [option.name for option in CONNECTION]
-
-    def call(**values: Any) -> Any:
-        connection = Connection({name: values.pop(name) for name in names})
-        return function(connection, **values)
-
-    call.__doc__ = function.__doc__
-    call.__name__ = function.__name__
-    shared = [_parameter(option) for option in CONNECTION]
-    _sign(call, [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + shared)
-    return call
 
 
 def _sign(function: Callable[..., Any], parameters: list[inspect.Parameter]) -> None:
@@ -168,21 +140,11 @@ def _parameter(option: Option) -> inspect.Parameter:
         help=option.help,
         metavar=option.metavar or None,
         min=option.least,
+        max=option.most,
         hidden=option.hidden,
         show_default=False,
     )
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-
-def _words_command(name: str, line: str, function: Callable[[list[str]], int]) -> Any:
-    """A command that reads its own words."""
-
-    def call(words: list[str] = typer.Argument(None, metavar="WORD", show_default=False, hidden=True)) -> int:  # noqa: B008
-        return function(words or [])
-
-    app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
-    app.command(name=name, help=inspect.getdoc(function) or line, short_help=line, context_settings=HELP)(call)
-    return typer.main.get_command(app)
 
 
 Complaint: type[Exception] = typer.BadParameter.__mro__[2]

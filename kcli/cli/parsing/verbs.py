@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from kcli.cli.app import ALIASES
+from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.parser import HELP, options_first
+from kcli.cli.parsing.registry import ALIASES, declared, subject
 from kcli.errors import UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Command
-
-
-Chosen = tuple["Command", list[str], str]
+Chosen = tuple[Command, list[str], str]
 """A command, the words after its name, and its whole name."""
+
+
+def find(words: list[str]) -> Chosen | None:
+    """The command that a line names; None when it asks for the help of a subject with many. Raises UsageError for a
+    word that is no subject, and for one that is none of its commands."""
+    name = subject(words[0])
+    if name is None:
+        from kcli.cli.parsing.help import no_such_command
+
+        raise no_such_command(words)
+    known = declared(name)
+    return (known, words[1:], name) if isinstance(known, Command) else choose(name, known, words)
 
 
 def choose(name: str, verbs: dict[str, Command], words: list[str]) -> Chosen | None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import ChangeOptions, ConnectionOptions, FormatOptions, OutputOptions
+    from kcli.cli.parsing.option import Options
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
 
@@ -34,13 +35,13 @@ SENTENCES = 10
 """How many errors are said on stderr; the document has all."""
 
 
-def answer(values: Values, name: str, work: Work, printed: Print = write) -> int:
+def answer(options: OutputOptions, name: str, work: Work, printed: Print = write) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
     a command with a format of its own."""
     document = Document(shape=shape(name))
     code: int | None = None
     try:
-        settings = Connection(values).client()
+        settings = Connection(options).client()
         document.read_only = settings.profile if settings.guard == "read_only" else ""
         document.protected = settings.profile if settings.guard == "protected" else ""
         code = asyncio.run(_connected(settings, work, document))
@@ -59,8 +60,8 @@ def answer(values: Values, name: str, work: Work, printed: Print = write) -> int
         code = error.exit_code
     if code is None:
         code = _verdict(document)
-    if format_of(values) != "table" or document.rows:
-        printed(document, format_of(values))
+    if format_of(options) != "table" or document.rows:
+        printed(document, format_of(options))
     for problem in document.errors[:SENTENCES]:
         complain(problem["message"])
     if len(document.errors) > SENTENCES:
@@ -84,15 +85,15 @@ def _results(document: Document) -> Iterator[Row]:
     return (row for rows in document.rows.values() for row in rows if "result" in row)
 
 
-def format_of(values: Values) -> str:
+def format_of(options: FormatOptions) -> str:
     """What `-J` and `--format` say together."""
-    return "json" if values.get("json") else values.get("format") or "table"
+    return "json" if options.json else options.format or "table"
 
 
-def words_of(values: Values, what: str) -> list[str]:
+def words_of(options: Options, what: str) -> list[str]:
     """The command's arguments without repetitions. Raises UsageError where there are none, or an empty one, as of a
     variable that is not set: only a group may be called that."""
-    words = list(dict.fromkeys(values.get("words") or ()))
+    words = list(dict.fromkeys(options.words))
     if not words:
         raise UsageError(f"name at least one {what}")
     if "" in words and not what.startswith("GROUP"):
@@ -119,9 +120,9 @@ async def _connected(settings: ClientSettings, work: Work, document: Document) -
         return await work(client.cluster, document)
 
 
-def say(values: Values, sentence: str) -> None:
+def say(options: ConnectionOptions, sentence: str) -> None:
     """A remark on stderr, unless -q."""
-    if not values.get("quiet"):
+    if not options.quiet:
         complain(sentence)
 
 
@@ -158,20 +159,20 @@ async def fail_all(
         missing(document, about, error, known)
 
 
-def confirm(values: Values, document: Document, phrase: str, *, adds: bool = False) -> bool:
+def confirm(options: ChangeOptions, document: Document, phrase: str, *, adds: bool = False) -> bool:
     """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
     neither is possible: a script that forgot --execute must not look as if it had worked; and under a profile that is
     read-only, or protected unless it only `adds`, before an undo file is written of what will not be done."""
-    if values.get("execute"):
+    if options.execute:
         _refuse(document, adds)
         document.begun = True
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         error = UsageError("nothing was done: add --execute to do it, or --dry-run to see the plan only")
         document.fail(error)
-        write(document, format_of(values))
+        write(document, format_of(options))
         raise error
-    data = format_of(values) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
+    data = format_of(options) != "table" or not sys.stdout.isatty()  # a pipe gets the outcome only
     write(document, "table", sys.stderr if data else sys.stdout)
     _refuse(document, adds)
     if asked(f"Type {phrase!r} to do this: ") == phrase:
@@ -195,7 +196,7 @@ def plural(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def excluding(values: Values) -> None:
+def excluding(options: ChangeOptions) -> None:
     """Raises UsageError for --execute with --dry-run."""
-    if values.get("execute") and values.get("dry_run"):
+    if options.execute and options.dry_run:
         raise UsageError("--execute and --dry-run exclude each other")

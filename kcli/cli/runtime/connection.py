@@ -1,4 +1,4 @@
-"""The options every command that talks to a cluster has, and the settings they make.
+"""The settings that the connection options of a command line make.
 
 Priority: flag, then `-X`, then `-F` file, then environment, then the profile, then Kafka's default (cli.md 6); a
 profile named by a flag goes before the environment. A profile is that of --profile, of KCLI_PROFILE, or the files'
@@ -10,93 +10,45 @@ from __future__ import annotations
 
 import os
 
-from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.errors import UsageError
 from kcli.settings import ClientSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
     from kcli.config.profiles.profile import Profile
     from kcli.config.properties.merged import Properties
-
-BOOTSTRAP = Option(
-    name="bootstrap",
-    flags=("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
-    metavar="HOST:PORT,…",
-    help="Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.",
-)
-PROPERTY = Option(
-    name="properties",
-    flags=("-X", "--property"),
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A Kafka or librdkafka property, such as linger.ms=50. Repeatable.",
-)
-CONFIG_FILE = Option(
-    name="config_file",
-    flags=("-F", "--command-config"),
-    metavar="FILE",
-    help="A .properties file.",
-)
-PROFILE = Option(
-    name="profile",
-    flags=("--profile",),
-    metavar="NAME",
-    help="A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.",
-)
-BROKER_MAP = Option(
-    name="broker_map",
-    flags=("--broker-map",),
-    multiple=True,
-    metavar="FROM=TO",
-    help="Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.",
-)
-TRACE = Option(name="trace", flags=("--trace",), kind="flag", help="A line on stderr for each frame on the wire.")
-TRACE_FILE = Option(
-    name="trace_file", flags=("--trace-file",), metavar="FILE", help="The lines of --trace, appended to FILE."
-)
-CONFIRM = Option(
-    name="confirm",
-    flags=("--confirm",),
-    metavar="PROFILE",
-    help="The name of the protected profile with which something may be deleted or altered.",
-)
-QUIET = Option(name="quiet", flags=("-q", "--quiet"), kind="flag", help="Say nothing on stderr but errors.")
-VERBOSE = Option(name="verbose", flags=("-v", "--verbose"), kind="flag", help="Say on stderr what was done.")
-
-CONNECTION = (BOOTSTRAP, PROFILE, PROPERTY, CONFIG_FILE, BROKER_MAP, CONFIRM, TRACE, TRACE_FILE, QUIET, VERBOSE)
 
 
 class Connection:
     """What the connection options of one command line say."""
 
-    def __init__(self, values: Values, *, looking: bool = True) -> None:
-        self.bootstrap: str | None = values.get("bootstrap")
-        for flag, given in (("--bootstrap-server", self.bootstrap), ("--profile", values.get("profile"))):
+    def __init__(self, options: ConnectionOptions, *, looking: bool = True) -> None:
+        self.bootstrap: str | None = options.bootstrap
+        for flag, given in (("--bootstrap-server", self.bootstrap), ("--profile", options.profile)):
             if given == "":  # a variable that is not set shall not become another cluster
                 raise UsageError(f"{flag} is empty: which cluster?")
-        self.quiet: bool = bool(values.get("quiet"))
-        self.verbose: bool = bool(values.get("verbose"))
-        self._named = bool(values.get("profile"))
-        self._confirmed: str | None = values.get("confirm")
-        self.trace: str = values.get("trace_file") or ("-" if values.get("trace") else "")
-        self._mapped: list[str] = values.get("broker_map") or []
-        self.profile = self._profile(values)
-        self.properties = self._properties(values, looking)
+        self.quiet: bool = options.quiet
+        self.verbose: bool = options.verbose
+        self._named = bool(options.profile)
+        self._confirmed: str | None = options.confirm
+        self.trace: str = options.trace_file or ("-" if options.trace else "")
+        self._mapped: list[str] = options.broker_map
+        self.profile = self._profile(options)
+        self.properties = self._properties(options, looking)
 
-    def _profile(self, values: Values) -> Profile | None:
+    def _profile(self, options: ConnectionOptions) -> Profile | None:
         if not self._named and not os.environ.get("KCLI_PROFILE"):
-            keys = [item.partition("=")[0].strip() for item in values.get("properties") or []]
-            servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or values.get("config_file")
+            keys = [item.partition("=")[0].strip() for item in options.properties]
+            servers = "bootstrap.servers" in keys or "metadata.broker.list" in keys or options.config_file
             if servers or self.bootstrap or _servers_of_environment():
                 return None
         from kcli.config.profiles.files import chosen
 
-        return chosen(values.get("profile"))
+        return chosen(options.profile)
 
-    def _properties(self, values: Values, looking: bool) -> Properties:
-        path, given = values.get("config_file"), values.get("properties") or []
+    def _properties(self, options: ConnectionOptions, looking: bool) -> Properties:
+        path, given = options.config_file, options.properties
         environment = None
         if any(name.startswith("KCLI_") for name in os.environ):
             from kcli.config.properties.environment import properties
@@ -179,7 +131,7 @@ class Connection:
 
 def connection_of(profile: str | None, bootstrap: str | None = None, properties: list[str] | None = None) -> Connection:
     """The Connection of a second cluster of one command line: by profile, by servers, or both; `properties` as -X."""
-    return Connection({"profile": profile, "bootstrap": bootstrap, "properties": properties or []})
+    return Connection(ConnectionOptions(profile=profile, bootstrap=bootstrap, properties=properties or []))
 
 
 def _servers_of_environment() -> tuple[str, str] | None:

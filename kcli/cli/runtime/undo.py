@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
 
 
 class UndoFile:
     """The undo file of one command line."""
 
-    def __init__(self, values: Values) -> None:
-        self._values = values
-        self._named: str | None = values["undo_file"]
+    def __init__(self, options: UndoOptions) -> None:
+        self._options = options
+        self._named: str | None = options.undo_file
 
     def check(self) -> None:
         """Raises UsageError for options that contradict each other, and for a file that is there already."""
         if self._named is None:
             return
-        if self._values["no_undo"]:
+        if self._options.no_undo:
             raise UsageError("--undo-file and --no-undo exclude each other")
-        if not self._values["dry_run"] and os.path.lexists(self._named):
+        if not self._options.dry_run and os.path.lexists(self._named):
             raise UsageError(f"--undo-file {self._named}: there is a file already; name a new one")
 
     async def keep(self, cluster: Cluster, name: str, document: dict[str, Any], back: str) -> None:
         """Write it, and say the command that takes the change back: `back`, with {} for the file. Raises NoUndo."""
-        if self._values["no_undo"]:
+        if self._options.no_undo:
             return
         from shlex import quote
 
@@ -54,7 +54,7 @@ class UndoFile:
             self._named,
             hint="; --undo-file FILE names another place, --no-undo goes without",
         )
-        say(self._values, f"to take this back: {back.format(quote(path))} --execute")
+        say(self._options, f"to take this back: {back.format(quote(path))} --execute")
 
 
 @contextmanager

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from kcli.admin.configs.resources import KINDS
-from kcli.cli.app import COMMANDS
+from kcli.cli.commands.completion.completion import script
 from kcli.cli.completion import cluster as complete_cluster
 from kcli.cli.completion import command as complete
 from kcli.cli.completion.line import split
 from kcli.cli.completion.names import FIXED, VALUES
-from kcli.cli.completion.printing import script
-from kcli.cli.completion.typed import TYPED
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.registry import SUBJECTS
 from kcli.sandbox.thread import SandboxThread
 from kcli.security import MECHANISMS
 from tests.cli.conftest import Shell
@@ -129,7 +129,7 @@ def test_an_option_that_was_given_is_not_offered_again_but_a_repeatable_one_is(a
     assert {"--grep", "--help"} <= set(offered)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", SUBJECTS)
 def test_every_command_completes_something(name: str, ask: Ask) -> None:
     assert ask(name[:-1] if len(name) > 3 else name).count(name) == 1
     assert "--help" in ask(name, "--")
@@ -237,10 +237,10 @@ def test_secrets_are_no_part_of_the_cache(ask: Ask, sandbox: SandboxThread, monk
     paths = []
     for password in ("one", "two"):
         monkeypatch.setenv("KCLI_SASL_PASSWORD", password)
-        paths.append(complete_cluster._path("topics", {"properties": [f"sasl.password={password}"]}))
+        paths.append(complete_cluster._path("topics", ConnectionOptions(properties=[f"sasl.password={password}"])))
     assert paths[0] == paths[1]
     monkeypatch.setenv("KCLI_SASL_USERNAME", "me")
-    assert complete_cluster._path("topics", {}) != paths[0]
+    assert complete_cluster._path("topics", ConnectionOptions()) != paths[0]
 
 
 def test_commands_and_keyrings_are_not_asked_at_a_TAB(
@@ -378,15 +378,6 @@ def test_no_script_evaluates() -> None:
     for shell in ("bash", "zsh", "fish"):
         lines = [line.partition("#")[0] for line in script(shell).splitlines()]
         assert not [line for line in lines if "eval" in line.split()]
-
-
-@pytest.mark.parametrize("name", ["sandbox", "demo"])
-def test_the_commands_of_typer_are_told_as_typer_has_them(name: str) -> None:
-    from kcli.cli.parsing.typer_app import load
-
-    made = load(name)
-    theirs = {flag for one in made.params for flag in (*one.opts, *one.secondary_opts)}
-    assert {flag for option in TYPED[name].options for flag in option.flags} == theirs - {"--help", "-h"}
 
 
 def test_words_are_those_that_there_are() -> None:

@@ -31,9 +31,9 @@ def batch() -> Batch:
 
 
 def values(line: str) -> dict[str, Any]:
-    found = parse(CONSUME, line.split())
-    assert found is not None
-    return found
+    given: dict[str, Any] | None = parse(CONSUME, line.split())
+    assert given is not None
+    return given
 
 
 def printed(line: str, limit: int = -1, terminal: bool = False) -> bytes:

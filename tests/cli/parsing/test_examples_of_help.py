@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import shlex
 
-from kcli.cli.app import ALIASES, COMMANDS
 from kcli.cli.parsing import parser as quick
 from kcli.cli.parsing import verbs
-from kcli.cli.parsing.option import Command
-from kcli.cli.parsing.record_options import HOT
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.registry import described, every
 from tests.each import each
 
 PROSE = {"a", "all", "and", "by", "in", "of", "the"}
 ENDS = ("|", ">", "<", "&&", ";", "&")
 
 
-def declared(name: str) -> object:
-    where = COMMANDS[ALIASES.get(name, name)][0]
-    if where == "hot":
-        return HOT[name]
-    module, _, attribute = where.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
 def commands() -> list[Command]:
-    found: list[Command] = []
-    for name in COMMANDS:
-        one = declared(name)
-        found += [one] if isinstance(one, Command) else [*one.values()] if isinstance(one, dict) else []
-    return [one for one in found if isinstance(one, Command)]
+    return [described(*path.split(" ", 1)) for path, _ in every()]
 
 
 def lines_of(command: Command) -> list[str]:
@@ -55,27 +41,20 @@ def test_an_example_is_a_command_line(line: str) -> None:
             break
         words.append(word)
     assert "  " not in line.split("#")[0].strip().replace("\\", ""), "an explanation stands behind a #"
-    name = words[1]
-    one = declared(name)
-    if isinstance(one, dict):
-        chosen = verbs.choose(name, one, words[1:])
-        assert chosen is not None
-        command, rest, _ = chosen
-    else:
-        assert isinstance(one, Command)
-        command, rest = one, words[2:]
+    chosen = verbs.find(words[1:])
+    assert chosen is not None
+    command, rest, _ = chosen
     values = quick.parse(command, rest)
     assert values is not None
     assert not PROSE & {*values["words"]}, "an explanation stands behind a #"
 
 
 def test_help_tells_the_isolation_that_holds_where_none_is_given() -> None:
-    from kcli.cli.parsing import record_options as options
     from kcli.settings import ConsumerSettings
 
-    assert options.ISOLATION.help.endswith(f"Default: {ConsumerSettings().isolation}.")
-    assert all(options.ISOLATION in HOT[name].options for name in ("consume", "tail", "count"))
-    for name in ("copy", "redrive"):  # these take what nobody can take back
-        command = declared(name)
-        assert isinstance(command, Command)
-        assert options.COMMITTED in command.options
+    told = {path: option.help for path, command in every() for option in command.options if option.name == "isolation"}
+    assert all(
+        told[name].endswith(f"Default: {ConsumerSettings().isolation}.") for name in ("consume", "tail", "count")
+    )
+    # these take what nobody can take back
+    assert all(told[name].startswith("Default: read_committed") for name in ("copy", "redrive"))

@@ -6,12 +6,11 @@ import re
 
 import pytest
 
-from kcli.cli.app import COMMANDS
-from kcli.cli.completion.line import declared
-from kcli.cli.main import _find, main
+from kcli.cli.main import main
 from kcli.cli.parsing import other_tools as elsewhere
-from kcli.cli.parsing.option import Command
 from kcli.cli.parsing.parser import parse
+from kcli.cli.parsing.registry import SUBJECTS, declared, every
+from kcli.cli.parsing.verbs import find
 from tests.each import each
 
 TOLD = [
@@ -29,8 +28,8 @@ LINES = sorted({line.strip() for told in TOLD for line in re.findall(r"kcli [^`]
 @each("line", LINES)
 def test_a_line_that_is_told_is_one(line: str) -> None:
     words = line.split()[1:]
-    assert words[0] in COMMANDS
-    found = _find(words)
+    assert words[0] in SUBJECTS
+    found = find(words)
     assert found is not None or len(words) == 1, "a group that has no list"
     if found is not None:
         command, rest, _ = found
@@ -38,8 +37,8 @@ def test_a_line_that_is_told_is_one(line: str) -> None:
 
 
 def test_nothing_is_told_of_what_is_there() -> None:
-    assert not elsewhere.ALONE.keys() & COMMANDS.keys()
-    assert not elsewhere.NOUNS.keys() & (COMMANDS.keys() - {"groups"})
+    assert not elsewhere.ALONE.keys() & SUBJECTS.keys()
+    assert not elsewhere.NOUNS.keys() & (SUBJECTS.keys() - {"groups"})
     for name, verbs in elsewhere.VERBS.items():
         table = declared(name)
         assert isinstance(table, dict)
@@ -47,9 +46,7 @@ def test_nothing_is_told_of_what_is_there() -> None:
 
 
 def test_an_option_that_is_told_is_one() -> None:
-    tables = [declared(name) for name, (where, _) in COMMANDS.items() if where == "hot" or "options:" in where]
-    commands = [one for table in tables for one in ([table] if isinstance(table, Command) else table.values())]
-    known = {flag for command in commands for option in command.options for flag in option.flags}
+    known = {flag for _, command in every() for option in command.options for flag in option.flags}
     for flag, here in elsewhere.OPTIONS.items():
         for needed, told in here:
             assert needed in known, flag

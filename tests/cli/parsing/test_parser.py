@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kcli.cli.main import _find, main
+from kcli.cli.main import main
 from kcli.cli.parsing import typer_app as typed
+from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.parser import parse
-from kcli.cli.parsing.record_options import HOT
+from kcli.cli.parsing.registry import every
+from kcli.cli.parsing.verbs import find
 from kcli.errors import UsageError
 from tests.effort import tries
 
+HOT = {name: command for name, command in every() if name in ("produce", "consume", "tail", "count")}
 SURE = [
     "consume t",
     "consume -e t",
@@ -62,15 +65,16 @@ WRONG = [
 def through_typer(words: list[str]) -> dict[str, Any] | int:
     """The values that the Typer command of the table gives, or the exit code of its refusal."""
     caught: list[dict[str, Any]] = []
-    command = typed.command_of(HOT[words[0]])
-    original = typed.run
-    typed.run = lambda _, values: caught.append(values) or 0  # type: ignore[assignment,func-returns-value]
+
+    def catch(_: Command, values: dict[str, Any]) -> int:
+        caught.append(values)
+        return 0
+
+    command = typed.command_of(HOT[words[0]], catch)
     try:
         command.main(args=words[1:], prog_name="kcli", standalone_mode=False)
     except typed.Complaint:
         return 2
-    finally:
-        typed.run = original
     return caught[0] if caught else 0
 
 
@@ -144,7 +148,7 @@ def test_every_option_of_the_table_is_in_the_help(name: str, capsys: pytest.Capt
             "kcli: groups list: --state takes a value: --state STATE; see `kcli groups list --help`\n",
         ),
         ("help nosuch", "kcli: there is no command 'nosuch'; see `kcli --help`\n"),
-        ("sandbox --prt 1", "kcli: sandbox: no such option: --prt"),
+        ("sandbox --prt 1", "kcli: sandbox: there is no option --prt; did you mean --port?"),
     ],
 )
 def test_a_usage_error_is_one_sentence_and_exit_2(line: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,7 +178,7 @@ def test_a_usage_error_is_one_sentence_and_exit_2(line: str, says: str, capsys: 
     ],
 )
 def test_options_may_stand_before_the_verb(line: str, path: str, rest: str) -> None:
-    found = _find(line.split())
+    found = find(line.split())
     assert found is not None
     assert (found[2], found[1]) == (path, rest.split())
 

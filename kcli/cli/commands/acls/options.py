@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kcli.cli.commands.configs.options import NO_UNDO, UNDO_FILE
-from kcli.cli.parsing.option import Command, Option
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.shared_options import DRY_RUN, EXECUTE, OUTPUT
 
 

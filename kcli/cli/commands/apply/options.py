@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kcli.cli.commands.configs.options import NO_UNDO, UNDO_FILE
-from kcli.cli.parsing.option import Command, Option
-from kcli.cli.parsing.shared_options import DRY_RUN, EXECUTE, INTERNAL, NO_WAIT, OUTPUT
-from kcli.cli.runtime.connection import CONNECTION
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.shared_options import CONNECTION, DRY_RUN, EXECUTE, INTERNAL, NO_WAIT, OUTPUT
 
 PRUNE = Option(
     name="prune",

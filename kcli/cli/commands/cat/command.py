@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 
 from kcli.cli.commands.cat.parsing.words import FATAL, Done, Fatal, Misused, fail
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import Options, flag, text, texts
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
@@ -20,6 +22,49 @@ if TYPE_CHECKING:
 NAMES = ("kcat", "kafkacat")
 ENDED = (130, 143)
 """By Ctrl-C or SIGTERM, which is no error to kcat."""
+
+
+class CatOptions(Options):
+    """kcat's letters, for completion: kcat's own grammar (parsing/getopt.py) reads the words."""
+
+    consume = flag("-C", help="")
+    produce = flag("-P", help="")
+    list = flag("-L", help="")
+    query = flag("-Q", help="")
+    group = text("-G", metavar="GROUP", help="")
+    topics = texts("-t", metavar="TOPIC", help="")
+    bootstrap = text("-b", metavar="SERVERS", help="")
+    partition = text("-p", metavar="N", help="")
+    start = text("-o", metavar="WHERE", help="")
+    properties = texts("-X", metavar="PROPERTY", help="")
+    config_file = text("-F", metavar="FILE", help="")
+    compression = text("-z", metavar="codec", help="")
+    delimiter = text("-D", metavar="DELIM", help="")
+    key_delimiter = text("-K", metavar="DELIM", help="")
+    key = text("-k", metavar="KEY", help="")
+    headers = texts("-H", metavar="NAME=VALUE", help="")
+    count = text("-c", metavar="N", help="")
+    template = text("-f", metavar="FORMAT", help="")
+    serdes = text("-s", metavar="SERDES", help="")
+    registry = text("-r", metavar="URL", help="")
+    patience = text("-m", metavar="SECONDS", help="")
+    exit_at_end = flag("-e", help="")
+    json = flag("-J", help="")
+    unbuffered = flag("-u", help="")
+    quiet = flag("-q", help="")
+    verbose = flag("-v", help="")
+    lines = flag("-l", help="")
+    nulls = flag("-Z", help="")
+    offsets = flag("-O", help="")
+    errors = flag("-E", help="")
+    tee = flag("-T", help="")
+    bare = flag("-U", help="")
+
+
+@command("cat", words="FILE", own_words=True)
+def cat(options: CatOptions) -> int:
+    """Run a command line of kcat's; `kcli cat -h` prints its options."""
+    return run(options.words)
 
 
 def run(words: list[str], program: str = "kcli cat") -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kcli.cli.main import complain
 from kcli.cli.output.render import Document, write
 from kcli.cli.output.shapes.shape import shape
+from kcli.cli.parsing.command import Legacy
 from kcli.cli.runtime.answer import format_of
 from kcli.cli.runtime.connection import Connection
 from kcli.config.profiles.files import check_trust, document, project_file, user_file
@@ -83,7 +84,8 @@ def show(values: Values) -> int:
     words = values.get("words") or []
     if len(words) > 1:
         raise UsageError("show takes one profile")
-    connection = Connection({**values, "profile": words[0] if words else values.get("profile")}, looking=False)
+    given: Values = Legacy({**values, "profile": words[0] if words else values.get("profile")})
+    connection = Connection(given, looking=False)
     return _print(values, "config.show", "settings", _effective(connection, everything=bool(values.get("all"))))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Command, Option
-from kcli.cli.parsing.shared_options import FORMAT, JSON, OUTPUT
-from kcli.cli.runtime.connection import QUIET
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.shared_options import FORMAT, JSON, OUTPUT, QUIET
 
 CONFIG: dict[str, Command] = {
     "list": Command(

@@ -12,6 +12,7 @@ from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Sel
 from kcli.cli.output import text
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
+from kcli.cli.parsing.command import Legacy
 from kcli.cli.runtime.connection import connection_of
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
@@ -43,7 +44,9 @@ class Plan(Selection):
         words = values["words"] or []
         if len(words) != 2:
             raise UsageError("copy what, and where to? kcli copy SRC DST")
-        values = {**values, "topics": words[:1], "words": [], "isolation": values["isolation"] or "read_committed"}
+        values = Legacy(
+            {**values, "topics": words[:1], "words": [], "isolation": values["isolation"] or "read_committed"}
+        )
         super().__init__(values, "copy")
         self.values = values
         (self.source,), self.destination = self.topics, words[1]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Command, Option
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.record_options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
-from kcli.cli.parsing.shared_options import FORMAT, JSON
-from kcli.cli.runtime.connection import CONNECTION
+from kcli.cli.parsing.shared_options import CONNECTION, FORMAT, JSON
 
 RATE = Option(name="rate", flags=("--rate",), metavar="N", help="At most N records a second, or bytes: 500, 10MB.")
 EXACTLY_ONCE = Option(

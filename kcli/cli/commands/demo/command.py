@@ -18,14 +18,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
-from kcli.cli.parsing.typer_app import SETTINGS
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import Options, flag, text
 from kcli.errors import KcliError, UsageError
-
-app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
 
 DATASET_BYTES = 24 * 1024 * 1024
 STEP_LIMIT = 300.0
@@ -33,32 +30,35 @@ PAUSE = 2.0  # seconds to read what was printed
 KCLI = [sys.executable, "-m", "kcli"]
 
 
-@app.command()
-def demo(
-    file: Annotated[Path | None, typer.Option(help="A text file to send. Default: installed Python sources.")] = None,
-    dashboard: Annotated[
-        bool | None, typer.Option(help="Open the dashboard afterwards (default: on a terminal).", show_default=False)
-    ] = None,
-) -> int:
+class DemoOptions(Options):
+    file = text("--file", metavar="FILE", help="A text file to send. Default: installed Python sources.")
+    dashboard = flag("--dashboard", help="Open the dashboard afterwards (default: on a terminal).")
+    no_dashboard = flag("--no-dashboard", help="Do not open the dashboard.")
+
+
+@command(
+    "demo",
+    examples="""
+kcli demo
+kcli demo --no-dashboard
+kcli demo --file access.log""",
+)
+def demo(options: DemoOptions) -> int:
     """Do the main job on the embedded sandbox: a real file in, the same bytes out, and who lags.
 
     On a terminal the dashboard opens then, on live producers and five groups: one keeps up, one falls behind, one is
     stuck, one was left by everybody, one waits for an open transaction.
-
-    \b
-    Examples:
-      kcli demo
-      kcli demo --no-dashboard
-      kcli demo --file access.log
     """
+    file = None if options.file is None else Path(options.file)
     if file is not None and not file.is_file():
         raise UsageError(f"--file {file}: there is no such file")
     if file is not None and not file.stat().st_size:
         raise UsageError(f"--file {file}: it is empty, so there is nothing to send")
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
     with tempfile.TemporaryDirectory(prefix="kcli-demo-") as folder, _sandbox() as bootstrap:
         source = file or _dataset(Path(folder) / "sources.txt")
         _main_job(bootstrap, source, Path(folder) / "back.txt")
-        if dashboard or (dashboard is None and sys.stdin.isatty() and sys.stdout.isatty()):
+        if (options.dashboard or terminal) and not options.no_dashboard:
             _dashboard(bootstrap)
     print("\nThe sandbox is stopped. Everything above was checked.")
     return 0

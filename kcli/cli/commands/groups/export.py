@@ -14,6 +14,7 @@ from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output import render
+from kcli.cli.parsing.command import Legacy
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.errors import KcliError
 from kcli.text.escape import put
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def export(values: Values) -> int:
     """`kcli groups export [GROUP...]`."""
     groups, scope = list(dict.fromkeys(values["words"])), Scope(values)
-    values = {**values, "format": values["format"] or "csv"}
+    values = Legacy({**values, "format": values["format"] or "csv"})
 
     async def work(cluster: Cluster, document: Document) -> None:
         coordinators = Coordinators(cluster)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Command, Option
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.groups import FORMATS
+from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.record_options import TIMES, VALUE_FORMAT
-from kcli.cli.parsing.shared_options import DRY_RUN, EXECUTE, FORMATS, IF_EXISTS, ISOLATION, JSON, OUTPUT, STATE
-from kcli.cli.runtime.connection import CONNECTION
+from kcli.cli.parsing.shared_options import (
+    CONNECTION,
+    DRY_RUN,
+    EXECUTE,
+    IF_EXISTS,
+    ISOLATION,
+    JSON,
+    OUTPUT,
+    STATE,
+)
 
 TOPIC = Option(
     name="topics",

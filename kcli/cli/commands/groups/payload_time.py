@@ -10,6 +10,7 @@ from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
 from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of, moment
 from kcli.cli.commands.consume.payload_time.search import firsts
 from kcli.cli.output.timestamps import utc
+from kcli.cli.parsing.command import Legacy
 from kcli.errors import KcliError, UsageError
 from kcli.model import OffsetAndMetadata
 
@@ -70,4 +71,4 @@ def rollback(values: Values) -> int:
     moment(values["start"], "--start", 0)
     groups = [*values["words"], *([values["group"]] if values["group"] is not None else [])]
     time = {"words": groups, "to": f"@{values['start'].removeprefix('@')}"}
-    return reset(GROUPS["reset"].defaults() | values | time)
+    return reset(Legacy(GROUPS["reset"].defaults() | values | time))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Command, Option
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.shared_options import OUTPUT
 
 META = Command(

@@ -8,6 +8,7 @@ from kcli.cli.commands.pipeline.command import Frame
 from kcli.cli.commands.pipeline.run import say
 from kcli.cli.commands.pipeline.spec import Spec
 from kcli.cli.commands.pipeline.sql import Querying, read_file, start
+from kcli.cli.parsing.command import Legacy
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def merged(values: Values, spec: Spec) -> Values:
     """The options of `sql`: this line's where it says them, else the file's, else none."""
     from kcli.cli.commands.pipeline.query_options import SQL
 
-    found = SQL.defaults() | values | {"words": []}
+    found = Legacy(SQL.defaults() | values | {"words": []})
     usual = SQL.defaults()
     line_mode = any(values[mode] for mode in MODES)
     for name, value in shaped(spec.common).items():

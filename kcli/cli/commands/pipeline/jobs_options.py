@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.option import Command, Option
-from kcli.cli.parsing.shared_options import DRY_RUN, EXECUTE, FORMAT, JSON
-from kcli.cli.runtime.connection import CONNECTION, QUIET, VERBOSE
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.shared_options import CONNECTION, DRY_RUN, EXECUTE, FORMAT, JSON, QUIET, VERBOSE
 
 TOLD = (FORMAT, JSON, QUIET, VERBOSE)
 ALL = Option(name="all", flags=("-a", "--all"), kind="flag", help="All of them: every job that runs.")

@@ -16,8 +16,9 @@ from kcli.cli.commands.pipeline.shared_options import (
     SOURCE,
     WHERE,
 )
-from kcli.cli.parsing.option import Command, Option
-from kcli.cli.runtime.connection import QUIET, VERBOSE
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.shared_options import QUIET, VERBOSE
 
 FILES = ("parquet", "json", "csv", "orc", "delta")
 

@@ -9,6 +9,7 @@ from kcli.cli.commands.pipeline.command import Frame
 from kcli.cli.commands.pipeline.run import Job, Outcome, drive, say
 from kcli.cli.commands.pipeline.source import Source
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import Legacy
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.profile import Profile
 from kcli.pipeline.jobs.work import Action, Stream
@@ -33,7 +34,7 @@ class Profiling(Job):
         values = frame.values
         self.frame = frame
         usual = dict.fromkeys(("key_format", "value_format", "key_schema", "value_schema"))
-        frame.values = {**usual, "topics": [], **values}
+        frame.values = Legacy({**usual, "topics": [], **values})
         self.input = Source(frame, [topic])
         self.source = self.destination = topic
         self.html = Path(values["html"]) if values["html"] is not None else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kcli.cli.commands.copy.options import TARGET
 from kcli.cli.commands.pipeline.shared_options import COMMON, DRY_RUN, FORMATS, JSON, NAME, REPORT, SOURCE
-from kcli.cli.parsing.option import Command, Option
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.record_options import COMMITTED, OFFSET, PARTITIONS, TIMES
-from kcli.cli.runtime.connection import CONNECTION
+from kcli.cli.parsing.shared_options import CONNECTION
 
 FORMAT = Option(
     name="format", flags=("--format",), choices=FORMATS, help="Of the rows on stdout (default table; ndjson streams)."

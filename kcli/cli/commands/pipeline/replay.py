@@ -11,6 +11,7 @@ from kcli.cli.commands.copy.command import cluster_id, make_like
 from kcli.cli.commands.pipeline.source import Span
 from kcli.cli.output import text
 from kcli.cli.output.progress import Progress
+from kcli.cli.parsing.command import Legacy
 from kcli.cli.runtime.connection import connection_of
 from kcli.cli.runtime.signals import INTERRUPTED, Stop
 from kcli.cli.runtime.signals import run as run_loop
@@ -45,7 +46,7 @@ class Plan(Selection):
             "words": [],
         }
         wanted["isolation"] = values["isolation"] or "read_committed"
-        super().__init__(wanted, "pipeline replay")
+        super().__init__(Legacy(wanted), "pipeline replay")
         self.values = values
         (self.source,), self.destination = self.topics, words[1]
         self.elsewhere = bool(values["to_profile"] or values["to_bootstrap"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.record_options import COMMITTED, OFFSET, PARTITIONS, TIMES, TOPIC
-from kcli.cli.runtime.connection import CONNECTION
+from kcli.cli.parsing.shared_options import CONNECTION
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")
 PAYLOADS = ("binary", "string", "json", "msgpack")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kcli.cli.commands.configs.options import CHANGING
-from kcli.cli.parsing.option import Command, Option
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.shared_options import OUTPUT
 
 _USER = Option(name="user", flags=("--user",), metavar="USER", help="For this user, as the broker names the principal.")

@@ -13,6 +13,7 @@ from kcli.cli.commands.copy.command import answered, rate_of, say
 from kcli.cli.output import text
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
+from kcli.cli.parsing.command import Legacy
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.client import Client
@@ -43,7 +44,7 @@ class Plan(Selection):
         words = values["words"] or []
         if len(words) != 1:
             raise UsageError("redrive which dead-letter topic? kcli redrive DLQ")
-        values = {**values, "topics": words, "words": [], "isolation": values["isolation"] or "read_committed"}
+        values = Legacy({**values, "topics": words, "words": [], "isolation": values["isolation"] or "read_committed"})
         super().__init__(values, "redrive")
         self.values = values
         (self.dlq,) = self.topics

@@ -7,116 +7,123 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-import typer
-
-from kcli.cli.parsing.typer_app import SETTINGS
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
 from kcli.cli.runtime.signals import Stop, run
 from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
     from kcli.sandbox.settings import SandboxSettings
 
-app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
-
-Topics = Annotated[
-    list[str] | None, typer.Option("--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
-]
+LEAST_LIFETIME = 0.1  # seconds
 
 
-@app.command()
-def sandbox(
-    port: Annotated[int, typer.Option(help="Port of the first broker; 0 takes a free one.", min=0, max=65535)] = 9092,
-    brokers: Annotated[int, typer.Option(help="How many brokers, on ports one after the other.", min=1, max=9)] = 1,
-    data: Annotated[Path | None, typer.Option(help="Keep everything in this folder. Default: in memory.")] = None,
-    topic: Topics = None,
-    partitions: Annotated[
-        int, typer.Option(help="How many partitions a topic has when nobody says it.", min=1, max=10_000)
-    ] = 1,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    allow_remote: Annotated[bool, typer.Option(help="Really listen on an address others can reach.")] = False,
-    auto_create: Annotated[bool, typer.Option(help="Create a topic when a client that asks for it names it.")] = True,
-    tls: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
-        ),
-    ] = None,
-    client_ca: Annotated[
-        Path | None, typer.Option(help="With --tls: want a client certificate of this authority (PEM).")
-    ] = None,
-    users: Annotated[
-        Path | None, typer.Option(help="Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM.")
-    ] = None,
-    session_lifetime: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="With --users: have them authenticate again.", min=0.1)
-    ] = None,
-    super_user: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PRINCIPAL", help="Obey ACLs: this one may everything, others what ACLs allow. Repeatable."
-        ),
-    ] = None,
-    open_without_acl: Annotated[
-        bool, typer.Option("--open-without-acl", help="With --super-user: what no ACL is about is open to everybody.")
-    ] = False,
-    control: Annotated[
-        bool, typer.Option(help="Let the dashboard and `kcli faults` of this machine order faults.")
-    ] = True,
-    rack: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="The racks brokers are in, in turn. Repeatable.")
-    ] = None,
-    disks: Annotated[int, typer.Option(help="How many log directories each broker says it has.", min=1, max=9)] = 1,
-    format: Annotated[Literal["plain", "json"], typer.Option(help="How to print the address.")] = "plain",
-) -> int:
+class SandboxOptions(Options):
+    port = integer("--port", least=0, most=65535, help="Port of the first broker; 0 takes a free one (default 9092).")
+    brokers = integer("--brokers", least=1, most=9, help="How many brokers, on ports one after the other (default 1).")
+    data = text("--data", metavar="FOLDER", help="Keep everything in this folder. Default: in memory.")
+    topics = texts("--topic", metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable.")
+    partitions = integer(
+        "--partitions", least=1, most=10_000, help="How many partitions a topic has when nobody says it (default 1)."
+    )
+    host = text("--host", metavar="HOST", help="Address to listen on (default 127.0.0.1).")
+    allow_remote = flag("--allow-remote", help="Really listen on an address others can reach.")
+    no_allow_remote = flag("--no-allow-remote", help="Only on this machine (default).")
+    auto_create = flag("--auto-create", help="Create a topic when a client that asks for it names it (default).")
+    no_auto_create = flag("--no-auto-create", help="Do not create topics that clients name.")
+    tls = text(
+        "--tls", metavar="FOLDER", help="Speak TLS, with certificates made in this folder if it has none (ca.pem)."
+    )
+    client_ca = text(
+        "--client-ca", metavar="FILE", help="With --tls: want a client certificate of this authority (PEM)."
+    )
+    users = text(
+        "--users", metavar="FILE", help="Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM."
+    )
+    session_lifetime = text("--session-lifetime", metavar="SECONDS", help="With --users: have them authenticate again.")
+    super_users = texts(
+        "--super-user",
+        metavar="PRINCIPAL",
+        help="Obey ACLs: this one may everything, others what ACLs allow. Repeatable.",
+    )
+    open_without_acl = flag("--open-without-acl", help="With --super-user: what no ACL is about is open to everybody.")
+    control = flag("--control", help="Let the dashboard and `kcli faults` of this machine order faults (default).")
+    no_control = flag("--no-control", help="Let nobody order faults.")
+    racks = texts("--rack", metavar="NAME", help="The racks brokers are in, in turn. Repeatable.")
+    disks = integer("--disks", least=1, most=9, help="How many log directories each broker says it has (default 1).")
+    format = choice("--format", of=("plain", "json"), help="How to print the address.")
+
+
+@command(
+    "sandbox",
+    examples="""
+kcli sandbox
+kcli sandbox --port 0 --format json --topic orders:3
+kcli sandbox --brokers 3 --partitions 6 --data ./kafka-data
+kcli sandbox --tls ./certificates --users users.txt
+kcli sandbox --users users.txt --super-user admin""",
+)
+def sandbox(options: SandboxOptions) -> int:
     """Run an embedded Kafka broker on this machine until Ctrl-C.
 
     In memory, or on disk with --data: there, acknowledged records survive a killed process (they are written to the
     operating system before they are acknowledged; they are not fsynced, so a power cut may take the last ones).
     It is for trying things out and for tests; it is not a production broker.
-
-    \b
-    Examples:
-      kcli sandbox
-      kcli sandbox --port 0 --format json --topic orders:3
-      kcli sandbox --brokers 3 --partitions 6 --data ./kafka-data
-      kcli sandbox --tls ./certificates --users users.txt
-      kcli sandbox --users users.txt --super-user admin
     """
-    _check_host(host, allow_remote)
-    if port and port + brokers - 1 > 65535:
-        raise UsageError(f"--port {port} --brokers {brokers}: there is no port {port + brokers - 1}")
-    from kcli.sandbox.settings import SandboxSettings
-
-    topics = dict(_topic(text, partitions) for text in topic or [])
+    host, port = _address(options)
     try:
-        settings = SandboxSettings(
-            host=host,
-            port=port,
-            brokers=brokers,
-            anywhere=allow_remote,
-            racks=rack or (),
-            disks=disks,
-            data=data,
-            topics=topics,
-            partitions=partitions,
-            auto_create=auto_create,
-            control=control,
-            tell=_tell,
-        )
-        settings = _encrypted(settings, tls, client_ca)
-        settings = _authenticated(settings, users, session_lifetime)
-        settings = _authorized(settings, super_user, open_without_acl)
-        if allow_remote and settings.advertised is None and host in ("0.0.0.0", "::"):
+        settings = _authorized(_authenticated(_encrypted(_plain(options, host, port), options), options), options)
+        if settings.anywhere and settings.advertised is None and host in ("0.0.0.0", "::"):
             from socket import gethostname
 
             settings = settings.replace(advertised=gethostname())  # clients cannot connect to "all addresses"
-        return run(partial(_serve, settings, format))
+        return run(partial(_serve, settings, options.format or "plain"))
     except OSError as problem:
         if problem.filename is not None:
             raise KcliError(f"{problem.filename}: {problem.strerror}") from problem
         raise KcliError(f"cannot listen on {host}:{port}: {problem.strerror or problem}") from problem
+
+
+def _address(options: SandboxOptions) -> tuple[str, int]:
+    """Host and port of the first broker. Raises UsageError for what cannot be listened on."""
+    host = "127.0.0.1" if options.host is None else options.host
+    _check_host(host, _remote(options))
+    port = 9092 if options.port is None else options.port
+    brokers = options.brokers or 1
+    if port and port + brokers - 1 > 65535:
+        raise UsageError(f"--port {port} --brokers {brokers}: there is no port {port + brokers - 1}")
+    return host, port
+
+
+def _remote(options: SandboxOptions) -> bool:
+    return options.allow_remote and not options.no_allow_remote
+
+
+def _plain(options: SandboxOptions, host: str, port: int) -> SandboxSettings:
+    """The settings without security. Raises UsageError."""
+    from kcli.sandbox.settings import SandboxSettings
+
+    partitions = options.partitions or 1
+    return SandboxSettings(
+        host=host,
+        port=port,
+        brokers=options.brokers or 1,
+        anywhere=_remote(options),
+        racks=options.racks,
+        disks=options.disks or 1,
+        data=_path(options.data),
+        topics=dict(_topic(given, partitions) for given in options.topics),
+        partitions=partitions,
+        auto_create=not options.no_auto_create,
+        control=not options.no_control,
+        tell=_tell,
+    )
+
+
+def _path(given: str | None) -> Path | None:
+    return None if given is None else Path(given)
 
 
 def _check_host(host: str, allow_remote: bool) -> None:
@@ -139,38 +146,53 @@ def _topic(text: str, partitions: int) -> tuple[str, int]:
     return name, int(count)
 
 
-def _encrypted(settings: SandboxSettings, folder: Path | None, client_ca: Path | None) -> SandboxSettings:
+def _encrypted(settings: SandboxSettings, options: SandboxOptions) -> SandboxSettings:
     """Raises UsageError."""
-    if folder is None:
-        if client_ca is not None:
+    if options.tls is None:
+        if options.client_ca is not None:
             raise UsageError("--client-ca goes with --tls")
         return settings
     from kcli.sandbox.access.tls import find_or_make
 
-    made = find_or_make(folder)
-    if client_ca is not None:
-        made = made.replace(client_ca=str(client_ca))
-    return settings.replace(tls=made, advertised="localhost")
+    tls = find_or_make(Path(options.tls))
+    if options.client_ca is not None:
+        tls = tls.replace(client_ca=options.client_ca)
+    return settings.replace(tls=tls, advertised="localhost")
 
 
-def _authenticated(settings: SandboxSettings, users: Path | None, lifetime: float | None) -> SandboxSettings:
+def _authenticated(settings: SandboxSettings, options: SandboxOptions) -> SandboxSettings:
     """Raises UsageError."""
-    if users is not None:
-        return settings.replace(sasl=_users(users), session_lifetime=lifetime)
+    lifetime = _lifetime(options.session_lifetime)
+    if options.users is not None:
+        return settings.replace(sasl=_users(Path(options.users)), session_lifetime=lifetime)
     if lifetime is not None:
         raise UsageError("--session-lifetime goes with --users")
     return settings
 
 
-def _authorized(settings: SandboxSettings, super_users: list[str] | None, everyone: bool) -> SandboxSettings:
+def _lifetime(given: str | None) -> float | None:
+    """Seconds. Raises UsageError."""
+    if given is None:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        raise UsageError(f"--session-lifetime {given}: expected seconds, such as 60 or 2.5") from None
+    if not seconds >= LEAST_LIFETIME:
+        raise UsageError(f"--session-lifetime {given}: the least is {LEAST_LIFETIME}")
+    return seconds
+
+
+def _authorized(settings: SandboxSettings, options: SandboxOptions) -> SandboxSettings:
     """Raises UsageError."""
-    if super_users is None:
-        if everyone:
+    if not options.super_users:
+        if options.open_without_acl:
             raise UsageError("--open-without-acl goes with --super-user")
         return settings
     from kcli.acls import principal
 
-    return settings.replace(super_users=[principal(one) for one in super_users], everyone=everyone)
+    super_users = [principal(name) for name in options.super_users]
+    return settings.replace(super_users=super_users, everyone=options.open_without_acl)
 
 
 def _tell(sentence: str) -> None:

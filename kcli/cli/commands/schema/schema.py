@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 from kcli.cli.output.shapes.shape import Column, Section, Shape, every
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -28,16 +30,23 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def run(words: list[str]) -> int:
-    """The JSON schema of what a command prints with --format json; without a name, the commands that have one. `apply
-    file` is the schema of what `kcli apply` reads.
+class SchemaOptions(Options):
+    """The words name the command."""
 
-    \b
-    Examples:
-      kcli schema
-      kcli schema topics list
-      kcli schema lag > lag.schema.json
-      kcli schema apply file > kcli-cluster.schema.json     # for the editor"""
+
+@command(
+    "schema",
+    words="SHAPE",
+    examples="""
+kcli schema
+kcli schema topics list
+kcli schema lag > lag.schema.json
+kcli schema apply file > kcli-cluster.schema.json     # for the editor""",
+)
+def schema(options: SchemaOptions) -> int:
+    """The JSON schema of what a command prints with --format json; without a name, the commands that have one. `apply
+    file` is the schema of what `kcli apply` reads."""
+    words = options.words
     from json import dumps
 
     if not words:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kcli.cli.main import main
+from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection
 from kcli.config.profiles.files import chosen
 from kcli.errors import UsageError
@@ -502,7 +503,9 @@ def test_a_secret_is_in_no_output_whether_it_works_or_not(home: Path, words: lis
 
 def test_a_secret_is_in_no_settings_and_no_traceback(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KCLI_SASL_PASSWORD", CANARY)
-    settings = Connection({"bootstrap": "x:1", "properties": [word for word in ARGUMENTS if word != "-X"]}).client()
+    settings = Connection(
+        ConnectionOptions(bootstrap="x:1", properties=[word for word in ARGUMENTS if word != "-X"])
+    ).client()
     assert CANARY not in repr(settings)
     assert settings.security is not None
     assert settings.security.sasl is not None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kcli.cli.parsing.groups import ConnectionOptions
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.config.profiles.files import chosen, project_file
 from kcli.config.properties.known import KNOWN
@@ -46,7 +47,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def servers(**values: object) -> str:
-    return ",".join(f"{host}:{port}" for host, port in Connection(dict(values)).client().bootstrap)
+    return ",".join(f"{host}:{port}" for host, port in Connection(ConnectionOptions(**values)).client().bootstrap)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +81,15 @@ def test_nothing_anywhere_is_localhost(home: Path) -> None:
 def test_variables_go_before_a_profile_that_no_flag_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Flag, then environment, then profile: for properties as for servers."""
     monkeypatch.setenv("KCLI_LINGER_MS", "8")
-    assert Connection({}).properties.producer == {"linger": 0.008}
-    assert Connection({"profile": "dev"}).properties.producer == {"linger": 0.007}
-    assert Connection({"properties": ["linger.ms=9"]}).properties.producer == {"linger": 0.009}
+    assert Connection(ConnectionOptions()).properties.producer == {"linger": 0.008}
+    assert Connection(ConnectionOptions(profile="dev")).properties.producer == {"linger": 0.007}
+    assert Connection(ConnectionOptions(properties=["linger.ms=9"])).properties.producer == {"linger": 0.009}
 
 
 def test_a_read_only_profile_never_asks_for_topics_to_be_made(home: Path) -> None:
     given = ["allow.auto.create.topics=true"]
-    assert Connection({"profile": "dev", "properties": given}).client().auto_create_topics
-    assert not Connection({"profile": "prod", "properties": given}).client().auto_create_topics
+    assert Connection(ConnectionOptions(profile="dev", properties=given)).client().auto_create_topics
+    assert not Connection(ConnectionOptions(profile="prod", properties=given)).client().auto_create_topics
 
 
 @each("name", [*KNOWN, *SECURITY])
@@ -102,7 +103,7 @@ def test_every_property_may_be_written_with_its_dots(home: Path, name: str) -> N
 
 def test_a_projects_profile_replaces_the_users_as_a_whole(home: Path) -> None:
     (home / "project" / ".kcli.toml").write_text('[profiles.dev]\nbootstrap = "project:1"\n')
-    made = Connection({"profile": "dev"})
+    made = Connection(ConnectionOptions(profile="dev"))
     assert servers(profile="dev") == "project:1"
     assert made.properties.client == {}
     assert made.properties.producer == {}
@@ -120,17 +121,17 @@ def test_a_project_ends_at_its_git_root(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_properties_of_a_profile_come_before_those_of_the_command_line(home: Path) -> None:
-    made = Connection({"properties": ["linger.ms=9"]})
+    made = Connection(ConnectionOptions(properties=["linger.ms=9"]))
     assert made.properties.producer == {"linger": 0.009}
     assert made.client().client_id == "me"
-    assert Connection({}).properties.producer == {"linger": 0.007}
+    assert Connection(ConnectionOptions()).properties.producer == {"linger": 0.007}
 
 
 def test_a_default_profile_is_left_alone_where_servers_are_named_otherwise(home: Path) -> None:
     for values in ({"bootstrap": "x:1"}, {"properties": ["bootstrap.servers=x:1"]}):
-        made = Connection(values)
+        made = Connection(ConnectionOptions(**values))
         assert (made.profile, made.client().client_id) == (None, "")
-    assert Connection({"bootstrap": "x:1", "profile": "dev"}).client().client_id == "me"
+    assert Connection(ConnectionOptions(bootstrap="x:1", profile="dev")).client().client_id == "me"
 
 
 def test_a_second_cluster_of_one_command_line(home: Path) -> None:
@@ -165,10 +166,10 @@ def test_what_a_file_cannot_say_is_one_sentence(home: Path, text: str, name: str
 def test_an_unknown_key_of_a_profile_names_the_profile_and_the_nearest(home: Path) -> None:
     (home / "config" / "kcli" / "config.toml").write_text('[profiles.a]\nbootstrap = "x"\nlingr.ms = 3\n')
     with pytest.raises(UsageError, match=r"profile a: no property is named lingr.ms; did you mean linger.ms"):
-        Connection({"profile": "a"})
+        Connection(ConnectionOptions(profile="a"))
     (home / "config" / "kcli" / "config.toml").write_text('[profiles.a]\nbootstrap = "x:y"\n')
     with pytest.raises(UsageError, match=r"profile a x:y: x:y has no valid port"):
-        Connection({"profile": "a"}).client()
+        Connection(ConnectionOptions(profile="a")).client()
 
 
 def test_a_configuration_that_is_named_must_be_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +182,8 @@ def test_a_configuration_that_is_named_must_be_there(home: Path, monkeypatch: py
 def test_start_up_imports_no_toml_without_a_profile(home: Path) -> None:
     (home / "config" / "kcli" / "config.toml").write_text("[profiles.dev]\n")
     code = (
-        "import sys; from kcli.cli.runtime.connection import Connection; Connection({}).client();"
+        "import sys; from kcli.cli.runtime.connection import Connection, ConnectionOptions;"
+        "Connection(ConnectionOptions()).client();"
         "print([m for m in ('tomllib', 're', 'difflib') if m in sys.modules])"
     )
     done = subprocess.run(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import Options
 from kcli.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -18,18 +20,25 @@ def script(shell: str) -> str:
     return SCRIPTS[shell]
 
 
-def run(words: list[str]) -> int:
+class CompletionOptions(Options):
+    """The word is the shell."""
+
+
+@command(
+    "completion",
+    words="bash|zsh|fish",
+    examples="""
+eval "$(kcli completion bash)"                        in ~/.bashrc
+eval "$(kcli completion zsh)"                         in ~/.zshrc
+kcli completion fish > ~/.config/fish/completions/kcli.fish""",
+)
+def completion(options: CompletionOptions) -> int:
     """Print the completion script of a shell: bash, zsh or fish.
 
     Commands and options complete, and names from the cluster that the line, the environment or the profile names:
     within 0.3 s or not at all, and from a cache of half a minute.
-
-    \b
-    Examples:
-      eval "$(kcli completion bash)"                        in ~/.bashrc
-      eval "$(kcli completion zsh)"                         in ~/.zshrc
-      kcli completion fish > ~/.config/fish/completions/kcli.fish"""
-    if len(words) != 1:
+    """
+    if len(options.words) != 1:
         raise UsageError(f"kcli completion takes one shell: {', '.join(SHELLS)}")
-    sys.stdout.write(script(words[0]))
+    sys.stdout.write(script(options.words[0]))
     return 0

@@ -1,21 +1,10 @@
-"""The administration commands, declared: the quick parser, Typer, help and completion read this table.
-
-Typer costs 90 ms to import and, since it validates with pydantic, 170 ms more to parse one line; a plain `kcli lag`
-pays neither.
-"""
+"""`kcli lag`, declared."""
 
 from __future__ import annotations
 
-from kcli.cli.app import ALIASES
-from kcli.cli.commands.groups.options import GROUPS, PAYLOAD_TIME
-from kcli.cli.commands.topics.options import TOPICS
-from kcli.cli.parsing.option import Command, Option
-from kcli.cli.parsing.shared_options import (
-    ISOLATION,
-    OUTPUT,
-    STATE,
-)
-from kcli.cli.parsing.verbs import choose
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.shared_options import ISOLATION, OUTPUT, STATE
 
 LAG = Command(
     name="lag",
@@ -104,42 +93,3 @@ Examples:
         *OUTPUT,
     ),
 )
-
-OFFSETS = Command(
-    name="offsets",
-    run="kcli.cli.commands.offsets.offsets:run",
-    help="Where logs start and end, by time too.",
-    description="""Print start, stable and end offset of each partition.
-
-\b
-Examples:
-  kcli offsets orders
-  kcli offsets orders --at -1h            # the offset an hour ago
-  kcli offsets orders --at -1h --time-field event.ts    # by a time in the values
-  kcli offsets orders -g billing -J       # with the group's commits and lag""",
-    words="TOPIC",
-    options=(
-        Option(
-            name="at",
-            flags=("--at",),
-            metavar="TIME",
-            help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.",
-        ),
-        *PAYLOAD_TIME,
-        Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Also what this group committed."),
-        ISOLATION,
-        *OUTPUT,
-    ),
-)
-
-ALONE = {"lag": LAG, "offsets": OFFSETS}
-WITH_VERBS = {"topics": TOPICS, "groups": GROUPS}
-
-
-def find(words: list[str]) -> tuple[Command, list[str], str] | None:
-    """The command that a line names, the words after its name, and its whole name; None when the line asks for the
-    help of a group of commands. A group by itself lists. Raises UsageError for a verb that is none."""
-    name = ALIASES.get(words[0], words[0])
-    if name in ALONE:
-        return ALONE[name], words[1:], name
-    return choose(name, WITH_VERBS[name], words)

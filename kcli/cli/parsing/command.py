@@ -1,0 +1,91 @@
+"""How a command is declared: `@command` over a function that takes the options and returns the exit code."""
+
+from __future__ import annotations
+
+from kcli.values import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from kcli.cli.parsing.option import Option, Options, Values
+
+    Taken = TypeVar("Taken", bound=Options)
+
+
+class Command(Frozen):
+    """A command as the parsers read it. `run` is "module:function"."""
+
+    name: str = ""
+    run: str = ""
+    help: str = ""
+    description: str = ""  # "" in the generated tables
+    words: str = ""  # the metavar of its arguments; "" when it takes none
+    options: tuple[Option, ...] = ()
+    own_words: bool = False  # it reads its words by itself, as `kcli cat` does: `options` is for completion only
+
+    def defaults(self) -> Values:
+        values: Values = {option.name: option.absent() for option in self.options}
+        values["words"] = []
+        return values
+
+
+DECLARED: dict[str, Command] = {}
+"""The commands of the modules that were imported, by their paths: `groups reset`."""
+
+
+def command(
+    path: str, *, help: str = "", words: str = "", examples: str = "", own_words: bool = False
+) -> Callable[[Callable[[Taken], int]], Callable[[Taken], int]]:
+    """Declare a function as the command `path`. Its docstring is the description that --help prints, `help` the line in
+    the list of commands; `words` is the metavar of its arguments; of an example what explains it stands behind a #."""
+
+    def declare(function: Callable[[Taken], int]) -> Callable[[Taken], int]:
+        DECLARED[path] = Command(
+            name=path.partition(" ")[2] or path,
+            run=f"{function.__module__}:{function.__name__}",
+            help=help,
+            description=_description(function.__doc__ or help, examples),
+            words=words,
+            options=options_of(function).declared,
+            own_words=own_words,
+        )
+        return function
+
+    return declare
+
+
+def options_of(function: Callable[[Taken], int]) -> type[Taken]:
+    """The class of options that a command takes: what its one parameter is annotated with."""
+    (name,) = [name for parameter, name in function.__annotations__.items() if parameter == "options"]
+    declared: type[Taken] = function.__globals__[name]
+    return declared
+
+
+def _description(docstring: str, examples: str) -> str:
+    lines = docstring.strip().split("\n")
+    text = "\n".join(line.removeprefix("    ") for line in lines)
+    shown = [f"  {line}" for line in examples.strip().split("\n")]
+    return "\n".join([text, "", "\b", "Examples:" if len(shown) > 1 else "Example:", *shown]) if examples else text
+
+
+def run_command(command: Command, values: Values) -> int:
+    """Import the command's module and run it with what a parser read."""
+    from importlib import import_module
+
+    module, _, name = command.run.partition(":")
+    function = getattr(import_module(module), name)
+    if "options" in function.__annotations__:
+        values = options_of(function)(**values)
+    else:
+        values = Legacy(values)
+    code: int = function(values)
+    return code
+
+
+class Legacy(dict[str, "Any"]):
+    """Values whose command is not declared by a class of options yet: shared functions read them as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)

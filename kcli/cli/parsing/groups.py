@@ -1,0 +1,103 @@
+"""Options that many commands share, a class a subject: a letter means the same everywhere."""
+
+from __future__ import annotations
+
+from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+
+FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
+
+
+class ConnectionOptions(Options):
+    """Which cluster, and how it is reached; how much is said on stderr."""
+
+    bootstrap = text(
+        *("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
+        metavar="HOST:PORT,…",
+        help="Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.",
+    )
+    profile = text(
+        "--profile",
+        metavar="NAME",
+        help="A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.",
+    )
+    properties = texts(
+        *("-X", "--property"),
+        metavar="KEY=VALUE",
+        help="A Kafka or librdkafka property, such as linger.ms=50. Repeatable.",
+    )
+    config_file = text("-F", "--command-config", metavar="FILE", help="A .properties file.")
+    broker_map = texts(
+        "--broker-map",
+        metavar="FROM=TO",
+        help="Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.",
+    )
+    confirm = text(
+        "--confirm",
+        metavar="PROFILE",
+        help="The name of the protected profile with which something may be deleted or altered.",
+    )
+    trace = flag("--trace", help="A line on stderr for each frame on the wire.")
+    trace_file = text("--trace-file", metavar="FILE", help="The lines of --trace, appended to FILE.")
+    quiet = flag("-q", "--quiet", help="Say nothing on stderr but errors.")
+    verbose = flag("-v", "--verbose", help="Say on stderr what was done.")
+
+
+class FormatOptions(Options):
+    """How rows are printed."""
+
+    format = choice(
+        "--format",
+        of=FORMATS,
+        help="Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.",
+    )
+    json = flag("-J", "--json", help="Short for --format json.")
+
+
+class OutputOptions(FormatOptions, ConnectionOptions):
+    """What a command that prints rows about a cluster has."""
+
+
+class ChangeOptions(OutputOptions):
+    """What a command has that shows its plan, asks, and changes something."""
+
+    execute = flag("--execute", help="Do it. Without, the plan is shown, and on a terminal you are asked.")
+    dry_run = flag("--dry-run", help="Only show what would be done.")
+
+
+class UndoOptions(ChangeOptions):
+    """What a command has whose change can be taken back."""
+
+    undo_file = text(
+        "--undo-file",
+        metavar="FILE",
+        help="Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.",
+    )
+    no_undo = flag("--no-undo", help="Keep no undo file.")
+
+
+class WaitOptions(Options):
+    """Whether a command waits until every broker knows of its change."""
+
+    wait = flag("--wait", help="Wait until every broker knows (default).")
+    no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
+    timeout = integer("--timeout", least=0, metavar="SECONDS", help="How long --wait waits, then exit 4 (default 30).")
+
+
+def internal() -> bool:
+    return flag("--internal", help="Kafka's own topics too.")
+
+
+def if_exists() -> bool:
+    return flag("--if-exists", help="What does not exist is no failure.")
+
+
+def isolation() -> str | None:
+    return choice(
+        "--isolation",
+        of=("read_uncommitted", "read_committed"),
+        help="Which end lag is measured to: high watermark (default), or last stable offset.",
+    )
+
+
+def states() -> list[str]:
+    return texts("--state", metavar="STATE", help="Only groups in this state: Stable, Empty, …")

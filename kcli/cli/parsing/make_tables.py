@@ -1,0 +1,74 @@
+"""`make tables`: the tables that the fast parser and completion read, a module a subject, from the declarations."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from kcli.cli.parsing.command import DECLARED, Command
+from kcli.cli.parsing.option import Option
+from kcli.cli.parsing.registry import SUBJECTS, modules
+
+FOLDER = Path(__file__).parent / "tables"
+HEAD = '''"""The commands of `kcli {name}`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+'''
+
+
+def tables() -> dict[str, str]:
+    """The text of each generated module, by its subject."""
+    return {name: _table(name) for name, (where, _) in SUBJECTS.items() if ":" not in where}
+
+
+def write() -> None:
+    """Write those that changed, and delete what belongs to no subject."""
+    wanted = {FOLDER / f"{name}.py": text for name, text in tables().items()}
+    wanted[FOLDER / "__init__.py"] = '"""What the fast parser reads. Made by `make tables`; do not edit."""\n'
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.py"):
+        if path not in wanted:
+            path.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def _table(name: str) -> str:
+    commands: dict[str, Command] = {}
+    for module in modules(name):
+        import_module(module)
+        commands |= {
+            path: row for path, row in DECLARED.items() if row.run.startswith(f"{module}:") and _of(path, name)
+        }
+    options: dict[Option, str] = {}
+    rows = []
+    for path, command in commands.items():
+        names = [options.setdefault(option, f"_{len(options)}") for option in command.options]
+        fields = {**_fields(command), "options": None, "description": None}
+        shown = ", ".join(f"{field}={value!r}" for field, value in fields.items() if value is not None)
+        verb = path.partition(" ")[2]
+        listed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+        rows.append(f"    {verb!r}: Command({shown}, options={listed}),\n")
+    lines = [f"{name} = Option({_arguments(option)})\n" for option, name in options.items()]
+    return f"{HEAD.format(name=name)}{''.join(lines)}\nCOMMANDS = {{\n{''.join(rows)}}}\n"
+
+
+def _of(path: str, name: str) -> bool:
+    return path.partition(" ")[0] == name
+
+
+def _arguments(option: Option) -> str:
+    return ", ".join(f"{field}={value!r}" for field, value in _fields(option).items())
+
+
+def _fields(value: Option | Command) -> dict[str, object]:
+    """The fields that differ from their defaults."""
+    every = {field.name: (getattr(value, field.name), field.default) for field in value.__fields__}
+    return {name: given for name, (given, default) in every.items() if given != default}
+
+
+if __name__ == "__main__":
+    write()

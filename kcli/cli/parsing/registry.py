@@ -1,0 +1,126 @@
+"""The registry of commands: each subject with its line in the help, and the modules that declare its commands.
+
+    "topics": ("Topics: list, create, …", "topics.list topics.create")
+
+The modules are of `kcli/cli/commands`, in the order in which a list of commands has theirs. A subject whose only
+command has its own name (`kcli lag`) has none behind it. Everything that asks which commands there are asks here: the
+parser, Typer, help, completion, and the tests. `declared` reads the generated tables (`make tables`), which cost
+nothing to import; `described` reads the declaration itself.
+"""
+
+from __future__ import annotations
+
+from kcli.cli.parsing.command import DECLARED, Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Verbs = dict[str, Command]
+"""The commands of a subject by what stands behind its name: `reset`, `features upgrade`."""
+
+SUBJECTS: dict[str, tuple[str, str]] = {
+    "produce": ("kcli.cli.parsing.record_options:PRODUCE", "Send lines, files or JSON envelopes as records."),
+    "consume": ("kcli.cli.parsing.record_options:CONSUME", "Print records; follow unless bounded."),
+    "tail": (
+        "kcli.cli.parsing.record_options:TAIL",
+        "Print the last records by time over all partitions, then follow.",
+    ),
+    "count": ("kcli.cli.parsing.record_options:TALLY", "Count records exactly."),
+    "cat": ("cat.command", "Run a command line of kcat's; also when kcli is linked as kcat."),
+    "copy": ("kcli.cli.commands.copy.options:COPY", "Copy records from one topic to another, also between clusters."),
+    "redrive": ("kcli.cli.commands.redrive.options:REDRIVE", "Send dead letters back to the topics they came from."),
+    "sandbox": ("sandbox.sandbox", "Run an embedded Kafka broker on this machine."),
+    "faults": ("kcli.cli.commands.faults.options:FAULTS", "What a sandbox shall do wrong: list, order, take back."),
+    "demo": ("demo.command", "Do the main job on the embedded sandbox."),
+    "topics": (
+        "kcli.cli.commands.topics.options:TOPICS",
+        "Topics: list, describe, create, alter, trim, stats, delete.",
+    ),
+    "groups": ("kcli.cli.commands.groups.options:GROUPS", "Consumer groups: describe, reset, export, clone, delete."),
+    "rollback": ("kcli.cli.commands.groups.rollback_options:ROLLBACK", "Put a group back to a time inside the values."),
+    "lag": ("kcli.cli.commands.lag.options:LAG", "Who is how far behind: by group, topic or partition."),
+    "offsets": ("kcli.cli.commands.offsets.options:OFFSETS", "Where logs start and end, by time too."),
+    "pipeline": ("kcli.cli.commands.pipeline.options:PIPELINE", "Export, import and copy topics on Spark."),
+    "tui": ("kcli.cli.commands.tui.options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
+    "config": ("kcli.cli.commands.config.options:CONFIG", "Profiles: list, show, check, import, path."),
+    "doctor": ("kcli.cli.commands.doctor.options:DOCTOR", "Why can't I connect: every step, and what mends it."),
+    "apply": ("kcli.cli.commands.apply.options:APPLY", "Make a cluster as files declare it; the plan first."),
+    "diff": ("kcli.cli.commands.apply.options:DIFF", "What apply would change; exit code 3 when there is something."),
+    "export": ("kcli.cli.commands.apply.options:EXPORT", "Write a cluster down as a file that apply takes."),
+    "brokers": (
+        "kcli.cli.commands.cluster.options:BROKERS",
+        "Brokers: what each leads and stores, which versions it speaks.",
+    ),
+    "cluster": ("kcli.cli.commands.cluster.options:CLUSTER", "The cluster: controller, quorum, features."),
+    "logdirs": ("kcli.cli.commands.cluster.options:LOGDIRS", "What is on the disks of brokers."),
+    "configs": (
+        "kcli.cli.commands.configs.options:CONFIGS",
+        "Configs of topics, brokers, loggers, groups, client metrics.",
+    ),
+    "quotas": ("kcli.cli.commands.quotas.options:QUOTAS", "Quotas of users, client ids, addresses: set, resolve."),
+    "raw": ("kcli.cli.commands.raw.options:RAW", "Any request as JSON, in any version; what there is of APIs."),
+    "meta": ("kcli.cli.commands.meta.options:META", "What a broker says of brokers, topics and partitions."),
+    "coord": ("kcli.cli.commands.meta.options:COORD", "Who coordinates groups and transactional ids."),
+    "txn": ("kcli.cli.commands.txn.options:TXN", "Transactions: list, describe, find and abort hanging ones."),
+    "acls": ("kcli.cli.commands.acls.options:ACLS", "ACLs: list, add, remove, and who can do what."),
+    "users": ("kcli.cli.commands.users.options:USERS", "SCRAM users: list, describe, set a password, delete."),
+    "tokens": ("kcli.cli.commands.tokens.options:TOKENS", "Delegation tokens: list, create, renew, expire."),
+    "leaders": ("kcli.cli.commands.leaders.options:LEADERS", "Leaders: not the preferred ones; elections."),
+    "reassign": ("kcli.cli.commands.reassign.options:REASSIGN", "Replicas: balanced plans, moves, throttles, disks."),
+    "schema": ("schema.schema", "The JSON schema of what a command prints."),
+    "completion": ("completion.completion", "Print the completion script of bash, zsh or fish."),
+}
+
+ALIASES = {
+    "topic": "topics",
+    "group": "groups",
+    "offset": "offsets",
+    "dash": "tui",
+    "ls": "list",
+    "rm": "delete",
+}
+
+
+def subject(word: str) -> str | None:
+    """The subject that a line's first word names, by its name or an alias; None where there is none."""
+    name = word if word in SUBJECTS else ALIASES.get(word, word)
+    return name if name in SUBJECTS else None
+
+
+def modules(name: str) -> list[str]:
+    """The modules that declare the commands of a subject."""
+    return [f"kcli.cli.commands.{module}" for module in SUBJECTS[name][0].split()]
+
+
+def declared(name: str) -> Command | Verbs:
+    """The command of a subject, or its commands; without their descriptions."""
+    from importlib import import_module
+
+    where = SUBJECTS[name][0]
+    if ":" in where:  # not declared by a class of options yet
+        module, _, attribute = where.partition(":")
+        legacy: Command | Verbs = getattr(import_module(module), attribute)
+        return legacy
+    table: Verbs = import_module(f"kcli.cli.parsing.tables.{name}").COMMANDS
+    return table.get("", table)
+
+
+def described(name: str, verb: str = "") -> Command:
+    """One command with its description. Its module is imported for it."""
+    from importlib import import_module
+
+    known = declared(name)
+    command = known if isinstance(known, Command) else known[verb]
+    if ":" in SUBJECTS[name][0]:
+        return command
+    import_module(command.run.partition(":")[0])
+    return DECLARED[f"{name} {verb}".rstrip()]
+
+
+def every() -> Iterator[tuple[str, Command]]:
+    """Each command by its whole name, in the order of the help."""
+    for name in SUBJECTS:
+        known = declared(name)
+        verbs = {"": known} if isinstance(known, Command) else known
+        yield from ((f"{name} {verb}".rstrip(), command) for verb, command in verbs.items())

@@ -1,0 +1,1 @@
+"""What the fast parser reads. Made by `make tables`; do not edit."""

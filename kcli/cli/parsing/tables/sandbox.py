@@ -1,0 +1,30 @@
+"""The commands of `kcli sandbox`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='port', flags=('--port',), kind='int', metavar='N', help='Port of the first broker; 0 takes a free one (default 9092).', least=0, most=65535)
+_1 = Option(name='brokers', flags=('--brokers',), kind='int', metavar='N', help='How many brokers, on ports one after the other (default 1).', least=1, most=9)
+_2 = Option(name='data', flags=('--data',), metavar='FOLDER', help='Keep everything in this folder. Default: in memory.')
+_3 = Option(name='topics', flags=('--topic',), multiple=True, metavar='NAME[:PARTITIONS]', help='Create this topic. Repeatable.')
+_4 = Option(name='partitions', flags=('--partitions',), kind='int', metavar='N', help='How many partitions a topic has when nobody says it (default 1).', least=1, most=10000)
+_5 = Option(name='host', flags=('--host',), metavar='HOST', help='Address to listen on (default 127.0.0.1).')
+_6 = Option(name='allow_remote', flags=('--allow-remote',), kind='flag', help='Really listen on an address others can reach.')
+_7 = Option(name='no_allow_remote', flags=('--no-allow-remote',), kind='flag', help='Only on this machine (default).')
+_8 = Option(name='auto_create', flags=('--auto-create',), kind='flag', help='Create a topic when a client that asks for it names it (default).')
+_9 = Option(name='no_auto_create', flags=('--no-auto-create',), kind='flag', help='Do not create topics that clients name.')
+_10 = Option(name='tls', flags=('--tls',), metavar='FOLDER', help='Speak TLS, with certificates made in this folder if it has none (ca.pem).')
+_11 = Option(name='client_ca', flags=('--client-ca',), metavar='FILE', help='With --tls: want a client certificate of this authority (PEM).')
+_12 = Option(name='users', flags=('--users',), metavar='FILE', help='Want SASL of everybody: a file of NAME:PASSWORD lines, PLAIN and SCRAM.')
+_13 = Option(name='session_lifetime', flags=('--session-lifetime',), metavar='SECONDS', help='With --users: have them authenticate again.')
+_14 = Option(name='super_users', flags=('--super-user',), multiple=True, metavar='PRINCIPAL', help='Obey ACLs: this one may everything, others what ACLs allow. Repeatable.')
+_15 = Option(name='open_without_acl', flags=('--open-without-acl',), kind='flag', help='With --super-user: what no ACL is about is open to everybody.')
+_16 = Option(name='control', flags=('--control',), kind='flag', help='Let the dashboard and `kcli faults` of this machine order faults (default).')
+_17 = Option(name='no_control', flags=('--no-control',), kind='flag', help='Let nobody order faults.')
+_18 = Option(name='racks', flags=('--rack',), multiple=True, metavar='NAME', help='The racks brokers are in, in turn. Repeatable.')
+_19 = Option(name='disks', flags=('--disks',), kind='int', metavar='N', help='How many log directories each broker says it has (default 1).', least=1, most=9)
+_20 = Option(name='format', flags=('--format',), help='How to print the address.', choices=('plain', 'json'))
+
+COMMANDS = {
+    '': Command(name='sandbox', run='kcli.cli.commands.sandbox.sandbox:sandbox', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20)),
+}
