@@ -88,9 +88,7 @@ def command_of(command: Command, act: Callable[[Command, Values], int] = run_com
     """A command as Typer's, from the options that its class declares. What Typer read goes to `act`."""
 
     def call(**values: Any) -> int:
-        return act(
-            command, command.defaults() | {name: value for name, value in values.items() if value is not None}
-        )
+        return act(command, command.defaults() | {name: value for name, value in values.items() if value is not None})
 
     app = typer.Typer(**{**SETTINGS, "no_args_is_help": False})
     parameters = [] if command.own_words else [_parameter(option) for option in command.options]
