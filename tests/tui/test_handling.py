@@ -17,7 +17,7 @@ from kcli.tui.app import Dashboard
 from kcli.tui.dialogs.help import Help, keys_of
 from kcli.tui.replay import ReplaySession
 from kcli.tui.session import still_there
-from kcli.tui.widgets.columns import Cell, Column, fitting
+from kcli.tui.widgets.columns import Column, fitting
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.slider import Slider
 from tests.tui import pictures
@@ -101,9 +101,9 @@ async def test_columns_move_left_and_right_and_the_first_one_stays(dashboard: Op
 
 def test_columns_do_not_shrink_when_what_they_show_gets_shorter_and_wide_ones_give_way_first() -> None:
     columns = [
-        Column("name", "NAME", lambda row: Cell(row[0]), lambda row: row[0], rank=0, wide=True),
-        Column("text", "TEXT", lambda row: Cell(row[1]), lambda row: row[1], rank=1, most=10),
-        Column("more", "MORE", lambda row: Cell(row[1]), lambda row: row[1], rank=2, most=10),
+        Column("name", "NAME", lambda row: row[0], rank=0, wide=True),
+        Column("text", "TEXT", lambda row: row[1], most=10),
+        Column("more", "MORE", lambda row: row[1], rank=2, most=10),
     ]
     known: dict[str, int] = {}
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     Tell = Callable[[str, dict[str, Any], Callable[[str], object]], object]
 
-APIS = (
-    "Produce", "Fetch", "ListOffsets", "Metadata", "OffsetCommit", "OffsetFetch", "FindCoordinator", "JoinGroup",
-    "Heartbeat", "SyncGroup", "LeaveGroup", "DescribeGroups", "ListGroups", "ApiVersions", "InitProducerId", "EndTxn",
-    "ConsumerGroupHeartbeat", "DescribeConfigs", "CreateTopics",
-)  # fmt: skip
+APIS = """
+    Produce Fetch ListOffsets Metadata OffsetCommit OffsetFetch FindCoordinator JoinGroup Heartbeat SyncGroup
+    LeaveGroup DescribeGroups ListGroups ApiVersions InitProducerId EndTxn ConsumerGroupHeartbeat DescribeConfigs
+    CreateTopics
+""".split()
 
 
 class Fault(Dialog):
@@ -50,8 +50,9 @@ class Fault(Dialog):
                         "needed" if one["needed"] else f"else {'any' if one['default'] is None else one['default']}"
                     )
                     apis = SuggestFromList(APIS, case_sensitive=False) if one["name"] == "api" else None
-                    yield Input(placeholder=f"{one['kind']}, {needed}", id=f"p-{one['name']}", compact=True,
-                                suggester=apis)  # fmt: skip
+                    yield Input(
+                        placeholder=f"{one['kind']}, {needed}", id=f"p-{one['name']}", compact=True, suggester=apis
+                    )
 
     def on_mount(self) -> None:
         if self.fault["parameters"]:

@@ -13,7 +13,7 @@ from textual.widgets import Input, Select, Static
 from kcli.errors import KcliError, UsageError
 from kcli.tui.actions.resetting import FORMS, Resetting, now_ms, wish
 from kcli.tui.dialogs.dialog import Dialog
-from kcli.tui.text.formatting import DASH
+from kcli.tui.text.formatting import DASH, exact
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -181,20 +181,29 @@ class Reset(Dialog):
 
 def _columns() -> list[Column]:
     return [
-        Column("topic", "TOPIC", lambda c: Cell(printable(c.at.topic)), lambda c: c.at.topic, letter="N", rank=0,
-               wide=True),
-        Column("partition", "P", lambda c: Cell(str(c.at.partition)), lambda c: c.at.partition, True, "P", 0),
-        Column("old", "OLD", lambda c: Cell(DASH if c.old is None else f"{c.old.offset:,}"), lambda c: c.old and
-               c.old.offset, True, "O", 0),
-        Column("new", "NEW", lambda c: Cell(DASH if c.new is None else f"{c.new.offset:,}"), lambda c: c.new and
-               c.new.offset, True, "W", 0),
-        Column("delta", "DELTA", lambda c: Cell(DASH if c.delta is None else f"{c.delta:+,}"), lambda c: c.delta, True,
-               "D", 1),
-        Column("lag", "LAG THEN", _lag, lambda c: c.end, True, "L", 2),
-        Column("result", "RESULT", lambda c: Cell(c.result, TONES.get(c.result, "dim")), lambda c: c.result,
-               letter="R", rank=0),
-        Column("note", "NOTE", lambda c: Cell(printable(_note(c))), _note, rank=1, wide=True, most=200),
-    ]  # fmt: skip
+        Column("topic", "TOPIC", lambda c: c.at.topic, printable, letter="N", rank=0, wide=True),
+        Column("partition", "P", lambda c: c.at.partition, right=True, letter="P", rank=0),
+        Column("old", "OLD", lambda c: c.old and c.old.offset, exact, right=True, letter="O", rank=0),
+        Column("new", "NEW", lambda c: c.new and c.new.offset, exact, right=True, letter="W", rank=0),
+        Column(
+            "delta",
+            "DELTA",
+            lambda c: c.delta,
+            draw=lambda c: Cell(DASH if c.delta is None else f"{c.delta:+,}"),
+            right=True,
+            letter="D",
+        ),
+        Column("lag", "LAG THEN", lambda c: c.end, draw=_lag, right=True, letter="L", rank=2),
+        Column(
+            "result",
+            "RESULT",
+            lambda c: c.result,
+            draw=lambda c: Cell(c.result, TONES.get(c.result, "dim")),
+            letter="R",
+            rank=0,
+        ),
+        Column("note", "NOTE", _note, draw=lambda c: Cell(printable(_note(c))), wide=True, most=200),
+    ]
 
 
 def _lag(change: Change) -> Cell:

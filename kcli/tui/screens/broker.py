@@ -83,8 +83,14 @@ class Broker(Page):
             with TabPane("Partitions", id="tab-replicas"):
                 yield Rows(_replica_columns(), key=_place, order=_place, id="replicas", empty="It has no partitions.")
             with TabPane("Disks", id="tab-disks"):
-                yield Rows(_disk_columns(), key=lambda d: d.directory, order=lambda d: d.directory, id="disks",
-                           opens=False, empty="It does not tell its directories.")  # fmt: skip
+                yield Rows(
+                    _disk_columns(),
+                    key=lambda d: d.directory,
+                    order=lambda d: d.directory,
+                    id="disks",
+                    opens=False,
+                    empty="It does not tell its directories.",
+                )
             with TabPane("Configs", id="tab-configs"):
                 yield configs_table()
 
@@ -124,9 +130,14 @@ def replicas_on(broker: int, topics: list[Topic], places: list[LogDir]) -> list[
             if broker in one.replicas:
                 at = stored.get((topic.topic, one.partition))
                 found.append(
-                    Here(one, one.leader == broker, broker not in one.isr, at.size if at else None,
-                         at.directory if at else "")
-                )  # fmt: skip
+                    Here(
+                        one,
+                        one.leader == broker,
+                        broker not in one.isr,
+                        at.size if at else None,
+                        at.directory if at else "",
+                    )
+                )
     return found
 
 
@@ -136,16 +147,21 @@ def _place(one: Here) -> tuple[str, int]:
 
 def _replica_columns() -> list[Column]:
     return [
-        Column("topic", "TOPIC", lambda h: Cell(printable(h.partition.topic)), _place, letter="N", rank=0, wide=True),
-        Column("partition", "P", lambda h: Cell(str(h.partition.partition)), lambda h: h.partition.partition, True, "P",
-               0),
-        Column("role", "ROLE", _role, lambda h: (h.behind, h.leads), letter="R", rank=0),
-        Column("size", "SIZE", lambda h: Cell(size(h.size)), lambda h: h.size, True, "S", 1, option="size"),
-        Column("replicas", "REPLICAS", lambda h: Cell(" ".join(map(str, h.partition.replicas)), "dim"),
-               lambda h: len(h.partition.replicas), rank=2),
-        Column("directory", "DIRECTORY", lambda h: Cell(printable(h.directory), "dim"), lambda h: h.directory,
-               letter="D", rank=3),
-    ]  # fmt: skip
+        Column(
+            "topic", "TOPIC", _place, draw=lambda h: Cell(printable(h.partition.topic)), letter="N", rank=0, wide=True
+        ),
+        Column("partition", "P", lambda h: h.partition.partition, right=True, letter="P", rank=0),
+        Column("role", "ROLE", lambda h: (h.behind, h.leads), draw=_role, letter="R", rank=0),
+        Column("size", "SIZE", lambda h: h.size, size, right=True, letter="S", option="size"),
+        Column(
+            "replicas",
+            "REPLICAS",
+            lambda h: len(h.partition.replicas),
+            draw=lambda h: Cell(" ".join(map(str, h.partition.replicas)), "dim"),
+            rank=2,
+        ),
+        Column("directory", "DIRECTORY", lambda h: h.directory, printable, tone="dim", letter="D", rank=3),
+    ]
 
 
 def _role(one: Here) -> Cell:
@@ -156,16 +172,32 @@ def _role(one: Here) -> Cell:
 
 def _disk_columns() -> list[Column]:
     return [
-        Column("directory", "DIRECTORY", lambda d: Cell(printable(d.directory)), lambda d: d.directory, letter="D",
-               rank=0, wide=True),
-        Column("state", "STATE", lambda d: Cell(f"✖ {printable(str(d.error))}", "bad") if d.error else
-               Cell("cordoned", "warn") if d.cordoned else Cell("● ok", "good"), lambda d: str(d.error or ""), rank=0),
-        Column("replicas", "REPLICAS", lambda d: Cell(count(len(d.replicas))), lambda d: len(d.replicas), True, "P", 1),
-        Column("size", "SIZE", lambda d: Cell(size(d.size)), lambda d: d.size, True, "S", 0),
-        Column("usable", "FREE", lambda d: Cell(size(d.usable if d.usable >= 0 else None)), lambda d: d.usable, True,
-               "F", 1),
-        Column("used", "OF THE VOLUME", _used, lambda d: d.total - d.usable, rank=2),
-    ]  # fmt: skip
+        Column("directory", "DIRECTORY", lambda d: d.directory, printable, letter="D", rank=0, wide=True),
+        Column(
+            "state",
+            "STATE",
+            lambda d: str(d.error or ""),
+            draw=lambda d: (
+                Cell(f"✖ {printable(str(d.error))}", "bad")
+                if d.error
+                else Cell("cordoned", "warn")
+                if d.cordoned
+                else Cell("● ok", "good")
+            ),
+            rank=0,
+        ),
+        Column("replicas", "REPLICAS", lambda d: len(d.replicas), count, right=True, letter="P"),
+        Column("size", "SIZE", lambda d: d.size, size, right=True, letter="S", rank=0),
+        Column(
+            "usable",
+            "FREE",
+            lambda d: d.usable,
+            draw=lambda d: Cell(size(d.usable if d.usable >= 0 else None)),
+            right=True,
+            letter="F",
+        ),
+        Column("used", "OF THE VOLUME", lambda d: d.total - d.usable, draw=_used, rank=2),
+    ]
 
 
 def _used(one: LogDir) -> Cell:

@@ -37,8 +37,9 @@ class Brokers(Page):
         return "kcli brokers"
 
     def body(self) -> ComposeResult:
-        yield Rows(_columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers",
-                   empty="No broker known.")  # fmt: skip
+        yield Rows(
+            _columns(), key=lambda r: r.node.id, order=lambda r: r.node.id, id="brokers", empty="No broker known."
+        )
 
     async def fetch(self, client: Client) -> Any:
         return await look_at_brokers(client.cluster)
@@ -54,22 +55,39 @@ class Brokers(Page):
 
 def _columns() -> list[Column]:
     return [
-        Column("id", "ID", lambda r: Cell(str(r.node.id)), lambda r: r.node.id, True, "N", 0),
-        Column("address", "ADDRESS", lambda r: Cell(printable(f"{r.node.host}:{r.node.port}")), lambda r: r.node.host,
-               letter="A", rank=0, most=60),
-        Column("up", "ANSWERS", _answers, lambda r: r.took, True, "T", 0),
-        Column("version", "KAFKA", lambda r: Cell(r.release or DASH),
-               lambda r: r.release or "", letter="V", rank=1),
-        Column("controller", "", lambda r: Cell("controller" if r.controller else ""), lambda r: not r.controller,
-               rank=2),
-        Column("rack", "RACK", lambda r: Cell(printable(r.node.rack)), lambda r: r.node.rack, letter="R", rank=3),
-        Column("leads", "LEADS", lambda r: Cell(count(r.leads)), lambda r: r.leads, True, "L", 1),
-        Column("replicas", "REPLICAS", lambda r: Cell(count(r.replicas)), lambda r: r.replicas, True, "P", 2),
-        Column("behind", "BEHIND", lambda r: Cell(count(r.behind), "bad" if r.behind else ""), lambda r: r.behind, True,
-               "B", 1),
-        Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1),
-        Column("free", "FREE", _free, lambda r: r.usable, True, "F", 2),
-    ]  # fmt: skip
+        Column("id", "ID", lambda r: r.node.id, right=True, letter="N", rank=0),
+        Column(
+            "address",
+            "ADDRESS",
+            lambda r: r.node.host,
+            draw=lambda r: Cell(printable(f"{r.node.host}:{r.node.port}")),
+            letter="A",
+            rank=0,
+            most=60,
+        ),
+        Column("up", "ANSWERS", lambda r: r.took, draw=_answers, right=True, letter="T", rank=0),
+        Column("version", "KAFKA", lambda r: r.release or "", draw=lambda r: Cell(r.release or DASH), letter="V"),
+        Column(
+            "controller",
+            "",
+            lambda r: not r.controller,
+            draw=lambda r: Cell("controller" if r.controller else ""),
+            rank=2,
+        ),
+        Column("rack", "RACK", lambda r: r.node.rack, printable, letter="R", rank=3),
+        Column("leads", "LEADS", lambda r: r.leads, count, right=True, letter="L"),
+        Column("replicas", "REPLICAS", lambda r: r.replicas, count, right=True, letter="P", rank=2),
+        Column(
+            "behind",
+            "BEHIND",
+            lambda r: r.behind,
+            draw=lambda r: Cell(count(r.behind), "bad" if r.behind else ""),
+            right=True,
+            letter="B",
+        ),
+        Column("size", "SIZE", lambda r: r.size, size, right=True, letter="S"),
+        Column("free", "FREE", lambda r: r.usable, draw=_free, right=True, letter="F", rank=2),
+    ]
 
 
 def _answers(row: BrokerRow) -> Cell:

@@ -142,21 +142,24 @@ class Faults(Page):
 
 def _fault_columns() -> list[Column]:
     return [
-        Column("name", "FAULT", lambda f: Cell(f["name"]), lambda f: f["name"], letter="N", rank=0),
-        Column("needs", "NEEDS", lambda f: Cell(" ".join(p["name"] for p in f["parameters"] if p["needed"]), "dim"),
-               lambda f: len(f["parameters"]), rank=1),
-        Column("text", "WHAT HAPPENS", lambda f: Cell(named(f["text"])), lambda f: f["text"],
-               rank=0, wide=True, most=200),
-    ]  # fmt: skip
+        Column("name", "FAULT", lambda f: f["name"], letter="N", rank=0),
+        Column(
+            "needs",
+            "NEEDS",
+            lambda f: len(f["parameters"]),
+            draw=lambda f: Cell(" ".join(p["name"] for p in f["parameters"] if p["needed"]), "dim"),
+        ),
+        Column("text", "WHAT HAPPENS", lambda f: f["text"], named, rank=0, wide=True, most=200),
+    ]
 
 
 def _pending_columns() -> list[Column]:
     return [
-        Column("fault", "FAULT", lambda p: Cell(p["fault"]), lambda p: p["fault"], letter="N", rank=0),
-        Column("api", "API", lambda p: Cell(p["api"] or "any"), lambda p: p["api"], letter="A", rank=0),
-        Column("what", "", lambda p: Cell(printable(p["what"])), lambda p: p["what"], rank=1),
-        Column("where", "WHERE", lambda p: Cell(_where(p)), _where, letter="W", rank=1, wide=True),
-        Column("times", "TIMES", lambda p: Cell(_times(p["times"])), lambda p: p["times"], True, "T", 0),
+        Column("fault", "FAULT", lambda p: p["fault"], letter="N", rank=0),
+        Column("api", "API", lambda p: p["api"], draw=lambda p: Cell(p["api"] or "any"), letter="A", rank=0),
+        Column("what", "", lambda p: p["what"], printable),
+        Column("where", "WHERE", _where, draw=lambda p: Cell(_where(p)), letter="W", wide=True),
+        Column("times", "TIMES", lambda p: p["times"], _times, right=True, letter="T", rank=0),
     ]
 
 
@@ -173,10 +176,21 @@ def _times(times: int | None) -> str:
 
 def _broker_columns() -> list[Column]:
     return [
-        Column("id", "ID", lambda b: Cell(str(b["id"])), lambda b: b["id"], True, "N", 0),
-        Column("port", "PORT", lambda b: Cell(str(b["port"])), lambda b: b["port"], True, "P", 0),
-        Column("alive", "STATE", lambda b: Cell("● up", "good") if b["alive"] else Cell("✖ killed", "bad"),
-               lambda b: b["alive"], letter="S", rank=0),
-        Column("key", "ENTER", lambda b: Cell("kills it" if b["alive"] else "starts it again", "dim"), lambda b: None,
-               rank=1, wide=True),
-    ]  # fmt: skip
+        Column("id", "ID", lambda b: b["id"], right=True, letter="N", rank=0),
+        Column("port", "PORT", lambda b: b["port"], right=True, letter="P", rank=0),
+        Column(
+            "alive",
+            "STATE",
+            lambda b: b["alive"],
+            draw=lambda b: Cell("● up", "good") if b["alive"] else Cell("✖ killed", "bad"),
+            letter="S",
+            rank=0,
+        ),
+        Column(
+            "key",
+            "ENTER",
+            lambda b: None,
+            draw=lambda b: Cell("kills it" if b["alive"] else "starts it again", "dim"),
+            wide=True,
+        ),
+    ]

@@ -17,7 +17,7 @@ from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.screens.groups import draw, until
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import DASH, age, count, duration, rate, spark, status, status_of
+from kcli.tui.text.formatting import DASH, age, count, duration, exact, rate, spark, status, status_of
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.plot import Plot
@@ -69,17 +69,23 @@ class Group(Page):
         yield Plot(title="lag", id="plot")
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
-                yield Rows(self._partition_columns(), key=_place, order=_loudness, id="partitions",
-                           empty="No partitions.")  # fmt: skip
+                yield Rows(
+                    self._partition_columns(), key=_place, order=_loudness, id="partitions", empty="No partitions."
+                )
             with TabPane("Members", id="tab-members"):
-                yield Rows(_member_columns(), key=lambda m: m.member_id, id="members",
-                           empty="No members: nobody reads for this group now.")  # fmt: skip
+                yield Rows(
+                    _member_columns(),
+                    key=lambda m: m.member_id,
+                    id="members",
+                    empty="No members: nobody reads for this group now.",
+                )
             with TabPane("Topics", id="tab-topics"):
                 yield Rows(_topic_columns(), key=lambda t: t.total.topic, id="topics", empty="No topics.")
             with TabPane("Events", id="tab-events"):
                 since = "you began to look" if self.session.live else "a quarter of an hour before"
-                yield Rows(_event_columns(), key=id, id="events", opens=False,
-                           empty=f"Nothing has happened since {since}.")  # fmt: skip
+                yield Rows(
+                    _event_columns(), key=id, id="events", opens=False, empty=f"Nothing has happened since {since}."
+                )
 
     # -- what arrives ---
 
@@ -152,59 +158,81 @@ class Group(Page):
 
     def _partition_columns(self) -> list[Column]:
         return [
-            Column("topic", "TOPIC", lambda p: Cell(printable(p.lag.sample.topic)), lambda p: _place(p),
-                   letter="N", rank=0, wide=True),
-            Column("partition", "P", lambda p: Cell(str(p.lag.sample.partition)), lambda p: p.lag.sample.partition,
-                   True, "P", 0),
-            Column("status", "STATUS", lambda p: Cell(*status(p.status)), lambda p: SEVERITY.index(p.status),
-                   letter="S", rank=0),
-            Column("lag", "LAG", lambda p: Cell(count(p.lag.lag)), lambda p: p.lag.lag, True, "L", 0),
-            Column("spark", "LAST", lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), "accent"),
-                   lambda p: None, rank=5),
-            Column("committed", "COMMITTED", lambda p: Cell(_exact(p.lag.sample.committed)),
-                   lambda p: p.lag.sample.committed, True, "C", 3),
-            Column("end", "END", lambda p: Cell(_exact(p.lag.sample.end)), lambda p: p.lag.sample.end, True, rank=4),
-            Column("in", "IN/S", lambda p: Cell(rate(p.in_rate)), lambda p: p.in_rate, True, "I", 2),
-            Column("out", "OUT/S", lambda p: Cell(rate(p.out_rate)), lambda p: p.out_rate, True, "O", 2),
-            Column("eta", "ETA", _until, lambda p: p.eta, True, "E", 1),
-            Column("time", "TIME LAG", lambda p: Cell(age(p)), lambda p: p.time_lag, True, "T", 2),
-            Column("member", "MEMBER", lambda p: Cell(printable(p.lag.sample.client_id or "")),
-                   lambda p: p.lag.sample.client_id, letter="M", rank=6),
-            Column("host", "HOST", lambda p: Cell(printable(p.lag.sample.host or "")),
-                   lambda p: p.lag.sample.host, letter="H", rank=7),
-        ]  # fmt: skip
+            Column(
+                "topic",
+                "TOPIC",
+                lambda p: _place(p),
+                draw=lambda p: Cell(printable(p.lag.sample.topic)),
+                letter="N",
+                rank=0,
+                wide=True,
+            ),
+            Column("partition", "P", lambda p: p.lag.sample.partition, right=True, letter="P", rank=0),
+            Column(
+                "status",
+                "STATUS",
+                lambda p: SEVERITY.index(p.status),
+                draw=lambda p: Cell(*status(p.status)),
+                letter="S",
+                rank=0,
+            ),
+            Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
+            Column(
+                "spark",
+                "LAST",
+                lambda p: None,
+                draw=lambda p: Cell(self._sparks.get(TopicPartition(*_place(p)), ""), "accent"),
+                rank=5,
+            ),
+            Column("committed", "COMMITTED", lambda p: p.lag.sample.committed, exact, right=True, letter="C", rank=3),
+            Column("end", "END", lambda p: p.lag.sample.end, exact, right=True, rank=4),
+            Column("in", "IN/S", lambda p: p.in_rate, rate, right=True, letter="I", rank=2),
+            Column("out", "OUT/S", lambda p: p.out_rate, rate, right=True, letter="O", rank=2),
+            Column("eta", "ETA", lambda p: p.eta, draw=_until, right=True, letter="E"),
+            Column(
+                "time", "TIME LAG", lambda p: p.time_lag, draw=lambda p: Cell(age(p)), right=True, letter="T", rank=2
+            ),
+            Column("member", "MEMBER", lambda p: p.lag.sample.client_id, printable, letter="M", rank=6),
+            Column("host", "HOST", lambda p: p.lag.sample.host, printable, letter="H", rank=7),
+        ]
 
 
 def _member_columns() -> list[Column]:
     return [
-        Column("member", "MEMBER", lambda m: Cell(printable(who(m))), who, letter="N", rank=0, wide=True),
-        Column("client", "CLIENT", lambda m: Cell(printable(m.client_id)), lambda m: m.client_id, rank=2),
-        Column("host", "HOST", lambda m: Cell(printable(m.host)), lambda m: m.host, letter="H", rank=1),
-        Column("count", "PARTITIONS", lambda m: Cell(str(len(m.assignment))), lambda m: len(m.assignment), True, "P"),
-        Column("owns", "OWNS", lambda m: Cell(_owned(m.assignment)), lambda m: None, rank=3, wide=True),
+        Column("member", "MEMBER", who, draw=lambda m: Cell(printable(who(m))), letter="N", rank=0, wide=True),
+        Column("client", "CLIENT", lambda m: m.client_id, printable, rank=2),
+        Column("host", "HOST", lambda m: m.host, printable, letter="H"),
+        Column("count", "PARTITIONS", lambda m: len(m.assignment), right=True, letter="P"),
+        Column("owns", "OWNS", lambda m: None, draw=lambda m: Cell(_owned(m.assignment)), rank=3, wide=True),
     ]
 
 
 def _topic_columns() -> list[Column]:
     return [
-        Column("topic", "TOPIC", lambda t: Cell(printable(t.total.topic or "")), lambda t: t.total.topic, letter="N",
-               rank=0, wide=True),
-        Column("status", "STATUS", lambda t: Cell(*status_of(t.total)), lambda t: SEVERITY.index(t.status), letter="S"),
-        Column("lag", "LAG", lambda t: Cell(count(t.total.lag)), lambda t: t.total.lag, True, "L"),
-        Column("partitions", "PARTITIONS", lambda t: Cell(str(t.total.partitions)), lambda t: t.total.partitions, True),
-        Column("in", "IN/S", lambda t: Cell(rate(t.in_rate)), lambda t: t.in_rate, True, "I"),
-        Column("out", "OUT/S", lambda t: Cell(rate(t.out_rate)), lambda t: t.out_rate, True, "O"),
-        Column("eta", "ETA", until, lambda t: t.eta, True, "E"),
-    ]  # fmt: skip
+        Column("topic", "TOPIC", lambda t: t.total.topic, printable, letter="N", rank=0, wide=True),
+        Column(
+            "status", "STATUS", lambda t: SEVERITY.index(t.status), draw=lambda t: Cell(*status_of(t.total)), letter="S"
+        ),
+        Column("lag", "LAG", lambda t: t.total.lag, count, right=True, letter="L"),
+        Column("partitions", "PARTITIONS", lambda t: t.total.partitions, right=True),
+        Column("in", "IN/S", lambda t: t.in_rate, rate, right=True, letter="I"),
+        Column("out", "OUT/S", lambda t: t.out_rate, rate, right=True, letter="O"),
+        Column("eta", "ETA", lambda t: t.eta, draw=until, right=True, letter="E"),
+    ]
 
 
 def _event_columns() -> list[Column]:
     return [
-        Column("time", "TIME", lambda e: Cell(f"{datetime.fromtimestamp(e.time):%H:%M:%S}", "dim"), lambda e: e.time,
-               rank=0),
-        Column("kind", "WHAT", lambda e: Cell(e.kind), lambda e: e.kind, letter="K"),
-        Column("text", "", lambda e: Cell(printable(e.text)), lambda e: e.text, rank=0, wide=True, most=200),
-    ]  # fmt: skip
+        Column(
+            "time",
+            "TIME",
+            lambda e: e.time,
+            draw=lambda e: Cell(f"{datetime.fromtimestamp(e.time):%H:%M:%S}", "dim"),
+            rank=0,
+        ),
+        Column("kind", "WHAT", lambda e: e.kind, letter="K"),
+        Column("text", "", lambda e: e.text, printable, rank=0, wide=True, most=200),
+    ]
 
 
 def _place(one: Standing) -> tuple[str, int]:
@@ -213,10 +241,6 @@ def _place(one: Standing) -> tuple[str, int]:
 
 def _loudness(one: Standing) -> tuple[int, int, str, int]:
     return -SEVERITY.index(one.status), -(one.lag.lag or 0), *_place(one)
-
-
-def _exact(value: int | None) -> str:
-    return DASH if value is None else f"{value:,}"
 
 
 def _until(one: Standing) -> Cell:

@@ -111,26 +111,44 @@ class Groups(Page):
 
     def columns(self) -> list[Column]:
         return [
-            Column("group", "GROUP", lambda g: Cell(printable(g.described.group)), lambda g: g.described.group,
-                   letter="N", rank=0, wide=True),
-            Column("status", "STATUS", lambda g: Cell(*status_of(g.total)), lambda g: SEVERITY.index(g.status),
-                   letter="S", rank=0),
-            Column("lag", "LAG", lambda g: Cell(count(g.total.lag)), lambda g: g.total.lag, True, "L", 0),
-            Column("trend", "", arrow, lambda g: g.growth, rank=1),
-            Column("spark", "LAST", lambda g: Cell(self.sparkline(g.described.group), "accent"), lambda g: None,
-                   rank=5, most=SPARK_WIDE),
-            Column("in", "IN/S", lambda g: Cell(rate(g.in_rate)), lambda g: g.in_rate, True, "I", 2),
-            Column("out", "OUT/S", lambda g: Cell(rate(g.out_rate)), lambda g: g.out_rate, True, "O", 2),
-            Column("eta", "ETA", until, lambda g: g.eta, True, "E", 1),
-            Column("time", "TIME LAG", lambda g: Cell(age(g)), lambda g: g.time_lag, True, "T", 3),
-            Column("state", "STATE", lambda g: Cell(g.described.state or ""), lambda g: g.described.state, rank=4),
-            Column("members", "MEM", lambda g: Cell(count(g.total.members)), lambda g: g.total.members, True, "M", 4),
-            Column("type", "TYPE", lambda g: Cell(_type(g)), _type, rank=6),
-        ]  # fmt: skip
+            Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, wide=True),
+            Column(
+                "status",
+                "STATUS",
+                lambda g: SEVERITY.index(g.status),
+                draw=lambda g: Cell(*status_of(g.total)),
+                letter="S",
+                rank=0,
+            ),
+            Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L", rank=0),
+            Column("trend", "", lambda g: g.growth, draw=arrow),
+            Column(
+                "spark",
+                "LAST",
+                lambda g: None,
+                draw=lambda g: Cell(self.sparkline(g.described.group), "accent"),
+                rank=5,
+                most=SPARK_WIDE,
+            ),
+            Column("in", "IN/S", lambda g: g.in_rate, rate, right=True, letter="I", rank=2),
+            Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O", rank=2),
+            Column("eta", "ETA", lambda g: g.eta, draw=until, right=True, letter="E"),
+            Column(
+                "time", "TIME LAG", lambda g: g.time_lag, draw=lambda g: Cell(age(g)), right=True, letter="T", rank=3
+            ),
+            Column("state", "STATE", lambda g: g.described.state, draw=lambda g: Cell(g.described.state or ""), rank=4),
+            Column("members", "MEM", lambda g: g.total.members, count, right=True, letter="M", rank=4),
+            Column("type", "TYPE", _type, draw=lambda g: Cell(_type(g)), rank=6),
+        ]
 
     def body(self) -> ComposeResult:
-        yield Rows(self.columns(), key=lambda g: g.described.group, order=loudness, id="groups",
-                   empty="No groups yet. Make one: kcli consume TOPIC --group NAME")  # fmt: skip
+        yield Rows(
+            self.columns(),
+            key=lambda g: g.described.group,
+            order=loudness,
+            id="groups",
+            empty="No groups yet. Make one: kcli consume TOPIC --group NAME",
+        )
         yield Plot(id="plot")  # not where the terminal is low
 
     def sparkline(self, group: str) -> str:

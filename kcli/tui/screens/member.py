@@ -11,7 +11,7 @@ from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.tui import routes
 from kcli.tui.screens.page import Page
-from kcli.tui.text.formatting import DASH, age, count, rate, status
+from kcli.tui.text.formatting import age, count, exact, rate, status
 from kcli.tui.text.printable import printable, quoted
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -76,20 +76,22 @@ def _place(one: object) -> tuple[str, int]:
 
 def _columns() -> list[Column]:
     return [
-        Column("topic", "TOPIC", lambda p: Cell(printable(p.lag.sample.topic)), _place, letter="N", rank=0, wide=True),
-        Column("partition", "P", lambda p: Cell(str(p.lag.sample.partition)), lambda p: p.lag.sample.partition, True,
-               "P", 0),
-        Column("status", "STATUS", lambda p: Cell(*status(p.status)), lambda p: SEVERITY.index(p.status), letter="S",
-               rank=0),
-        Column("lag", "LAG", lambda p: Cell(count(p.lag.lag)), lambda p: p.lag.lag, True, "L", 0),
-        Column("committed", "COMMITTED", lambda p: Cell(_exact(p.lag.sample.committed)),
-               lambda p: p.lag.sample.committed, True, "C", 2),
-        Column("end", "END", lambda p: Cell(_exact(p.lag.sample.end)), lambda p: p.lag.sample.end, True, rank=3),
-        Column("in", "IN/S", lambda p: Cell(rate(p.in_rate)), lambda p: p.in_rate, True, "I", 1),
-        Column("out", "OUT/S", lambda p: Cell(rate(p.out_rate)), lambda p: p.out_rate, True, "O", 1),
-        Column("time", "TIME LAG", lambda p: Cell(age(p)), lambda p: p.time_lag, True, "T", 1),
-    ]  # fmt: skip
-
-
-def _exact(value: int | None) -> str:
-    return DASH if value is None else f"{value:,}"
+        Column(
+            "topic", "TOPIC", _place, draw=lambda p: Cell(printable(p.lag.sample.topic)), letter="N", rank=0, wide=True
+        ),
+        Column("partition", "P", lambda p: p.lag.sample.partition, right=True, letter="P", rank=0),
+        Column(
+            "status",
+            "STATUS",
+            lambda p: SEVERITY.index(p.status),
+            draw=lambda p: Cell(*status(p.status)),
+            letter="S",
+            rank=0,
+        ),
+        Column("lag", "LAG", lambda p: p.lag.lag, count, right=True, letter="L", rank=0),
+        Column("committed", "COMMITTED", lambda p: p.lag.sample.committed, exact, right=True, letter="C", rank=2),
+        Column("end", "END", lambda p: p.lag.sample.end, exact, right=True, rank=3),
+        Column("in", "IN/S", lambda p: p.in_rate, rate, right=True, letter="I"),
+        Column("out", "OUT/S", lambda p: p.out_rate, rate, right=True, letter="O"),
+        Column("time", "TIME LAG", lambda p: p.time_lag, draw=lambda p: Cell(age(p)), right=True, letter="T"),
+    ]

@@ -16,7 +16,7 @@ from kcli.tui import routes
 from kcli.tui.screens.page import Page
 from kcli.tui.text.formatting import moment
 from kcli.tui.text.printable import printable, quoted
-from kcli.tui.widgets.columns import Cell, Column, matcher
+from kcli.tui.widgets.columns import Column, matcher
 from kcli.tui.widgets.rows import Rows
 from kcli.tui.widgets.tabs import Tabs
 
@@ -71,8 +71,8 @@ class RecordView(Page):
             with TabPane(f"Headers ({len(self.record.headers)})", id="tab-headers"):
                 yield Rows(
                     [
-                        Column("name", "NAME", lambda h: Cell(printable(h[0])), lambda h: h[0], letter="N", rank=0),
-                        Column("value", "VALUE", lambda h: Cell(text(h[1])), lambda h: h[1], rank=0, wide=True),
+                        Column("name", "NAME", lambda h: h[0], printable, letter="N", rank=0),
+                        Column("value", "VALUE", lambda h: h[1], text, rank=0, wide=True),
                     ],
                     key=id,
                     id="headers",

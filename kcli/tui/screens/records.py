@@ -19,7 +19,7 @@ from kcli.tui import routes
 from kcli.tui.actions.toast import toast
 from kcli.tui.screens.page import Page
 from kcli.tui.tail import KEEP, Seen, Tail
-from kcli.tui.text.formatting import DASH, count, moment
+from kcli.tui.text.formatting import DASH, count, exact, moment
 from kcli.tui.text.printable import printable, quoted, shown
 from kcli.tui.widgets.columns import Cell, Column
 from kcli.tui.widgets.rows import Rows
@@ -172,20 +172,16 @@ class Records(Page):
 
     def _columns(self) -> list[Column]:
         columns = [
-            Column("time", "TIME", _time, lambda one: one.timestamp, letter="T", rank=0),
-            Column("partition", "P", lambda one: Cell(str(one.partition), "dim"), lambda one: one.partition, True, "P",
-                   2),
-            Column("offset", "OFFSET", lambda one: Cell(f"{one.offset:,}", "dim"), lambda one: one.offset, True, "O",
-                   2),
-            Column("key", "KEY", lambda one: _bytes(one.key), lambda one: one.key, letter="K", rank=1, most=24),
-            Column("value", "VALUE", _value, lambda one: one.value, letter="V", rank=0,
-                   wide=True, most=400),
-        ]  # fmt: skip
+            Column("time", "TIME", lambda one: one.timestamp, draw=_time, letter="T", rank=0),
+            Column("partition", "P", lambda one: one.partition, tone="dim", right=True, letter="P", rank=2),
+            Column("offset", "OFFSET", lambda one: one.offset, exact, tone="dim", right=True, letter="O", rank=2),
+            Column("key", "KEY", lambda one: one.key, draw=lambda one: _bytes(one.key), letter="K", most=24),
+            Column("value", "VALUE", lambda one: one.value, draw=_value, letter="V", rank=0, wide=True, most=400),
+        ]
         if self._marked:
-            columns.insert(0, Column("mark", "", self._mark, lambda one: one.offset, rank=0))
+            columns.insert(0, Column("mark", "", lambda one: one.offset, draw=self._mark, rank=0))
         if len(self.topics) > 1:
-            columns.insert(1, Column("topic", "TOPIC", lambda one: Cell(printable(one.topic)), lambda one: one.topic,
-                                     letter="N", rank=1, most=24))  # fmt: skip
+            columns.insert(1, Column("topic", "TOPIC", lambda one: one.topic, printable, letter="N", most=24))
         return columns
 
     def _mark(self, one: Seen) -> Cell:

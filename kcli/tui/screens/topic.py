@@ -88,11 +88,16 @@ class Topic(Page):
         yield Plot(title="written a second", id="plot")
         with Tabs():
             with TabPane("Partitions", id="tab-partitions"):
-                yield Rows(partition_columns(), key=number_of, order=number_of, id="partitions",
-                           empty="No partitions known.")  # fmt: skip
+                yield Rows(
+                    partition_columns(), key=number_of, order=number_of, id="partitions", empty="No partitions known."
+                )
             with TabPane("Groups", id="tab-groups"):
-                yield Rows(group_columns(), key=lambda g: g.described.group, id="groups",
-                           empty="No group has committed a position here.")  # fmt: skip
+                yield Rows(
+                    group_columns(),
+                    key=lambda g: g.described.group,
+                    id="groups",
+                    empty="No group has committed a position here.",
+                )
             with TabPane("Configs", id="tab-configs"):
                 yield configs_table()
 

@@ -8,7 +8,7 @@ from kcli.errors import KcliError
 from kcli.lag.status import SEVERITY
 from kcli.model import TopicPartition
 from kcli.tui.screens.groups import until
-from kcli.tui.text.formatting import DASH, bar, count, rate, size, status_of
+from kcli.tui.text.formatting import bar, count, exact, rate, size, status_of
 from kcli.tui.text.printable import printable
 from kcli.tui.widgets.columns import Cell, Column
 
@@ -52,16 +52,25 @@ def number_of(row: PartitionRow) -> int:
 
 def partition_columns() -> list[Column]:
     return [
-        Column("partition", "P", lambda r: Cell(str(r.partition.partition)), lambda r: r.partition.partition, True,
-               "P", 0),
-        Column("leader", "LEADER", lambda r: Cell(str(r.partition.leader) if r.partition.leader >= 0 else "none",
-               "" if r.partition.leader >= 0 else "bad"), lambda r: r.partition.leader, True, "L", 1),
-        Column("replicas", "REPLICAS", _replicas, lambda r: len(r.partition.isr), letter="R", rank=3),
-        Column("start", "START", lambda r: Cell(_exact(r.start)), lambda r: r.start, True, rank=4),
-        Column("end", "END", lambda r: Cell(_exact(r.end)), lambda r: r.end, True, "E", 2),
-        Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1),
-        Column("skew", "OF THE LARGEST", lambda r: Cell(bar(r.share, BAR), "accent"), lambda r: r.share, letter="K"),
-    ]  # fmt: skip
+        Column("partition", "P", lambda r: r.partition.partition, right=True, letter="P", rank=0),
+        Column(
+            "leader",
+            "LEADER",
+            lambda r: r.partition.leader,
+            draw=lambda r: Cell(
+                str(r.partition.leader) if r.partition.leader >= 0 else "none", "" if r.partition.leader >= 0 else "bad"
+            ),
+            right=True,
+            letter="L",
+        ),
+        Column("replicas", "REPLICAS", lambda r: len(r.partition.isr), draw=_replicas, letter="R", rank=3),
+        Column("start", "START", lambda r: r.start, exact, right=True, rank=4),
+        Column("end", "END", lambda r: r.end, exact, right=True, letter="E", rank=2),
+        Column("size", "SIZE", lambda r: r.size, size, right=True, letter="S"),
+        Column(
+            "skew", "OF THE LARGEST", lambda r: r.share, draw=lambda r: Cell(bar(r.share, BAR), "accent"), letter="K"
+        ),
+    ]
 
 
 def _replicas(row: PartitionRow) -> Cell:
@@ -73,14 +82,11 @@ def _replicas(row: PartitionRow) -> Cell:
 
 def group_columns() -> list[Column]:
     return [
-        Column("group", "GROUP", lambda g: Cell(printable(g.described.group)), lambda g: g.described.group, letter="N",
-               rank=0, wide=True),
-        Column("status", "STATUS", lambda g: Cell(*status_of(g.total)), lambda g: SEVERITY.index(g.status), letter="S"),
-        Column("lag", "LAG", lambda g: Cell(count(g.total.lag)), lambda g: g.total.lag, True, "L"),
-        Column("out", "OUT/S", lambda g: Cell(rate(g.out_rate)), lambda g: g.out_rate, True, "O"),
-        Column("eta", "ETA", until, lambda g: g.eta, True, "E"),
-    ]  # fmt: skip
-
-
-def _exact(value: int | None) -> str:
-    return DASH if value is None else f"{value:,}"
+        Column("group", "GROUP", lambda g: g.described.group, printable, letter="N", rank=0, wide=True),
+        Column(
+            "status", "STATUS", lambda g: SEVERITY.index(g.status), draw=lambda g: Cell(*status_of(g.total)), letter="S"
+        ),
+        Column("lag", "LAG", lambda g: g.total.lag, count, right=True, letter="L"),
+        Column("out", "OUT/S", lambda g: g.out_rate, rate, right=True, letter="O"),
+        Column("eta", "ETA", lambda g: g.eta, draw=until, right=True, letter="E"),
+    ]

@@ -69,8 +69,13 @@ class Topics(Page):
         return row.topic.topic if row is not None else ""
 
     def body(self) -> ComposeResult:
-        yield Rows(self._columns(), key=lambda row: row.topic.topic, order=lambda row: row.topic.topic, id="topics",
-                   empty=EMPTY)  # fmt: skip
+        yield Rows(
+            self._columns(),
+            key=lambda row: row.topic.topic,
+            order=lambda row: row.topic.topic,
+            id="topics",
+            empty=EMPTY,
+        )
 
     async def fetch(self, client: Client) -> Any:
         return await self._looks.look(client.cluster, internal=self._internal)
@@ -122,24 +127,30 @@ class Topics(Page):
 
     def _columns(self) -> list[Column]:
         return [
-            Column("topic", "TOPIC", lambda r: Cell(printable(r.topic.topic)), lambda r: r.topic.topic, letter="N",
-                   rank=0, wide=True),
-            Column("health", "REPLICAS", lambda r: Cell(f"✖ {r.problem}" if r.problem else "● in sync",
-                   "bad" if r.problem else "good"), lambda r: r.problem or None, letter="H", rank=1),
-            Column("partitions", "P", lambda r: Cell(count(len(r.topic.partitions))),
-                   lambda r: len(r.topic.partitions), True, "A", 1),
-            Column("replicas", "RF", lambda r: Cell(count(r.topic.replication_factor)),
-                   lambda r: r.topic.replication_factor, True, "R", 3),
-            Column("records", "OFFSETS", lambda r: Cell(count(r.records)), lambda r: r.records, True, "C", 2,
-                   option="offsets"),
-            Column("size", "SIZE", lambda r: Cell(size(r.size)), lambda r: r.size, True, "S", 1, option="size"),
-            Column("rate", "IN/S", lambda r: Cell(rate(r.rate)), lambda r: r.rate, True, "I", 1, option="rate"),
-            Column("written", "LAST WRITE", self._age, lambda r: self._written.get(r.topic.topic), True, "W", 2,
-                   option="last_write"),
-            Column("policy", "CLEANUP", lambda r: Cell(self._how(r).policy), lambda r: self._how(r).policy, letter="P",
-                   rank=4),
-            Column("retention", "KEEPS", lambda r: Cell(self._how(r).retention), lambda r: self._how(r).retention,
-                   letter="K", rank=4),
-            Column("set", "SET ON IT", lambda r: Cell(self._how(r).others, "dim"), lambda r: self._how(r).others,
-                   rank=5, wide=True, most=80),
-        ]  # fmt: skip
+            Column("topic", "TOPIC", lambda r: r.topic.topic, printable, letter="N", rank=0, wide=True),
+            Column(
+                "health",
+                "REPLICAS",
+                lambda r: r.problem or None,
+                draw=lambda r: Cell(f"✖ {r.problem}" if r.problem else "● in sync", "bad" if r.problem else "good"),
+                letter="H",
+            ),
+            Column("partitions", "P", lambda r: len(r.topic.partitions), count, right=True, letter="A"),
+            Column("replicas", "RF", lambda r: r.topic.replication_factor, count, right=True, letter="R", rank=3),
+            Column("records", "OFFSETS", lambda r: r.records, count, right=True, letter="C", rank=2, option="offsets"),
+            Column("size", "SIZE", lambda r: r.size, size, right=True, letter="S", option="size"),
+            Column("rate", "IN/S", lambda r: r.rate, rate, right=True, letter="I", option="rate"),
+            Column(
+                "written",
+                "LAST WRITE",
+                lambda r: self._written.get(r.topic.topic),
+                draw=self._age,
+                right=True,
+                letter="W",
+                rank=2,
+                option="last_write",
+            ),
+            Column("policy", "CLEANUP", lambda r: self._how(r).policy, letter="P", rank=4),
+            Column("retention", "KEEPS", lambda r: self._how(r).retention, letter="K", rank=4),
+            Column("set", "SET ON IT", lambda r: self._how(r).others, tone="dim", rank=5, wide=True, most=80),
+        ]

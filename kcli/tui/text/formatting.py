@@ -82,6 +82,11 @@ def count(value: float | None) -> str:
     return f"{value:.1e}"
 
 
+def exact(value: int | None) -> str:
+    """All digits, in groups of three: `1,234,567`."""
+    return DASH if value is None else f"{value:,}"
+
+
 def rate(value: float | None) -> str:
     """A number a second: small ones with a digit behind the point."""
     if value is None:

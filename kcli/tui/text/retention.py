@@ -42,8 +42,11 @@ def kept(configs: list[Config]) -> Kept:
     if "delete" in policy.split(","):
         age, most = (_number(values.get(name)) for name in RETENTION)
         limits = [_time(age)] * (age >= 0) + [size(most)] * (most >= 0) or ["for ever"]
-    others = [f"{one.name}={'(secret)' if one.secret else one.value}" for one in configs
-              if one.source == "topic" and one.name not in ("cleanup.policy", *RETENTION)]  # fmt: skip
+    others = [
+        f"{one.name}={'(secret)' if one.secret else one.value}"
+        for one in configs
+        if one.source == "topic" and one.name not in ("cleanup.policy", *RETENTION)
+    ]
     return Kept(printable(policy), ", ".join(limits), printable(" ".join(others)))
 
 

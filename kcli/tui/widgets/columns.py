@@ -20,20 +20,27 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """`letter` (a capital) sorts by it. A column of the lower `rank` stays longer when room is short; rank 0 always.
-    `wide` gives way first when room is short, and takes more than `most` where its text needs it. `option` is the value
-    of --sort with which the page's command has the same order, from the largest."""
+    """`value` reads a row: rows are sorted by it, and `show` makes the text of the cell from it. `draw` makes the cell
+    from the row itself, where that needs more than the value. `letter` (a capital) sorts by the column. A column of the
+    lower `rank` stays longer when room is short; rank 0 always. `wide` gives way first when room is short, and takes
+    more than `most` where its text needs it. `option` is the value of --sort with which the page's command has the same
+    order, from the largest."""
 
     id: str
     label: str
-    cell: Callable[[Any], Cell]
-    sort: Callable[[Any], Any]
+    value: Callable[[Any], Any]
+    show: Callable[[Any], str] = str
+    draw: Callable[[Any], Cell] | None = None
+    tone: str = ""
     right: bool = False
     letter: str = ""
     rank: int = 1
     wide: bool = False
     most: int = 40
     option: str = ""
+
+    def cell(self, row: Any) -> Cell:
+        return Cell(self.show(self.value(row)), self.tone) if self.draw is None else self.draw(row)
 
 
 def fitting(

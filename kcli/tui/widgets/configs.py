@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 
 def configs_table() -> Rows:
     """An empty one."""
-    return Rows(_columns(), key=lambda c: c.name, order=lambda c: (not c.set_here, c.name), id="configs", opens=False,
-                empty="The broker tells no configs.")  # fmt: skip
+    return Rows(
+        _columns(),
+        key=lambda c: c.name,
+        order=lambda c: (not c.set_here, c.name),
+        id="configs",
+        opens=False,
+        empty="The broker tells no configs.",
+    )
 
 
 async def ask_configs(client: Client, kind: str, name: str) -> list[Config] | KcliError:
@@ -40,14 +46,31 @@ def put_configs(table: Rows, answer: list[Config] | KcliError) -> None:
 
 def _columns() -> list[Column]:
     return [
-        Column("name", "CONFIG", lambda c: Cell(printable(c.name), "" if c.set_here else "dim"), lambda c: c.name,
-               letter="N", rank=0, most=60),
-        Column("value", "VALUE", _value, lambda c: c.value, letter="V", rank=0, wide=True, most=200),
-        Column("source", "SET BY", lambda c: Cell(c.source, "accent" if c.set_here else "dim"),
-               lambda c: (not c.set_here, c.source), letter="S", rank=1),
-        Column("inherited", "INHERITED", lambda c: Cell(printable(c.inherited) if c.set_here else "", "dim"),
-               lambda c: c.inherited, rank=2),
-    ]  # fmt: skip
+        Column(
+            "name",
+            "CONFIG",
+            lambda c: c.name,
+            draw=lambda c: Cell(printable(c.name), "" if c.set_here else "dim"),
+            letter="N",
+            rank=0,
+            most=60,
+        ),
+        Column("value", "VALUE", lambda c: c.value, draw=_value, letter="V", rank=0, wide=True, most=200),
+        Column(
+            "source",
+            "SET BY",
+            lambda c: (not c.set_here, c.source),
+            draw=lambda c: Cell(c.source, "accent" if c.set_here else "dim"),
+            letter="S",
+        ),
+        Column(
+            "inherited",
+            "INHERITED",
+            lambda c: c.inherited,
+            draw=lambda c: Cell(printable(c.inherited) if c.set_here else "", "dim"),
+            rank=2,
+        ),
+    ]
 
 
 def _value(one: Config) -> Cell:

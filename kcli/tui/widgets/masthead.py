@@ -21,8 +21,12 @@ class Masthead(Widget):
     """Two lines. The first is red on a protected profile. What the state says, drawn each second."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "masthead--bad", "masthead--warn", "masthead--good", "masthead--dim", "masthead--protected",
-    }  # fmt: skip
+        "masthead--bad",
+        "masthead--warn",
+        "masthead--good",
+        "masthead--dim",
+        "masthead--protected",
+    }
 
     def __init__(self, state: State) -> None:
         super().__init__()

@@ -37,9 +37,15 @@ class Rows(ScrollView, can_focus=True):
     `Rows.Sorted` when another order was chosen."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "rows--header", "rows--sorted", "rows--cursor", "rows--bad", "rows--warn", "rows--good", "rows--dim",
+        "rows--header",
+        "rows--sorted",
+        "rows--cursor",
+        "rows--bad",
+        "rows--warn",
+        "rows--good",
+        "rows--dim",
         "rows--accent",
-    }  # fmt: skip
+    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, id="rows.up"),
         Binding("down,j", "move(1)", "Down", show=False, id="rows.down"),
@@ -179,9 +185,9 @@ class Rows(ScrollView, can_focus=True):
         if self.ordered is None:
             return sorted(rows, key=self._order) if self._order is not None else list(rows)
         column = next(column for column in self.columns if column.id == self.ordered.column)
-        known = [row for row in rows if column.sort(row) is not None]
-        return sorted(known, key=column.sort, reverse=self.ordered.down) + [
-            row for row in rows if column.sort(row) is None
+        known = [row for row in rows if column.value(row) is not None]
+        return sorted(known, key=column.value, reverse=self.ordered.down) + [
+            row for row in rows if column.value(row) is None
         ]
 
     def _measure(self) -> None:
