@@ -32,10 +32,21 @@ else:
 KINDS = {"topic": 2, "group": 3, "cluster": 4, "transactional-id": 5, "delegation-token": 6, "user": 7}
 PATTERNS = {"any": 1, "match": 2, "literal": 3, "prefixed": 4}
 OPERATIONS = {
-    "all": 2, "read": 3, "write": 4, "create": 5, "delete": 6, "alter": 7, "describe": 8, "cluster-action": 9,
-    "describe-configs": 10, "alter-configs": 11, "idempotent-write": 12, "create-tokens": 13, "describe-tokens": 14,
+    "all": 2,
+    "read": 3,
+    "write": 4,
+    "create": 5,
+    "delete": 6,
+    "alter": 7,
+    "describe": 8,
+    "cluster-action": 9,
+    "describe-configs": 10,
+    "alter-configs": 11,
+    "idempotent-write": 12,
+    "create-tokens": 13,
+    "describe-tokens": 14,
     "two-phase-commit": 15,
-}  # fmt: skip
+}
 PERMISSIONS = {"deny": 2, "allow": 3}
 ANY = 1
 CLUSTER = "kafka-cluster"
@@ -46,12 +57,18 @@ POSSIBLE = {
     "topic": ("read", "write", "create", "delete", "alter", "describe", "describe-configs", "alter-configs"),
     "group": ("read", "delete", "describe", "describe-configs", "alter-configs"),
     "cluster": (
-        "create", "alter", "describe", "cluster-action", "describe-configs", "alter-configs", "idempotent-write",
+        "create",
+        "alter",
+        "describe",
+        "cluster-action",
+        "describe-configs",
+        "alter-configs",
+        "idempotent-write",
     ),
     "transactional-id": ("write", "describe", "two-phase-commit"),
     "delegation-token": ("describe",),
     "user": ("create-tokens", "describe-tokens"),
-}  # fmt: skip
+}
 """What can be done to each kind."""
 IMPLYING = {
     "describe": frozenset(("read", "write", "delete", "alter")),

@@ -89,9 +89,13 @@ def _answer(at: TopicPartition, timestamp: int, row: ListOffsetsPartitionRespons
 
 
 async def bounds(
-    cluster: Cluster, partitions: Iterable[TopicPartition], isolation: str, patience: float = PATIENCE,
-    *, stable: bool = False,
-) -> tuple[Answers, Answers, Answers]:  # fmt: skip
+    cluster: Cluster,
+    partitions: Iterable[TopicPartition],
+    isolation: str,
+    patience: float = PATIENCE,
+    *,
+    stable: bool = False,
+) -> tuple[Answers, Answers, Answers]:
     """The ends, the starts and, if wanted, the last stable offsets of these partitions, all read at the same time."""
     wanted = sorted(partitions)
     if not wanted:

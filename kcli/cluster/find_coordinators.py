@@ -33,6 +33,10 @@ async def _find(broker: Broker, key: str, kind: int) -> Coordinator | KcliError:
     except KcliError as error:
         return error
     return Coordinator(
-        key=key, node_id=row.node_id, host=row.host, port=row.port,
-        error_code=row.error_code, error_message=row.error_message,
-    )  # fmt: skip
+        key=key,
+        node_id=row.node_id,
+        host=row.host,
+        port=row.port,
+        error_code=row.error_code,
+        error_message=row.error_message,
+    )

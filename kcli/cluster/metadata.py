@@ -124,9 +124,11 @@ class Metadata:
         pauses = Backoff(self._settings.retry_backoff, self._settings.retry_backoff_max)
         reasons: dict[str, KcliError] = {}
         answer, broker = await retry(
-            lambda: self._ask_once(request, deadline, reasons), pauses, deadline,
+            lambda: self._ask_once(request, deadline, reasons),
+            pauses,
+            deadline,
             policy=lambda problem: pauses if problem.retriable and self.topology.nodes else None,
-        )  # fmt: skip
+        )
         return answer, await self._take(answer, broker)
 
     async def _ask_once(

@@ -32,9 +32,14 @@ class Consumer:
     an event loop that was held."""
 
     def __init__(
-        self, cluster: Cluster, settings: ConsumerSettings, group: GroupSettings | None = None, *, rack: str = "",
+        self,
+        cluster: Cluster,
+        settings: ConsumerSettings,
+        group: GroupSettings | None = None,
+        *,
+        rack: str = "",
         metadata_max_age: float = 300.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._cluster = cluster
         self._settings = settings
         self._group_settings = group

@@ -109,9 +109,11 @@ class Delivery:
         settings, chunk = self._reader.settings, cursor.chunks[0]
         chunk.open(cursor.at, settings)
         batches, following = chunk.window(
-            cursor.position, cursor.end, committed=settings.isolation == "read_committed",
+            cursor.position,
+            cursor.end,
+            committed=settings.isolation == "read_committed",
             control=settings.include_control,
-        )  # fmt: skip
+        )
         return Window(cursor, chunk, batches, following)
 
     def _ready(self, window: Window, room: int) -> tuple[int, int]:

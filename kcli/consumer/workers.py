@@ -36,9 +36,12 @@ class Worker:
     `after` has ended: the partition's earlier worker, which lost it."""
 
     def __init__(
-        self, at: TopicPartition, work: Work, progress: Callable[[Worker], None],
+        self,
+        at: TopicPartition,
+        work: Work,
+        progress: Callable[[Worker], None],
         after: asyncio.Task[None] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.at = at
         self.done: OffsetAndMetadata | None = None
         self.queue: deque[Fetched] = deque()
@@ -132,9 +135,7 @@ class Workers:
 
     async def run(self, topics: Sequence[str] | str) -> None:
         """Join the group and work until `stop`, or until a worker or the consumer raises."""
-        await self._consumer.subscribe(
-            topics, on_assigned=self._assigned, on_revoked=self._revoked, on_lost=self._lost
-        )  # fmt: skip
+        await self._consumer.subscribe(topics, on_assigned=self._assigned, on_revoked=self._revoked, on_lost=self._lost)
         loop = asyncio.get_running_loop()
         committed_at = loop.time()
         try:

@@ -116,9 +116,15 @@ class Redriver:
     """Sends records back. `producer` None only counts (a dry run); `positions` None stores nothing."""
 
     def __init__(
-        self, rules: Rules, targets: Targets, producer: Producer | None, *, positions: Positions | None = None,
-        rate: Rate | None = None, transactional: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        rules: Rules,
+        targets: Targets,
+        producer: Producer | None,
+        *,
+        positions: Positions | None = None,
+        rate: Rate | None = None,
+        transactional: bool = False,
+    ) -> None:
         self._rules = rules
         self._targets = targets
         self._producer = producer

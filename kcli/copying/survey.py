@@ -8,10 +8,8 @@ from kcli.proto.batch import Batch
 from kcli.values import Value
 
 BUCKETS = 20
-STEPS = (
-    1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 6 * 3_600_000, 86_400_000, 7 * 86_400_000,
-    30 * 86_400_000, 365 * 86_400_000,
-)  # fmt: skip
+DAY = 86_400
+STEPS = tuple(1000 * seconds for seconds in (1, 5, 15, 60, 300, 900, 3600, 6 * 3600, DAY, 7 * DAY, 30 * DAY, 365 * DAY))
 """Widths of a bucket (ms) that people think in."""
 
 

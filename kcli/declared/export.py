@@ -53,8 +53,13 @@ class Export:
 
     async def read(self, sections: Sequence[str] = SECTIONS) -> None:
         """Read the sections. What fails is left out and told; raises KcliError where the cluster cannot be reached."""
-        parts = {"topics": self._topics, "configs": self._configs, "users": self._users, "quotas": self._quotas,
-                 "acls": self._acls}  # fmt: skip
+        parts = {
+            "topics": self._topics,
+            "configs": self._configs,
+            "users": self._users,
+            "quotas": self._quotas,
+            "acls": self._acls,
+        }
         for name in (one for one in SECTIONS if one in sections):
             try:
                 found = await parts[name]()

@@ -38,10 +38,17 @@ def of_partition(time: float, before: Standing | None, now: Standing) -> list[Ev
     if lost > 0:
         said.append(("lost", f"retention took {lost} unread offsets", lost))
     return [
-        Event(time=time, group=sample.group, kind=kind, text=text, topic=sample.topic, partition=sample.partition,
-              offsets=offsets)
+        Event(
+            time=time,
+            group=sample.group,
+            kind=kind,
+            text=text,
+            topic=sample.topic,
+            partition=sample.partition,
+            offsets=offsets,
+        )
         for kind, text, offsets in said
-    ]  # fmt: skip
+    ]
 
 
 def of_group(time: float, before: Described, now: Described | None) -> list[Event]:

@@ -132,9 +132,17 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         rewound=rewound,
         threshold=threshold,
     )
-    out = Standing(lag=row, in_rate=in_rate, out_rate=out_rate, trend=trend, still=facts.still,
-                   peak=track.peak, status=status(facts), rewound=rewound,
-                   age=max(now - track.done.last, 0.0) if len(track.done) else 0.0)  # fmt: skip
+    out = Standing(
+        lag=row,
+        in_rate=in_rate,
+        out_rate=out_rate,
+        trend=trend,
+        still=facts.still,
+        peak=track.peak,
+        status=status(facts),
+        rewound=rewound,
+        age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
+    )
     if row.lag is not None and sample.committed is not None:
         if in_rate is None or out_rate is None:
             out.growth = drift(track.done, log.end, now - window, now)

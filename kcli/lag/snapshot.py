@@ -99,7 +99,7 @@ async def take(
             described=described[name], samples=samples_of(described[name], some, ends, starts, stables, counted)
         )
         for name, some in committed.items()
-    ]  # fmt: skip
+    ]
     return Snapshot(
         groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers, own=left_out
     )

@@ -20,9 +20,7 @@ STUCK = "STUCK"
 ORPHANED = "ORPHANED"
 LOSING_DATA = "LOSING DATA"
 
-SEVERITY = (
-    IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, STUCK, ORPHANED, LOSING_DATA,
-)  # fmt: skip
+SEVERITY = (IDLE, OK, UNKNOWN, NO_COMMIT, BEHIND, REWOUND, TXN_BLOCKED, GROWING, STUCK, ORPHANED, LOSING_DATA)
 """From harmless to worst: a topic and a group have the status of their worst partition. One sample can tell OK,
 UNKNOWN, NO COMMIT, BEHIND, ORPHANED and LOSING DATA; the other statuses take samples over time."""
 CALM = (IDLE, OK)

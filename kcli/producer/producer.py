@@ -107,10 +107,17 @@ class Producer:
     # -- records ----------------------------------------------------------------------------------------------------
 
     async def send(
-        self, topic: str, value: bytes | None, key: bytes | None = None, headers: Headers = (),
-        partition: int | None = None, timestamp: int | None = None, *, block: bool = True,
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+        *,
+        block: bool = True,
         on_delivery: Delivered | None = None,
-    ) -> asyncio.Future[RecordMetadata]:  # fmt: skip
+    ) -> asyncio.Future[RecordMetadata]:
         """Accept one record; the future tells where it was stored, or raises why not (UnknownOutcome when it may be
         stored all the same). `timestamp` is in milliseconds; `on_delivery` is called once with (metadata, None) or
         (None, error), with (None, None) if the future was cancelled.
@@ -172,9 +179,13 @@ class Producer:
         return lines.consumed
 
     async def send_columns(
-        self, topic: str, chunk: Buffer, lines: Lines, partitions: array[int] | None = None,
+        self,
+        topic: str,
+        chunk: Buffer,
+        lines: Lines,
+        partitions: array[int] | None = None,
         timestamps: array[int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Accept rows whose keys and values stand in `chunk` where `lines` says, each in its partition (array('i'); -1
         or no array: by its key, or where the topic sticks) and with its timestamp (array('q') of ms; None: now). No
         promises; interceptors do not see them. The work is per batch, not per record. Raises as `send`."""

@@ -19,9 +19,16 @@ if TYPE_CHECKING:
     from kcli.values import Field, Value
 
 FIXED = {
-    "bool": "?", "Int8": "b", "Int16": "h", "Int32": "i", "Int64": "q",
-    "UInt16": "H", "UInt32": "I", "Float64": "d", "Uuid": "16s",
-}  # fmt: skip
+    "bool": "?",
+    "Int8": "b",
+    "Int16": "h",
+    "Int32": "i",
+    "Int64": "q",
+    "UInt16": "H",
+    "UInt32": "I",
+    "Float64": "d",
+    "Uuid": "16s",
+}
 
 
 class Source:

@@ -44,8 +44,7 @@ def resealed(batch: Batch, *, transactional: bool = False) -> SealedBatch:
     with memoryview(batch.data) as view:
         data += view[batch.body_start : batch.body_end]
     codec = batch.attributes & 7
-    HEADER.pack_into(
-        data, 0, 0, len(data) - 12, -1, 2, 0, codec | (16 if transactional else 0), batch.count - 1,
-        batch.base_timestamp, batch.max_timestamp, -1, -1, -1, batch.count,
-    )  # fmt: skip
+    length, attributes = len(data) - 12, codec | (16 if transactional else 0)
+    first, last, count = batch.base_timestamp, batch.max_timestamp, batch.count
+    HEADER.pack_into(data, 0, 0, length, -1, 2, 0, attributes, count - 1, first, last, -1, -1, -1, count)
     return SealedBatch(data, batch.count, CODECS[codec], batch.base_timestamp, batch.max_timestamp, len(data))

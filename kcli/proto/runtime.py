@@ -92,7 +92,19 @@ def _tag_size(name: str, size: int) -> None:
 
 
 RUNTIME: dict[str, Any] = {
-    "pack": struct.pack, "unpack_from": struct.unpack_from, "str16": _pack_h, "len32": _pack_i, "compact": _compact,
-    "more": more, "uvarint": uvarint, "write_tags": _write_tags, "uuids": _uuids, "absent": _absent, "null": _null,
-    "bad_length": _bad_length, "short": _short, "too_many": _too_many, "tag_size": _tag_size,
-}  # fmt: skip
+    "pack": struct.pack,
+    "unpack_from": struct.unpack_from,
+    "str16": _pack_h,
+    "len32": _pack_i,
+    "compact": _compact,
+    "more": more,
+    "uvarint": uvarint,
+    "write_tags": _write_tags,
+    "uuids": _uuids,
+    "absent": _absent,
+    "null": _null,
+    "bad_length": _bad_length,
+    "short": _short,
+    "too_many": _too_many,
+    "tag_size": _tag_size,
+}

@@ -27,8 +27,16 @@ else:
 CONFLUENT, GLUE, AVRO_SINGLE = 0x00, 0x03, b"\xc3\x01"
 SCHEMA_HEADERS = ("__value_schema_id", "__key_schema_id", "schema.id", "apicurio.value.globalId", "ce_dataschema")
 """Headers in which serializers name a schema (Confluent from 8.0 on, Apicurio, CloudEvents)."""
-KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null", bytes: "bytes",
-         dict: "object", list: "array"}  # fmt: skip
+KINDS = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    type(None): "null",
+    bytes: "bytes",
+    dict: "object",
+    list: "array",
+}
 FIELDS = 500
 """Fields that are listed at most."""
 DEEP = 12

@@ -72,10 +72,7 @@ def verdicts(acls: Iterable[Acl], operation: str) -> list[Verdict]:
     for principal in [*named, EVERYBODY]:
         mine = [one for one in speaking if one.principal in (principal, EVERYBODY)]
         usual = verdict(mine, principal, ANYWHERE, operation)
-        others = [
-            verdict(mine, principal, host, operation)
-            for host in sorted({one.host for one in mine} - {ANYWHERE})
-        ]  # fmt: skip
+        others = [verdict(mine, principal, host, operation) for host in sorted({one.host for one in mine} - {ANYWHERE})]
         differing = [one for one in others if one.allowed != usual.allowed]
         if usual.rule is not None or not (differing or principal == EVERYBODY):
             made.append(usual)
@@ -86,6 +83,4 @@ def verdicts(acls: Iterable[Acl], operation: str) -> list[Verdict]:
 def verdict(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Verdict:
     """Of one principal from one host."""
     rule = decide(acls, principal, host, operation)
-    return Verdict(
-        principal=principal, host=host, allowed=rule is not None and rule.permission == "allow", rule=rule
-    )  # fmt: skip
+    return Verdict(principal=principal, host=host, allowed=rule is not None and rule.permission == "allow", rule=rule)

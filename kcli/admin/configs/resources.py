@@ -49,9 +49,15 @@ else:
 
 KINDS = {"topic": 2, "broker": 4, "logger": 8, "client-metrics": 16, "group": 32}
 SOURCES = {
-    1: "topic", 2: "broker", 3: "all brokers", 4: "server.properties", 5: "default", 6: "logger", 7: "client-metrics",
+    1: "topic",
+    2: "broker",
+    3: "all brokers",
+    4: "server.properties",
+    5: "default",
+    6: "logger",
+    7: "client-metrics",
     8: "group",
-}  # fmt: skip
+}
 SET_HERE = frozenset(("topic", "broker", "all brokers", "logger", "client-metrics", "group"))
 """Sources of values that somebody set while the cluster runs; all others are inherited."""
 TYPES = {1: "boolean", 2: "string", 3: "int", 4: "short", 5: "long", 6: "double", 7: "list", 8: "class", 9: "password"}

@@ -55,23 +55,32 @@ async def _share_groups(broker: Broker, groups: list[str]) -> dict[str, Describe
             found[row.group_id] = refused
         elif row.error_code != codes.UNSUPPORTED_VERSION.number:
             found[row.group_id] = Described(
-                group=row.group_id, type="share", state=row.group_state, protocol="share",
-                assignor=row.assignor_name, epoch=row.group_epoch, coordinator=broker.node_id,
+                group=row.group_id,
+                type="share",
+                state=row.group_state,
+                protocol="share",
+                assignor=row.assignor_name,
+                epoch=row.group_epoch,
+                coordinator=broker.node_id,
                 members=[_share_member(member) for member in row.members],
-            )  # fmt: skip
+            )
     return found
 
 
 def _share_member(row: share.Member) -> Member:
     return Member(
-        member_id=row.member_id, client_id=row.client_id, host=row.client_host.removeprefix("/"), rack=row.rack_id,
-        epoch=row.member_epoch, topics=row.subscribed_topic_names,
+        member_id=row.member_id,
+        client_id=row.client_id,
+        host=row.client_host.removeprefix("/"),
+        rack=row.rack_id,
+        epoch=row.member_epoch,
+        topics=row.subscribed_topic_names,
         assignment=sorted(
             TopicPartition(topic.topic_name, partition)
             for topic in row.assignment.topic_partitions
             for partition in topic.partitions
         ),
-    )  # fmt: skip
+    )
 
 
 async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
@@ -85,10 +94,14 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
         elif row.error_code != codes.UNSUPPORTED_VERSION.number:
             sources = await _sources(cluster, row.topology)
             found[row.group_id] = Described(
-                group=row.group_id, type="streams", state=row.group_state, protocol="streams",
-                epoch=row.group_epoch, coordinator=broker.node_id,
+                group=row.group_id,
+                type="streams",
+                state=row.group_state,
+                protocol="streams",
+                epoch=row.group_epoch,
+                coordinator=broker.node_id,
                 members=[_streams_member(member, sources) for member in row.members],
-            )  # fmt: skip
+            )
     return found
 
 
@@ -118,8 +131,12 @@ async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[
 def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]]) -> Member:
     active = {(task.subtopology_id, number) for task in row.assignment.active_tasks for number in task.partitions}
     return Member(
-        member_id=row.member_id, instance_id=row.instance_id, client_id=row.client_id,
-        host=row.client_host.removeprefix("/"), rack=row.rack_id, epoch=row.member_epoch,
+        member_id=row.member_id,
+        instance_id=row.instance_id,
+        client_id=row.client_id,
+        host=row.client_host.removeprefix("/"),
+        rack=row.rack_id,
+        epoch=row.member_epoch,
         topics=sorted({at.topic for read in sources.values() for at in read}),
         assignment=sorted(at for name, read in sources.items() for at in read if (name, at.partition) in active),
         tasks=[
@@ -127,7 +144,7 @@ def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]
             *_tasks(row.assignment.standby_tasks, " standby"),
             *_tasks(row.assignment.warmup_tasks, " warm-up"),
         ],
-    )  # fmt: skip
+    )
 
 
 def _tasks(tasks: Iterable[streams.TaskIds], role: str) -> list[str]:
@@ -170,7 +187,8 @@ def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition,
                 made[at] = BrokerError(codes.of(one.error_code), about, one.error_message or None)
             else:
                 made[at] = ShareStart(
-                    start=one.start_offset if one.start_offset >= 0 else None, leader_epoch=one.leader_epoch,
+                    start=one.start_offset if one.start_offset >= 0 else None,
+                    leader_epoch=one.leader_epoch,
                     lag=one.lag if one.lag >= 0 else None,
-                )  # fmt: skip
+                )
     return made

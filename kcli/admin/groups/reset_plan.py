@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 WITHOUT_MEMBERS = ("Empty", "Dead", "")
 LIVE = frozenset(
     (
-        codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION, codes.REBALANCE_IN_PROGRESS, codes.STALE_MEMBER_EPOCH,
+        codes.UNKNOWN_MEMBER_ID,
+        codes.ILLEGAL_GENERATION,
+        codes.REBALANCE_IN_PROGRESS,
+        codes.STALE_MEMBER_EPOCH,
         codes.NON_EMPTY_GROUP,
     )
-)  # fmt: skip
+)
 """What a coordinator says to a commit from outside when the group has members."""
 
 

@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from kcli.proto.messages.describe_transactions import TransactionState
 
 STATES = (
-    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "PrepareEpochFence", "Dead",
-)  # fmt: skip
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "PrepareEpochFence",
+    "Dead",
+)
 OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 """The states in which partitions wait for a marker."""
 LIST_TRANSACTIONS, DURATION_SINCE, PATTERN_SINCE = 66, 1, 2

@@ -26,9 +26,11 @@ class Tokens:
     """Where the tokens of a client come from. Raises UsageError when the settings name no source, or more than one."""
 
     def __init__(self, oauth: OAuth | None) -> None:
-        named = [] if oauth is None else [
-            name for name in ("token", "token_file", "token_command", "token_endpoint") if getattr(oauth, name)
-        ]  # fmt: skip
+        named = (
+            []
+            if oauth is None
+            else [name for name in ("token", "token_file", "token_command", "token_endpoint") if getattr(oauth, name)]
+        )
         if oauth is None or len(named) != 1:
             what = "wants one of" if not named else "wants one, and not several, of"
             raise UsageError(f"sasl.mechanism=OAUTHBEARER {what} a token, a token file, a token command, a token URL")

@@ -71,10 +71,17 @@ def profile_of(name: str, table: dict[str, Any], path: str) -> Profile:
     taken = [key for key, value in properties if _takes(key, value, os.path.dirname(os.path.realpath(path)))]
     switches = [key for key, value in properties if str(value).strip().lower() in SWITCHES.get(key, ())]
     return Profile(
-        name=name, where=where, bootstrap=servers, properties=tuple(properties), guard=guard, broker_map=mapped,
-        warnings=_open_secrets(properties, path), taken=taken[0] if taken else "",
-        unprotecting=switches[0] if switches else "", path=path,
-    )  # fmt: skip
+        name=name,
+        where=where,
+        bootstrap=servers,
+        properties=tuple(properties),
+        guard=guard,
+        broker_map=mapped,
+        warnings=_open_secrets(properties, path),
+        taken=taken[0] if taken else "",
+        unprotecting=switches[0] if switches else "",
+        path=path,
+    )
 
 
 def _takes(key: str, value: str | Source, folder: str) -> bool:

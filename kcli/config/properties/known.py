@@ -22,10 +22,8 @@ _RESET = {
 _ISOLATION = {"read_committed": "read_committed", "read_uncommitted": "read_uncommitted"}
 _PARTITIONERS = {
     name: name
-    for name in (
-        "murmur2", "murmur2_random", "consistent", "consistent_random", "fnv1a", "fnv1a_random", "random", "roundrobin",
-    )
-}  # fmt: skip
+    for name in "murmur2 murmur2_random consistent consistent_random fnv1a fnv1a_random random roundrobin".split()
+}
 _PROTOCOLS = {"classic": "classic", "consumer": "consumer", "CLASSIC": "classic", "CONSUMER": "consumer"}
 _CODECS = {codec: codec for codec in ("none", "gzip", "snappy", "lz4", "zstd")}
 

@@ -13,13 +13,19 @@ truststore_password key_pem key_password keystore_password password token client
 """.split()
 FILES = ("ca", "truststore", "certificate", "key", "keystore", "token_file", "keytab")
 INSTEAD = {  # a field: those it replaces
-    "ca": ("ca_pem", "truststore"), "ca_pem": ("ca", "truststore"), "truststore": ("ca", "ca_pem"),
-    "certificate": ("certificate_pem", "keystore"), "certificate_pem": ("certificate", "keystore"),
-    "key": ("key_pem", "keystore"), "key_pem": ("key", "keystore"),
+    "ca": ("ca_pem", "truststore"),
+    "ca_pem": ("ca", "truststore"),
+    "truststore": ("ca", "ca_pem"),
+    "certificate": ("certificate_pem", "keystore"),
+    "certificate_pem": ("certificate", "keystore"),
+    "key": ("key_pem", "keystore"),
+    "key_pem": ("key", "keystore"),
     "keystore": ("certificate", "certificate_pem", "key", "key_pem"),
-    "token": ("token_file", "token_command", "token_endpoint"), "token_file": ("token", "token_command"),
-    "token_command": ("token", "token_file"), "token_endpoint": ("token", "token_file", "token_command"),
-}  # fmt: skip
+    "token": ("token_file", "token_command", "token_endpoint"),
+    "token_file": ("token", "token_command"),
+    "token_command": ("token", "token_file"),
+    "token_endpoint": ("token", "token_file", "token_command"),
+}
 
 
 def put(fields: dict[str, Any], field: str, text: str) -> None:

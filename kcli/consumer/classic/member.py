@@ -37,14 +37,25 @@ class GroupSession(Session):
     _share: Rebalance
 
     def __init__(
-        self, cluster: Cluster, settings: GroupSettings, callbacks: Callbacks, positions: Positions, *,
-        request_timeout: float = 30.0, retry_backoff: float = 0.1, retry_backoff_max: float = 1.0,
+        self,
+        cluster: Cluster,
+        settings: GroupSettings,
+        callbacks: Callbacks,
+        positions: Positions,
+        *,
+        request_timeout: float = 30.0,
+        retry_backoff: float = 0.1,
+        retry_backoff_max: float = 1.0,
         metadata_max_age: float = 300.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(
-            cluster, settings, positions, request_timeout=request_timeout, retry_backoff=retry_backoff,
+            cluster,
+            settings,
+            positions,
+            request_timeout=request_timeout,
+            retry_backoff=retry_backoff,
             retry_backoff_max=retry_backoff_max,
-        )  # fmt: skip
+        )
         self._backoff = retry_backoff
         self._metadata_max_age = metadata_max_age
         self._member = Membership(settings, self._loop.time())
@@ -130,9 +141,11 @@ class GroupSession(Session):
         asked = member.identity
         member.heartbeat_sent(self._loop.time())
         request = HeartbeatRequest(
-            group_id=self._settings.group, generation_id=asked.generation, member_id=asked.member_id,
+            group_id=self._settings.group,
+            generation_id=asked.generation,
+            member_id=asked.member_id,
             group_instance_id=self._settings.instance_id,
-        )  # fmt: skip
+        )
         patience = min(self._coordinator.request_timeout, self._settings.session_timeout / 3)
         try:
             async with asyncio.timeout(patience):

@@ -43,9 +43,16 @@ class Rebalance(Holdings):
     _member: Membership
 
     def __init__(
-        self, member: Membership, coordinator: Coordinator, offsets: Offsets, settings: GroupSettings,
-        callbacks: Callbacks, positions: Positions, now: Callable[[], float], changed: Callable[[], None],
-    ) -> None:  # fmt: skip
+        self,
+        member: Membership,
+        coordinator: Coordinator,
+        offsets: Offsets,
+        settings: GroupSettings,
+        callbacks: Callbacks,
+        positions: Positions,
+        now: Callable[[], float],
+        changed: Callable[[], None],
+    ) -> None:
         super().__init__(member, offsets, settings, callbacks, positions, now, late=settings.heartbeat_interval)
         self._coordinator = coordinator
         self._changed = changed
@@ -120,19 +127,23 @@ class Rebalance(Holdings):
             user_data = encode_generation(self._last[1])
         return encode_subscription(
             Subscription(
-                topics=sorted(topics), owned=sorted(self.owned), generation=self._member.generation,
-                rack=self._settings.rack or None, user_data=user_data,
+                topics=sorted(topics),
+                owned=sorted(self.owned),
+                generation=self._member.generation,
+                rack=self._settings.rack or None,
+                user_data=user_data,
             )
-        )  # fmt: skip
+        )
 
     def _check_protocol(self, protocol_type: str | None, name: str | None) -> None:
         """KIP-559: a group of another kind has the same name, or of assignors we do not know."""
         if protocol_type not in (None, "", PROTOCOL_TYPE) or name not in self._settings.assignors:
             raise BrokerError(
-                codes.INCONSISTENT_GROUP_PROTOCOL, self._settings.group,
+                codes.INCONSISTENT_GROUP_PROTOCOL,
+                self._settings.group,
                 f"the group uses {protocol_type or PROTOCOL_TYPE}/{name}, "
                 f"we offered {PROTOCOL_TYPE}/{','.join(self._settings.assignors)}",
-            )  # fmt: skip
+            )
 
     async def _lead(self, answer: JoinGroupResponse, interest: Interest) -> dict[str, list[TopicPartition]]:
         """The leader's work: everybody's share. With `skip_assignment` (KIP-814) it only has to watch."""

@@ -98,9 +98,13 @@ class General:
     """One assignment in the making."""
 
     def __init__(
-        self, layout: Layout, racks: Racks, claims: Claims, members: Mapping[str, Subscription],
+        self,
+        layout: Layout,
+        racks: Racks,
+        claims: Claims,
+        members: Mapping[str, Subscription],
         pasts: Mapping[str, Past],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._layout = layout
         self._racks = racks
         self._members = members
@@ -233,9 +237,7 @@ class General:
         self._loads.add(source)
 
 
-def _previous(
-    members: Iterable[str], pasts: Mapping[str, Past], newest: int
-) -> dict[TopicPartition, str]:  # fmt: skip
+def _previous(members: Iterable[str], pasts: Mapping[str, Past], newest: int) -> dict[TopicPartition, str]:
     """Who had a partition in the latest generation before the newest."""
     found: dict[TopicPartition, tuple[int, str]] = {}
     for name in members:

@@ -43,9 +43,19 @@ class Chunk:
     tried: what is compressed there cannot be read."""
 
     __slots__ = (
-        "aborted", "batches", "broken", "data", "epoch", "fetched_at", "following", "last", "size", "skipped", "tried",
+        "aborted",
+        "batches",
+        "broken",
+        "data",
+        "epoch",
+        "fetched_at",
+        "following",
+        "last",
+        "size",
+        "skipped",
+        "tried",
         "trouble",
-    )  # fmt: skip
+    )
 
     def __init__(
         self, data: PartitionData, fetched_at: int, following: int, epoch: int, broken: CorruptBatch | None = None

@@ -90,11 +90,14 @@ class Fetcher:
         by_id = all(cursor.topic_id != NO_ID for cursor in due)
         wanted = {
             cursor.at: Ask(
-                cursor.fetch_at, cursor.max_bytes, reader.cluster.leader_epoch(cursor.at),
-                cursor.fetch_epoch if self._tells_epochs else -1, cursor.topic_id,
+                cursor.fetch_at,
+                cursor.max_bytes,
+                reader.cluster.leader_epoch(cursor.at),
+                cursor.fetch_epoch if self._tells_epochs else -1,
+                cursor.topic_id,
             )
             for cursor in due
-        }  # fmt: skip
+        }
         asked = {cursor.at: (cursor, cursor.generation, cursor.fetch_at) for cursor in due}
         request = self._request(self.session.plan(wanted, by_id=by_id), wanted)
         timeout = reader.settings.fetch_max_wait + reader.settings.request_timeout
@@ -121,10 +124,9 @@ class Fetcher:
         """The topic's id; a topic that has another one now is another topic, whose offsets mean nothing here (C8)."""
         now = self.reader.cluster.topic_id(cursor.at.topic)
         if NO_ID != cursor.topic_id != now != NO_ID:
-            self.reader.fail(cursor, TopicRecreated(
-                f"{cursor.at.topic} partition {cursor.at.partition}: the topic was deleted and created again; position "
-                f"{cursor.position} belongs to the old one"
-            ))  # fmt: skip
+            where = f"{cursor.at.topic} partition {cursor.at.partition}"
+            problem = f"the topic was deleted and created again; position {cursor.position} belongs to the old one"
+            self.reader.fail(cursor, TopicRecreated(f"{where}: {problem}"))
         return now if now != NO_ID else cursor.topic_id
 
     def _request(self, plan: Plan, wanted: dict[TopicPartition, Ask]) -> FetchRequest:

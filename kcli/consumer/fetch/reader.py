@@ -29,7 +29,7 @@ class Reader:
 
     def __init__(
         self, cluster: Cluster, settings: ConsumerSettings, *, rack: str = "", replica_holds: float = 300.0
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.cluster = cluster
         self.settings = settings
         self.rack = rack

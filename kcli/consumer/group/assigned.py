@@ -49,9 +49,16 @@ class Holdings:
     seconds a rebalance may be under way before the member hears of it."""
 
     def __init__(
-        self, member: Member, offsets: Offsets, settings: GroupSettings, callbacks: Callbacks, positions: Positions,
-        now: Callable[[], float], *, late: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        member: Member,
+        offsets: Offsets,
+        settings: GroupSettings,
+        callbacks: Callbacks,
+        positions: Positions,
+        now: Callable[[], float],
+        *,
+        late: float = 0.0,
+    ) -> None:
         self._member = member
         self._offsets = offsets
         self._settings = settings

@@ -82,9 +82,13 @@ class Offsets:
     """Reads and writes the offsets of one group. `changed` is called when a commit's answer changed the membership."""
 
     def __init__(
-        self, cluster: Cluster, coordinator: Coordinator, member: Member, instance_id: str | None,
+        self,
+        cluster: Cluster,
+        coordinator: Coordinator,
+        member: Member,
+        instance_id: str | None,
         changed: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._cluster = cluster
         self._coordinator = coordinator
         self._member = member
@@ -107,9 +111,11 @@ class Offsets:
             return  # who asked for them will hear it
 
     async def write(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], deadline: float,
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        deadline: float,
         check: Callable[[Iterable[TopicPartition]], None] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Commit, with retries until `deadline` (of the loop's clock); `check` may refuse before each try. Raises
         BrokerError with the first code that retrying cannot mend, else what went wrong last; its `sent` is True when a
         try was not answered, and may have been written."""
@@ -157,16 +163,21 @@ class Offsets:
             )
             topic.partitions.append(
                 OffsetCommitRequestPartition(
-                    partition_index=at.partition, committed_offset=offset.offset,
-                    committed_leader_epoch=offset.leader_epoch, committed_metadata=offset.metadata,
+                    partition_index=at.partition,
+                    committed_offset=offset.offset,
+                    committed_leader_epoch=offset.leader_epoch,
+                    committed_metadata=offset.metadata,
                 )
-            )  # fmt: skip
+            )
         answer = await self._coordinator.ask(
             OffsetCommitRequest(
-                group_id=self._coordinator.group, generation_id_or_member_epoch=asked.generation,
-                member_id=asked.member_id, group_instance_id=self._instance_id, topics=list(topics.values()),
+                group_id=self._coordinator.group,
+                generation_id_or_member_epoch=asked.generation,
+                member_id=asked.member_id,
+                group_instance_id=self._instance_id,
+                topics=list(topics.values()),
             )
-        )  # fmt: skip
+        )
         again: dict[TopicPartition, OffsetAndMetadata] = {}
         final: BrokerError | None = None
         problem: BrokerError | None = None

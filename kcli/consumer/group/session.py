@@ -24,9 +24,15 @@ if TYPE_CHECKING:
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
     from kcli.settings import GroupSettings
 
-STALE = frozenset({
-    "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH",
-})  # fmt: skip
+STALE = frozenset(
+    {
+        "REBALANCE_IN_PROGRESS",
+        "ILLEGAL_GENERATION",
+        "UNKNOWN_MEMBER_ID",
+        "STALE_MEMBER_EPOCH",
+        "FENCED_MEMBER_EPOCH",
+    }
+)
 OVERDUE = 1.0
 """Seconds that a heartbeat may be late before it is clear that the whole process stood still (E46)."""
 
@@ -40,17 +46,26 @@ class Session(ABC):
     _share: Holdings
 
     def __init__(
-        self, cluster: Cluster, settings: GroupSettings, positions: Positions, *, request_timeout: float,
-        retry_backoff: float, retry_backoff_max: float,
-    ) -> None:  # fmt: skip
+        self,
+        cluster: Cluster,
+        settings: GroupSettings,
+        positions: Positions,
+        *,
+        request_timeout: float,
+        retry_backoff: float,
+        retry_backoff_max: float,
+    ) -> None:
         self._cluster = cluster
         self._settings = settings
         self._positions = positions
         self._loop = asyncio.get_running_loop()
         self._coordinator = Coordinator(
-            cluster, settings.group, request_timeout=request_timeout, retry_backoff=retry_backoff,
+            cluster,
+            settings.group,
+            request_timeout=request_timeout,
+            retry_backoff=retry_backoff,
             retry_backoff_max=retry_backoff_max,
-        )  # fmt: skip
+        )
         self._changed = asyncio.Event()  # for the rebalancing task
         self._timers = asyncio.Event()  # for the heartbeat task
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -258,9 +273,10 @@ class Session(ABC):
         for at in offsets:
             if lost or (at not in self._share.owned and at not in self._share.pending):
                 raise BrokerError(
-                    codes.ILLEGAL_GENERATION, f"{at.topic}-{at.partition}",
+                    codes.ILLEGAL_GENERATION,
+                    f"{at.topic}-{at.partition}",
                     f"not assigned to this member of {self._settings.group} now, nothing was committed",
-                )  # fmt: skip
+                )
 
     def _deadline(self, timeout: float | None) -> float:
         return self._loop.time() + (self._settings.rebalance_timeout if timeout is None else timeout)

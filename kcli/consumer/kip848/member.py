@@ -38,16 +38,27 @@ class ConsumerGroupSession(Session):
     _share: Reconciliation
 
     def __init__(
-        self, cluster: Cluster, settings: GroupSettings, callbacks: Callbacks, positions: Positions, *,
-        request_timeout: float = 30.0, retry_backoff: float = 0.1, retry_backoff_max: float = 1.0,
-    ) -> None:  # fmt: skip
+        self,
+        cluster: Cluster,
+        settings: GroupSettings,
+        callbacks: Callbacks,
+        positions: Positions,
+        *,
+        request_timeout: float = 30.0,
+        retry_backoff: float = 0.1,
+        retry_backoff_max: float = 1.0,
+    ) -> None:
         for field, name in _CLASSIC_ONLY.items():
             if getattr(settings, field) != getattr(GroupSettings(), field):
                 raise UsageError(f"{name} does not go with group.protocol=consumer: the group's coordinator decides it")
         super().__init__(
-            cluster, settings, positions, request_timeout=request_timeout, retry_backoff=retry_backoff,
+            cluster,
+            settings,
+            positions,
+            request_timeout=request_timeout,
+            retry_backoff=retry_backoff,
             retry_backoff_max=retry_backoff_max,
-        )  # fmt: skip
+        )
         self._pauses = self._coordinator.pauses()  # between heartbeats that fail
         self._member = ConsumerMembership(settings, self._loop.time())
         self._offsets = Offsets(cluster, self._coordinator, self._member, settings.instance_id, self._wake)

@@ -155,9 +155,12 @@ class ConsumerMembership:
 
     def _identified(self, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatRequest:
         return ConsumerGroupHeartbeatRequest(
-            group_id=self._settings.group, member_id=self.member_id, member_epoch=epoch,
-            instance_id=self._settings.instance_id, **fields,
-        )  # fmt: skip
+            group_id=self._settings.group,
+            member_id=self.member_id,
+            member_epoch=epoch,
+            instance_id=self._settings.instance_id,
+            **fields,
+        )
 
     def sent(self, now: float) -> None:
         """A heartbeat goes out."""

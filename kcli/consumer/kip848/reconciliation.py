@@ -29,9 +29,15 @@ class Reconciliation(Holdings):
     _member: ConsumerMembership
 
     def __init__(
-        self, cluster: Cluster, member: ConsumerMembership, offsets: Offsets, settings: GroupSettings,
-        callbacks: Callbacks, positions: Positions, now: Callable[[], float],
-    ) -> None:  # fmt: skip
+        self,
+        cluster: Cluster,
+        member: ConsumerMembership,
+        offsets: Offsets,
+        settings: GroupSettings,
+        callbacks: Callbacks,
+        positions: Positions,
+        now: Callable[[], float],
+    ) -> None:
         super().__init__(member, offsets, settings, callbacks, positions, now)
         self._cluster = cluster
         self._places: dict[Place, TopicPartition] = {}  # of what is owned: a name may get another id meanwhile

@@ -202,9 +202,12 @@ class Acknowledging:
             )
         renews = any(one.kind == RENEW for ranges in told.values() for one in ranges)
         return ShareAcknowledgeRequest(
-            group_id=self._reader.share.group, member_id=self._reader.member_id, share_session_epoch=epoch,
-            is_renew_ack=renews, topics=list(topics.values()),
-        )  # fmt: skip
+            group_id=self._reader.share.group,
+            member_id=self._reader.member_id,
+            share_session_epoch=epoch,
+            is_renew_ack=renews,
+            topics=list(topics.values()),
+        )
 
     async def close(self) -> None:
         """The last word: what waits, and the end of the session, by which the broker frees all that we still hold."""
@@ -238,13 +241,20 @@ class Acknowledging:
 
     def _settle(self, place: Place, ranges: list[Range], error: KcliError | None, *, unknown: bool = False) -> None:
         at = self._reader.names.get(place) or TopicPartition("", place[1])
-        self._reader.settled([
-            Outcome(
-                topic=at.topic, partition=at.partition, first=one.first, last=one.last, kind=NAMES[one.kind],
-                error=error, unknown=unknown,
-            )
-            for one in ranges
-        ])  # fmt: skip
+        self._reader.settled(
+            [
+                Outcome(
+                    topic=at.topic,
+                    partition=at.partition,
+                    first=one.first,
+                    last=one.last,
+                    kind=NAMES[one.kind],
+                    error=error,
+                    unknown=unknown,
+                )
+                for one in ranges
+            ]
+        )
 
     def turn_over(self) -> None:
         """The request and what it led to are through."""

@@ -36,9 +36,21 @@ class Acquired:
     `unreadable` could not be read; `gaps` are offsets without a record, `unreached` those behind a cut-off batch."""
 
     __slots__ = (
-        "batches", "deadline", "delivery_count", "error", "first", "gaps", "last", "node", "partition", "place",
-        "topic", "undecided", "unreached", "unreadable",
-    )  # fmt: skip
+        "batches",
+        "deadline",
+        "delivery_count",
+        "error",
+        "first",
+        "gaps",
+        "last",
+        "node",
+        "partition",
+        "place",
+        "topic",
+        "undecided",
+        "unreached",
+        "unreadable",
+    )
 
     def __init__(self, at: TopicPartition, place: Place, node: int, first: int, last: int, count: int) -> None:
         self.topic, self.partition = at

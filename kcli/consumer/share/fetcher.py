@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
     Ranges = dict[Place, list[Range]]
 
-SESSION_OVER = (
-    codes.SHARE_SESSION_NOT_FOUND, codes.INVALID_SHARE_SESSION_EPOCH, codes.SHARE_SESSION_LIMIT_REACHED,
-)  # fmt: skip
+SESSION_OVER = (codes.SHARE_SESSION_NOT_FOUND, codes.INVALID_SHARE_SESSION_EPOCH, codes.SHARE_SESSION_LIMIT_REACHED)
 BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1  # share_acquire_mode
 
 
@@ -125,8 +123,9 @@ class ShareFetcher:
         rows = {
             (bytes(topic.topic_id), row.partition_index): row for topic in answer.responses for row in topic.partitions
         }
-        acks.answered(told, {place: (row.acknowledge_error_code, row.acknowledge_error_message)
-                             for place, row in rows.items()})  # fmt: skip
+        acks.answered(
+            told, {place: (row.acknowledge_error_code, row.acknowledge_error_message) for place, row in rows.items()}
+        )
         self._take(wanted, rows, answer, received + self.reader.lock_timeout)
         await acks.look_into_refusals()
         if not any(row.acquired_records for row in rows.values()):
@@ -147,17 +146,26 @@ class ShareFetcher:
         for topic_id, partition in plan.forget:
             forgotten.setdefault(topic_id, ForgottenTopic(topic_id=topic_id)).partitions.append(partition)
         return ShareFetchRequest(
-            group_id=reader.share.group, member_id=reader.member_id, share_session_epoch=plan.epoch,
-            max_wait_ms=int(settings.fetch_max_wait * 1000) if fetch else 0, min_bytes=settings.fetch_min_bytes,
-            max_bytes=settings.fetch_max_bytes, max_records=most, batch_size=most,
+            group_id=reader.share.group,
+            member_id=reader.member_id,
+            share_session_epoch=plan.epoch,
+            max_wait_ms=int(settings.fetch_max_wait * 1000) if fetch else 0,
+            min_bytes=settings.fetch_min_bytes,
+            max_bytes=settings.fetch_max_bytes,
+            max_records=most,
+            batch_size=most,
             share_acquire_mode=RECORD_LIMIT if reader.share.exact else BATCH_OPTIMIZED,
-            topics=list(topics.values()), forgotten_topics_data=list(forgotten.values()),
-        )  # fmt: skip
+            topics=list(topics.values()),
+            forgotten_topics_data=list(forgotten.values()),
+        )
 
     def _take(
-        self, wanted: dict[Place, TopicPartition], rows: dict[Place, PartitionData], answer: ShareFetchResponse,
+        self,
+        wanted: dict[Place, TopicPartition],
+        rows: dict[Place, PartitionData],
+        answer: ShareFetchResponse,
         deadline: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         for place, at in wanted.items():
             row = rows.get(place)
             if row is not None and row.error_code:

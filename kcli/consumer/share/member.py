@@ -38,9 +38,12 @@ class ShareMember:
         self._group = share.group
         self._changed = changed
         self._coordinator = Coordinator(
-            cluster, share.group, request_timeout=settings.request_timeout, retry_backoff=settings.retry_backoff,
+            cluster,
+            share.group,
+            request_timeout=settings.request_timeout,
+            retry_backoff=settings.retry_backoff,
             retry_backoff_max=settings.retry_backoff_max,
-        )  # fmt: skip
+        )
         self._member = ShareMembership(share.group, share.rack, self._loop.time())
         self._timer = asyncio.Event()
         self._target_changed = asyncio.Event()

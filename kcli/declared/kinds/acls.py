@@ -39,9 +39,15 @@ def _step(acl: Acl, sign: str, place: str) -> Step:
     item = Item(sign=sign, what=said)
     undo: dict[str, Any] = {"acls": entries([acl])}
     return Step(
-        kind="acl", name=acl.principal, sign=sign, order=CREATE if sign == ADD else DELETE, place=place, do=acl,
-        items=[item], undo={"absent": undo} if sign == ADD else undo,
-    )  # fmt: skip
+        kind="acl",
+        name=acl.principal,
+        sign=sign,
+        order=CREATE if sign == ADD else DELETE,
+        place=place,
+        do=acl,
+        items=[item],
+        undo={"absent": undo} if sign == ADD else undo,
+    )
 
 
 def entries(acls: Iterable[Acl]) -> list[dict[str, Any]]:
@@ -81,14 +87,21 @@ def expanded(of: dict[str, Any]) -> list[Acl]:
             if operation != "all" and operation not in POSSIBLE[kind]:
                 raise UsageError(f"{operation} is nothing for a {kind}: all, {', '.join(POSSIBLE[kind])}")
     return [
-        Acl(kind, name, "literal" if kind == "cluster" else of.get("pattern", "literal"), str(principal), str(host),
-            operation, permission)
+        Acl(
+            kind,
+            name,
+            "literal" if kind == "cluster" else of.get("pattern", "literal"),
+            str(principal),
+            str(host),
+            operation,
+            permission,
+        )
         for principal in _some(of["principal"])
         for host in _some(of.get("host", "*"))
         for kind, name in resources
         for permission in (one for one in PERMISSIONS if one in of)
         for operation in _some(of[permission])
-    ]  # fmt: skip
+    ]
 
 
 def _some(value: Any) -> list[Any]:

@@ -58,10 +58,15 @@ def _created(name: str, topic: Topic) -> Step:
     shown = {key: one.value if isinstance(one.value, str) else HIDDEN for key, one in values.items()}
     items += [Item(sign=ADD, what=key, new=value) for key, value in shown.items()]
     return Step(
-        kind="topic", name=name, sign=ADD, order=CREATE, place=topic.place, do=topic,
+        kind="topic",
+        name=name,
+        sign=ADD,
+        order=CREATE,
+        place=topic.place,
+        do=topic,
         items=items or [Item(sign=ADD, what="partitions", new="the broker's default")],
         undo={"absent": {"topics": [name]}},
-    )  # fmt: skip
+    )
 
 
 def _sized(name: str, topic: Topic, state: Standing) -> Iterator[Step]:
@@ -102,13 +107,21 @@ async def _removed(cluster: Cluster, topics: list[Standing], declared: Declared)
         configs = known[at]
         mine = {} if isinstance(configs, KcliError) else {k: c.value for k, c in configs.items() if own(at, c)}
         shape = {"partitions": len(one.partitions), "replication": one.replication_factor}
-        steps.append(Step(
-            kind="topic", name=one.topic, sign=REMOVE, order=DELETE, place=declared.absent_topics.get(one.topic, ""),
-            items=[Item(sign=REMOVE, what="partitions", old=str(len(here))),
-                   Item(sign=REMOVE, what="records", old=records)],
-            undo={"topics": {one.topic: {**shape, "configs": mine}}},
-            problem=configs if isinstance(configs, KcliError) else None,  # what is not known cannot be taken back
-        ))  # fmt: skip
+        steps.append(
+            Step(
+                kind="topic",
+                name=one.topic,
+                sign=REMOVE,
+                order=DELETE,
+                place=declared.absent_topics.get(one.topic, ""),
+                items=[
+                    Item(sign=REMOVE, what="partitions", old=str(len(here))),
+                    Item(sign=REMOVE, what="records", old=records),
+                ],
+                undo={"topics": {one.topic: {**shape, "configs": mine}}},
+                problem=configs if isinstance(configs, KcliError) else None,  # what is not known cannot be taken back
+            )
+        )
     return steps
 
 

@@ -33,11 +33,18 @@ async def plan(cluster: Cluster, declared: Declared, *, prune: bool, secrets: bo
             at = (name, mechanism)
             surplus = everything and at not in declared.users and declared.selected("users", name)
             if at in declared.absent_users or surplus:
-                steps.append(Step(
-                    kind="user", name=name, sign=REMOVE, place=declared.absent_users.get(at, ""), order=DELETE,
-                    items=[Item(sign=REMOVE, what=mechanism, old=_said(count))], do=mechanism,
-                    undo=_before(name, mechanism, {"iterations": count, "password": {"env": variable(name)}}),
-                ))  # fmt: skip
+                steps.append(
+                    Step(
+                        kind="user",
+                        name=name,
+                        sign=REMOVE,
+                        place=declared.absent_users.get(at, ""),
+                        order=DELETE,
+                        items=[Item(sign=REMOVE, what=mechanism, old=_said(count))],
+                        do=mechanism,
+                        undo=_before(name, mechanism, {"iterations": count, "password": {"env": variable(name)}}),
+                    )
+                )
     return steps
 
 

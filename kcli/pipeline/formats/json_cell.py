@@ -34,13 +34,25 @@ _WHOLE = {
     "int64": (-(2**63), 2**63 - 1),
 }
 _NAMES = {
-    "int8": "TINYINT", "int16": "SMALLINT", "int32": "INT", "int64": "BIGINT", "float": "FLOAT", "double": "DOUBLE",
-    "bool": "BOOLEAN", "date32[day]": "DATE", "string": "STRING", "binary": "BINARY",
-}  # fmt: skip
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INT",
+    "int64": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "bool": "BOOLEAN",
+    "date32[day]": "DATE",
+    "string": "STRING",
+    "binary": "BINARY",
+}
 _NUMBERS = {
-    "NaN": float("nan"), "Infinity": float("inf"), "+Infinity": float("inf"), "+INF": float("inf"),
-    "-Infinity": float("-inf"), "-INF": float("-inf"),
-}  # fmt: skip
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "+Infinity": float("inf"),
+    "+INF": float("inf"),
+    "-Infinity": float("-inf"),
+    "-INF": float("-inf"),
+}
 _PLACES = Context(prec=60, Emin=-999_999, Emax=999_999)
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,9})?", re.ASCII)
 _QUARTETS = r"(?:[\x00-\x20]*[A-Za-z0-9+/]{%d}%s)"
@@ -85,8 +97,14 @@ def _reader(kind: pa.DataType) -> Cell:
         return _decimal(kind)
     if pa.types.is_timestamp(kind):
         return _time(kind)
-    plain = {"float": _single, "double": _double, "string": _text, "bool": _flag, "binary": _binary,
-             "date32[day]": _day}.get(str(kind))  # fmt: skip
+    plain = {
+        "float": _single,
+        "double": _double,
+        "string": _text,
+        "bool": _flag,
+        "binary": _binary,
+        "date32[day]": _day,
+    }.get(str(kind))
     if plain is None:
         raise UsageError(
             f"JSON values are not decoded as {named(kind)}: read them as string, and use Spark's from_json"

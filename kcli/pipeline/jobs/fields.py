@@ -137,15 +137,20 @@ class Fields(Value):
             share = None if "[]" in path or path == "…" else 1 - one.seen / self.objects if self.objects else None
             found.append(
                 {
-                    "field": path, "types": ", ".join(f"{kind} {count}" if len(one.types) > 1 else kind
-                                                      for kind, count in one.types.most_common()) or "null",
-                    "null_share": None if share is None else round(max(share, 0.0), 6), "distinct": one.distinct,
-                    "min": one.least, "max": one.most,
+                    "field": path,
+                    "types": ", ".join(
+                        f"{kind} {count}" if len(one.types) > 1 else kind for kind, count in one.types.most_common()
+                    )
+                    or "null",
+                    "null_share": None if share is None else round(max(share, 0.0), 6),
+                    "distinct": one.distinct,
+                    "min": one.least,
+                    "max": one.most,
                     "shortest": one.shortest if one.shortest >= 0 else None,
                     "longest": one.longest if one.longest >= 0 else None,
                     "examples": one.examples,
                 }
-            )  # fmt: skip
+            )
         return found
 
 

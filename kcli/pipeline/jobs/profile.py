@@ -99,14 +99,21 @@ def _partitions(narrow: DataFrame, span: Mapping[TopicPartition, tuple[int, int]
         records = row["records"] if row else 0
         rows.append(
             {
-                "partition": at.partition, "start": start, "end": end, "records": records,
-                "share": round(records / total, 6) if total else 0.0, "gaps": end - start - records,
+                "partition": at.partition,
+                "start": start,
+                "end": end,
+                "records": records,
+                "share": round(records / total, 6) if total else 0.0,
+                "gaps": end - start - records,
                 "bytes": ((row["keys"] or 0) + (row["values"] or 0)) if row else 0,
-                "null_keys": row["null_keys"] if row else 0, "null_values": row["null_values"] if row else 0,
-                "first": _time(row["first"]) if row else None, "last": _time(row["last"]) if row else None,
-                "first_ms": row["first"] if row else None, "last_ms": row["last"] if row else None,
+                "null_keys": row["null_keys"] if row else 0,
+                "null_values": row["null_values"] if row else 0,
+                "first": _time(row["first"]) if row else None,
+                "last": _time(row["last"]) if row else None,
+                "first_ms": row["first"] if row else None,
+                "last_ms": row["last"] if row else None,
             }
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -135,11 +142,19 @@ def _sizes(narrow: DataFrame, made: Profile) -> None:
         p50, p90, p99, p999 = row["percentiles"]
         made.sizes.append(
             {
-                "part": part, "count": row["count"], "bytes": row["sum"], "min": row["least"],
-                "mean": round(row["mean"], 1), "p50": p50, "p90": p90, "p99": p99, "p999": p999, "max": row["most"],
+                "part": part,
+                "count": row["count"],
+                "bytes": row["sum"],
+                "min": row["least"],
+                "mean": round(row["mean"], 1),
+                "p50": p50,
+                "p90": p90,
+                "p99": p99,
+                "p999": p999,
+                "max": row["most"],
                 "histogram": {_size(one["power"]): str(one["count"]) for one in steps},
             }
-        )  # fmt: skip
+        )
 
 
 def _size(power: int | None) -> str:
@@ -222,14 +237,22 @@ def _summary(made: Profile) -> None:
     lasts = [row["last_ms"] for row in rows if row["last_ms"] is not None]
     seconds = (max(lasts) - min(firsts)) / 1000 if firsts else 0.0
     made.summary = {
-        "topic": made.topic, "partitions": len(rows), "records": made.records,
-        "bytes": sum(row["bytes"] for row in rows), "gaps": sum(row["gaps"] for row in rows),
-        "null_keys": sum(row["null_keys"] for row in rows), "null_values": sum(row["null_values"] for row in rows),
-        "distinct_keys": made.summary.get("distinct_keys", 0), "skew": round(max(counts) / mean, 3) if mean else None,
-        "first": _time(min(firsts)) if firsts else None, "last": _time(max(lasts)) if lasts else None,
-        "seconds": round(seconds, 3), "rate": round(made.records / seconds, 3) if seconds else None,
-        "sampled": made.sampled, "json_share": made.summary.get("json_share"),
-    }  # fmt: skip
+        "topic": made.topic,
+        "partitions": len(rows),
+        "records": made.records,
+        "bytes": sum(row["bytes"] for row in rows),
+        "gaps": sum(row["gaps"] for row in rows),
+        "null_keys": sum(row["null_keys"] for row in rows),
+        "null_values": sum(row["null_values"] for row in rows),
+        "distinct_keys": made.summary.get("distinct_keys", 0),
+        "skew": round(max(counts) / mean, 3) if mean else None,
+        "first": _time(min(firsts)) if firsts else None,
+        "last": _time(max(lasts)) if lasts else None,
+        "seconds": round(seconds, 3),
+        "rate": round(made.records / seconds, 3) if seconds else None,
+        "sampled": made.sampled,
+        "json_share": made.summary.get("json_share"),
+    }
 
 
 def _time(milliseconds: int | None) -> str | None:

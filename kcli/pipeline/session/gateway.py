@@ -80,10 +80,19 @@ def command_of(
         modules += ["--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"]
     settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
     return [
-        java.command, "-cp", class_path(home), f"-Xmx{memory}", "-XX:+IgnoreUnrecognizedVMOptions", *modules,
-        "-Dio.netty.tryReflectionSetAccessible=true", "-Dio.netty.allocator.type=pooled", *options,
-        "org.apache.spark.deploy.SparkSubmit", *settings, "pyspark-shell",
-    ]  # fmt: skip
+        java.command,
+        "-cp",
+        class_path(home),
+        f"-Xmx{memory}",
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        *modules,
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "-Dio.netty.allocator.type=pooled",
+        *options,
+        "org.apache.spark.deploy.SparkSubmit",
+        *settings,
+        "pyspark-shell",
+    ]
 
 
 def start(java: Java, conf: Mapping[str, str], log: Path, *, memory: str = "2g", options: Sequence[str] = ()) -> Jvm:

@@ -97,9 +97,15 @@ async def _there(cluster: Cluster, topic: str) -> bool:
 
 
 def begin(
-    target: Log, name: str, starts: Offsets, ends: Offsets, *, targets: Mapping[str, str] | None = None,
-    resumed: bool | None = False, ids: Mapping[str, str] | None = None,
-) -> Offsets:  # fmt: skip
+    target: Log,
+    name: str,
+    starts: Offsets,
+    ends: Offsets,
+    *,
+    targets: Mapping[str, str] | None = None,
+    resumed: bool | None = False,
+    ids: Mapping[str, str] | None = None,
+) -> Offsets:
     """Where a copy starts to read: at `starts`, and where a position is kept, there. `ends` are the ends of the
     source's logs, `targets` the target's topic of each of the source's (missing: the same name), `resumed` whether
     there is a checkpoint (None: nobody here can see). Positions that are not kept yet are written, but not for one that

@@ -51,10 +51,29 @@ class ProducerBatch:
     batches: the parts of 7 are 7.0 and 7.1, written (7, 0) and (7, 1)."""
 
     __slots__ = (
-        "at", "builder", "charged", "count", "created", "doubtful", "maybe_written", "not_before", "number", "parts",
-        "promises", "raw", "resent", "retries", "sealed", "sealing", "sent", "sent_to", "settled", "stamp",
-        "timestamps", "trouble",
-    )  # fmt: skip
+        "at",
+        "builder",
+        "charged",
+        "count",
+        "created",
+        "doubtful",
+        "maybe_written",
+        "not_before",
+        "number",
+        "parts",
+        "promises",
+        "raw",
+        "resent",
+        "retries",
+        "sealed",
+        "sealing",
+        "sent",
+        "sent_to",
+        "settled",
+        "stamp",
+        "timestamps",
+        "trouble",
+    )
 
     def __init__(self, at: TopicPartition, created: float, number: tuple[int, ...]) -> None:
         self.at = at
@@ -91,10 +110,14 @@ class ProducerBatch:
         self.raw = builder.size
         base, newest = builder.base_timestamp, builder.max_timestamp
         self.sealed = seal(
-            builder.take(), self.count, base, newest,
-            codec=settings.compression, level=settings.compression_level,
+            builder.take(),
+            self.count,
+            base,
+            newest,
+            codec=settings.compression,
+            level=settings.compression_level,
             transactional=settings.transactional_id is not None,
-        )  # fmt: skip
+        )
 
     def promise(self, future: asyncio.Future[RecordMetadata], timestamp: int) -> None:
         """The last appended record has somebody who waits for it."""

@@ -82,9 +82,7 @@ class Ledger:
         text = f"a record of {size} bytes is more than a request takes ({most}, max.request.size)"
         self.fail(queue, batch, BrokerError(codes.MESSAGE_TOO_LARGE, f"{batch.at.topic}[{batch.at.partition}]", text))
 
-    def expire(
-        self, queue: PartitionQueue, batch: ProducerBatch, unreachable: ConnectError | None = None
-    ) -> None:  # fmt: skip
+    def expire(self, queue: PartitionQueue, batch: ProducerBatch, unreachable: ConnectError | None = None) -> None:
         """Its delivery timeout is over (D29). `unreachable` is why it could not even be tried, where that is known."""
         batch.maybe_written = batch.maybe_written or batch in queue.in_flight
         text = f"not acknowledged within {self._settings.delivery_timeout:g} s (delivery.timeout.ms)"

@@ -23,9 +23,20 @@ class PartitionQueue:
     that may not be in the log, so what comes next needs a new epoch (D27)."""
 
     __slots__ = (
-        "at", "epoch", "held_until", "in_flight", "needs_epoch", "next_sequence", "of_before", "open", "producer_id",
-        "proven", "returns", "topic_id", "waiting",
-    )  # fmt: skip
+        "at",
+        "epoch",
+        "held_until",
+        "in_flight",
+        "needs_epoch",
+        "next_sequence",
+        "of_before",
+        "open",
+        "producer_id",
+        "proven",
+        "returns",
+        "topic_id",
+        "waiting",
+    )
 
     def __init__(self, at: TopicPartition) -> None:
         self.at = at

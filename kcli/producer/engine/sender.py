@@ -134,7 +134,7 @@ class LeaderSender:
 
     async def _exchange(
         self, request: ProduceRequest, cap: int | None
-    ) -> tuple[ProduceRequest, ProduceResponse | None]:  # fmt: skip
+    ) -> tuple[ProduceRequest, ProduceResponse | None]:
         """The request, and the answer unless acks=0. Raises KcliError: a connection that was closed or spoke nonsense
         is lost, and so is a broker that left the cluster, for its partitions will have another leader."""
         try:

@@ -51,8 +51,14 @@ class Columnar:
             row = 0
             while row < lines.count:
                 stop = self._step(lines, row)
-                await self._some(topic, chunk, _cut(lines, row, stop), _part(places, row, stop),
-                                 _part(timestamps, row, stop), everyone)  # fmt: skip
+                await self._some(
+                    topic,
+                    chunk,
+                    _cut(lines, row, stop),
+                    _part(places, row, stop),
+                    _part(timestamps, row, stop),
+                    everyone,
+                )
                 row = stop
         finally:
             self._engine.leave(ticket)
@@ -67,9 +73,14 @@ class Columnar:
         return stop
 
     async def _some(
-        self, topic: str, chunk: Buffer, lines: Lines, places: array[int] | None, timestamps: array[int] | None,
+        self,
+        topic: str,
+        chunk: Buffer,
+        lines: Lines,
+        places: array[int] | None,
+        timestamps: array[int] | None,
         everyone: Sequence[int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         room = _size(lines, 0, lines.count)
         budget = self._engine.budget
         await budget.take(room, lines.count, self._settings.max_block)

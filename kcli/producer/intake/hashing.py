@@ -46,9 +46,13 @@ class Partitioner:
     def __init__(self, name: str) -> None:
         self._turn = -1 if name == "roundrobin" else None
         self._hash: Hash | None = {
-            "murmur2": partition_of, "murmur2_random": partition_of, "consistent": crc32, "consistent_random": crc32,
-            "fnv1a": fnv1a, "fnv1a_random": fnv1a,
-        }.get(name)  # fmt: skip
+            "murmur2": partition_of,
+            "murmur2_random": partition_of,
+            "consistent": crc32,
+            "consistent_random": crc32,
+            "fnv1a": fnv1a,
+            "fnv1a_random": fnv1a,
+        }.get(name)
         self._keyless = name in ("consistent", "fnv1a")
         self._empty_is_none = name == "consistent_random"
 

@@ -52,9 +52,14 @@ class Interceptors:
         return bool(self._all)
 
     def on_send(
-        self, topic: str, value: bytes | None, key: bytes | None, headers: Headers, partition: int | None,
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        headers: Headers,
+        partition: int | None,
         timestamp: int | None,
-    ) -> ProducerRecord:  # fmt: skip
+    ) -> ProducerRecord:
         """The record after every hook had it."""
         record = ProducerRecord(topic, value, key, headers, partition, timestamp)
         for one in self._all:

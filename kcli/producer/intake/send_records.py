@@ -41,9 +41,16 @@ class Records:
         self._in_a_row = 0  # records since the loop last ran on our account
 
     async def send(
-        self, topic: str, value: bytes | None, key: bytes | None, headers: Headers, partition: int | None,
-        timestamp: int | None, *, block: bool,
-    ) -> asyncio.Future[RecordMetadata]:  # fmt: skip
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None,
+        headers: Headers,
+        partition: int | None,
+        timestamp: int | None,
+        *,
+        block: bool,
+    ) -> asyncio.Future[RecordMetadata]:
         """See `Producer.send`."""
         size = self._size(topic, key, value, headers)
         loop = asyncio.get_running_loop()
@@ -94,9 +101,16 @@ class Records:
             budget.charge(size, 1)
 
     def _append(
-        self, topic: str, everyone: Sequence[int], size: int, partition: int | None, stamp: int,
-        key: bytes | None, value: bytes | None, headers: Headers,
-    ) -> tuple[ProducerBatch, PartitionQueue]:  # fmt: skip
+        self,
+        topic: str,
+        everyone: Sequence[int],
+        size: int,
+        partition: int | None,
+        stamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+    ) -> tuple[ProducerBatch, PartitionQueue]:
         """Put one record, whose room was taken, into its batch; if that fails the room is given back."""
         accumulator = self._engine.accumulator
         try:

@@ -54,9 +54,12 @@ class Ending:
         try:
             # the same request again is safe: the coordinator knows its epoch, and that it has done this (KIP-890)
             answer = await self._coordination.ask(
-                request, lambda one: codes.of(one.error_code), self._coordination.about,
-                max_version=None if v2 else 4, doubt=doubt,
-            )  # fmt: skip
+                request,
+                lambda one: codes.of(one.error_code),
+                self._coordination.about,
+                max_version=None if v2 else 4,
+                doubt=doubt,
+            )
         except KcliError as problem:
             return await self._without_answer(committed, v2, problem, doubt)
         if answer.producer_id < 0:

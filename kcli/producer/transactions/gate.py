@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
 FATAL = (
-    codes.CLUSTER_AUTHORIZATION_FAILED, codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, codes.PRODUCER_FENCED,
-    codes.INVALID_PRODUCER_ID_MAPPING, codes.UNSUPPORTED_FOR_MESSAGE_FORMAT,
-)  # fmt: skip
+    codes.CLUSTER_AUTHORIZATION_FAILED,
+    codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    codes.PRODUCER_FENCED,
+    codes.INVALID_PRODUCER_ID_MAPPING,
+    codes.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+)
 """Errors after which the producer cannot go on; on Produce INVALID_PRODUCER_EPOCH is not among them (D41), nor is
 INVALID_TXN_STATE, as in Java."""
 

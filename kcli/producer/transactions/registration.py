@@ -27,9 +27,12 @@ class Registration:
     that something may be sent now."""
 
     def __init__(
-        self, coordination: Coordination, identity: TransactionalIdentity, failed: Callable[[KcliError], None],
+        self,
+        coordination: Coordination,
+        identity: TransactionalIdentity,
+        failed: Callable[[KcliError], None],
         wake: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._coordination = coordination
         self._identity = identity
         self._failed = failed

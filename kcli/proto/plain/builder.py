@@ -192,9 +192,16 @@ class Builder:
         return max(first_row, lines.count)
 
     def _append_timed(
-        self, data: bytes, lines: Lines, first_row: int, partitions: array[int] | None, wanted: int,
-        timestamps: array[int], max_bytes: int, max_records: int,
-    ) -> int:  # fmt: skip
+        self,
+        data: bytes,
+        lines: Lines,
+        first_row: int,
+        partitions: array[int] | None,
+        wanted: int,
+        timestamps: array[int],
+        max_bytes: int,
+        max_records: int,
+    ) -> int:
         """Rows with a time each, each measured."""
         for row in range(first_row, lines.count):
             if partitions is not None and partitions[row] != wanted:

@@ -21,7 +21,7 @@ class Access:
 
     def __init__(
         self, note: Note, passwords: Mapping[str, str], super_users: Sequence[str] | None, everyone: bool
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._note = note
         self._passwords = dict(passwords)
         self._acls: Acls | None = None

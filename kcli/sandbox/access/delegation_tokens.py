@@ -69,9 +69,15 @@ class DelegationTokens:
         now = self.now()
         end = now + (LONGEST if lifetime <= 0 else min(lifetime, LONGEST))
         made = SandboxToken(
-            id=new_id(), owner=owner, requester=requester, renewers=renewers,
-            issued=now, expires=min(end, now + USUAL), end=end, hmac=urandom(64),
-        )  # fmt: skip
+            id=new_id(),
+            owner=owner,
+            requester=requester,
+            renewers=renewers,
+            issued=now,
+            expires=min(end, now + USUAL),
+            end=end,
+            hmac=urandom(64),
+        )
         self._keep(made)
         return made
 

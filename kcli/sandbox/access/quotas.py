@@ -34,8 +34,9 @@ class Quotas:
         self._note = note
         self._rates: dict[int, Rates] = {}  # by broker
 
-    def alter(self, entity: Sequence[tuple[str, str | None]], values: Sequence[tuple[str, float | None]], *,
-              check_only: bool) -> None:  # fmt: skip
+    def alter(
+        self, entity: Sequence[tuple[str, str | None]], values: Sequence[tuple[str, float | None]], *, check_only: bool
+    ) -> None:
         """Set values, and take away those that are None. Raises BrokerError INVALID_REQUEST; then nothing was done."""
         at = _checked(entity)
         if len({key for key, _ in values}) != len(values):

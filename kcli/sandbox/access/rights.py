@@ -9,21 +9,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.codes import ErrorCode
 
-TOPIC = {
-    0: "write", 1: "read", 2: "describe", 8: "read", 20: "delete", 21: "delete", 23: "describe", 24: "write",
-    28: "read", 37: "alter", 61: "read", 75: "describe", 78: "read", 79: "read",
-}  # fmt: skip
-GROUP = {
-    8: "read", 9: "describe", 11: "read", 12: "read", 13: "read", 14: "read", 15: "describe", 28: "read", 42: "delete",
-    47: "delete", 68: "read", 69: "describe", 76: "read", 77: "describe", 78: "read", 79: "read", 90: "describe",
-    91: "read", 92: "delete",
-}  # fmt: skip
-TRANSACTIONAL_ID = {22: "write", 24: "write", 25: "write", 26: "write", 28: "write", 65: "describe"}
-CLUSTER = {
-    27: "alter", 29: "describe", 30: "alter", 31: "alter", 34: "alter", 35: "describe", 43: "alter", 45: "alter",
-    46: "describe", 48: "describe-configs", 49: "alter-configs", 50: "describe", 51: "alter", 55: "describe",
-    57: "alter", 64: "alter", 74: "describe-configs", 80: "alter", 81: "alter",
-}  # fmt: skip
+
+def _by_key(keys: dict[str, tuple[int, ...]]) -> dict[int, str]:
+    """The operation of each API key."""
+    return {key: operation for operation, some in keys.items() for key in some}
+
+
+TOPIC = _by_key(
+    {"write": (0, 24), "read": (1, 8, 28, 61, 78, 79), "describe": (2, 23, 75), "delete": (20, 21), "alter": (37,)}
+)
+GROUP = _by_key(
+    {"read": (8, 11, 12, 13, 14, 28, 68, 76, 78, 79, 91), "describe": (9, 15, 69, 77, 90), "delete": (42, 47, 92)}
+)
+TRANSACTIONAL_ID = _by_key({"write": (22, 24, 25, 26, 28), "describe": (65,)})
+CLUSTER = _by_key(
+    {
+        "alter": (27, 30, 31, 34, 43, 45, 51, 57, 64, 80, 81),
+        "describe": (29, 35, 46, 50, 55),
+        "describe-configs": (48, 74),
+        "alter-configs": (49,),
+    }
+)
 BY_KIND = {"topic": TOPIC, "group": GROUP, "transactional-id": TRANSACTIONAL_ID, "cluster": CLUSTER}
 CONFIGURED = {2: "topic", 4: "cluster", 8: "cluster", 16: "cluster", 32: "group"}
 """What is asked for the configs of a resource type: a broker's are the cluster's."""

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 SHORT = {
-    "commonName": "CN", "organizationalUnitName": "OU", "organizationName": "O", "localityName": "L",
-    "stateOrProvinceName": "ST", "countryName": "C",
-}  # fmt: skip
+    "commonName": "CN",
+    "organizationalUnitName": "OU",
+    "organizationName": "O",
+    "localityName": "L",
+    "stateOrProvinceName": "ST",
+    "countryName": "C",
+}
 
 
 class ServerTls(Frozen):

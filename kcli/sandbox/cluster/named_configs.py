@@ -21,9 +21,15 @@ INTERVALS = range(100, 3_600_001)
 LEVELS = ("FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 ROOT = "root"
 LOGGERS = (
-    ROOT, "kafka", "kafka.controller", "kafka.log.LogCleaner", "kafka.network.Processor", "kafka.request.logger",
-    "kafka.server.KafkaApis", "org.apache.kafka",
-)  # fmt: skip
+    ROOT,
+    "kafka",
+    "kafka.controller",
+    "kafka.log.LogCleaner",
+    "kafka.network.Processor",
+    "kafka.request.logger",
+    "kafka.server.KafkaApis",
+    "org.apache.kafka",
+)
 
 
 class NamedConfigs:
@@ -95,4 +101,4 @@ def _checked(key: str, value: str | None) -> str:
     lowest, highest = INTERVALS[0], INTERVALS[-1]
     raise BrokerError(
         codes.INVALID_REQUEST, message=f"Invalid value {value} for {key}: it is between {lowest} and {highest}"
-    )  # fmt: skip
+    )

@@ -189,10 +189,8 @@ class Topics:
         if assignments is not None and len(assignments) != count - have:
             raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="one assignment per new partition")
         replicas = (
-            self._placed(assignments)
-            if assignments
-            else self._spread(count - have, len(topic.partitions[0].replicas))
-        )  # fmt: skip
+            self._placed(assignments) if assignments else self._spread(count - have, len(topic.partitions[0].replicas))
+        )
         if check_only:
             return
         for index, nodes in enumerate(replicas, have):

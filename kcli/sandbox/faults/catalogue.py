@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from kcli.sandbox.cluster.topics import Topics
 
 NAMESPACES: dict[str, type] = {"": Faults, "wire": WireFaults, "cluster": ClusterFaults, "logs": LogFaults}
-NAMES = (
-    "error", "delay", "never_answer", "stop_reading", "close_before", "lose_answer", "cut_answer", "byte_by_byte",
-    "wrong_correlation_id", "throttle", "refuse", "drop_connections", "move_leader", "no_leader", "stale_metadata",
-    "absent", "move_coordinator", "rebalance", "forget_sessions", "corrupt", "forget_producers", "truncate",
-    "recreate", "hang_transaction",
-)  # fmt: skip
+NAMES = """
+    error delay never_answer stop_reading close_before lose_answer cut_answer byte_by_byte wrong_correlation_id throttle
+    refuse drop_connections move_leader no_leader stale_metadata absent move_coordinator rebalance forget_sessions
+    corrupt forget_producers truncate recreate hang_transaction
+""".split()
 KINDS = {"str": "text", "int": "number", "float": "seconds", "bool": "yes or no", "ErrorCode": "error code"}
 """A parameter's annotation as people read it."""
 

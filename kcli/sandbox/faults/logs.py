@@ -125,9 +125,7 @@ class LogFaults:
         head = _batch(CODECS.index(codec), 1, 1, step * -(-size // BOMB_STEP))
         return self.append(topic, partition, head)
 
-    def compact(
-        self, topic: str, partition: int, keep: Callable[[int], bool], *, emptied_stay: bool = True
-    ) -> None:  # fmt: skip
+    def compact(self, topic: str, partition: int, keep: Callable[[int], bool], *, emptied_stay: bool = True) -> None:
         """Remove the records whose offsets `keep` does not want, as the log cleaner does: the batches keep their
         offsets. A batch that loses all of its records stays as an empty one, or goes (not the last one)."""
         log = self._topics.partition(topic, partition).log

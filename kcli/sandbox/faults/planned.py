@@ -21,10 +21,17 @@ KEYS = {name: key for key, (_, name) in REQUESTS.items()}
 TELLING = ("error", "delay", "deaf", "throttle", "cut", "prefer")
 """Kinds whose value says something to people."""
 ORDERED_AS = {
-    "silent": "never_answer", "deaf": "stop_reading", "close": "close_before", "cut": "cut_answer",
-    "dribble": "byte_by_byte", "hold": "two_at_once", "correlation": "wrong_correlation_id", "tags": "unknown_tags",
-    "raw": "answer_with", "prefer": "prefer_replica",
-}  # fmt: skip
+    "silent": "never_answer",
+    "deaf": "stop_reading",
+    "close": "close_before",
+    "cut": "cut_answer",
+    "dribble": "byte_by_byte",
+    "hold": "two_at_once",
+    "correlation": "wrong_correlation_id",
+    "tags": "unknown_tags",
+    "raw": "answer_with",
+    "prefer": "prefer_replica",
+}
 """Kinds whose order has another name."""
 
 
@@ -32,9 +39,19 @@ class Conduct:
     """How the connection treats one request: made from the faults that match it."""
 
     __slots__ = (
-        "alter", "close_before", "correlation_shift", "cut_after", "deaf", "delay", "dribble", "hold", "raw", "silent",
-        "tags", "throttle_ms",
-    )  # fmt: skip
+        "alter",
+        "close_before",
+        "correlation_shift",
+        "cut_after",
+        "deaf",
+        "delay",
+        "dribble",
+        "hold",
+        "raw",
+        "silent",
+        "tags",
+        "throttle_ms",
+    )
 
     def __init__(self) -> None:
         self.delay = 0.0  # seconds before it is looked at
@@ -57,9 +74,15 @@ class _Planned:
     __slots__ = ("broker", "key", "kind", "partition", "times", "topic", "value")
 
     def __init__(
-        self, kind: str, key: int | None, value: object, times: int, broker: int | None,
-        topic: str | None = None, partition: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        kind: str,
+        key: int | None,
+        value: object,
+        times: int,
+        broker: int | None,
+        topic: str | None = None,
+        partition: int | None = None,
+    ) -> None:
         self.kind, self.key, self.value, self.times, self.broker = kind, key, value, times, broker
         self.topic, self.partition = topic, partition
 

@@ -90,7 +90,7 @@ def _foreign() -> bytes:
 
     return put_uvarint(len(FOREIGN)) + b"".join(
         put_uvarint(tag) + put_uvarint(len(data)) + data for tag, data in FOREIGN
-    )  # fmt: skip
+    )
 
 
 class Foreign(Writer):

@@ -159,9 +159,12 @@ class ShareGroup:
 
     def _made(self, partition: Partition, start: int) -> SharePartition:
         share_partition = self.partitions[partition.topic.id, partition.index] = SharePartition(
-            partition, start, lambda: int(self.config("share.record.lock.duration.ms")) / 1000,
-            lambda: int(self.config("share.delivery.count.limit")), self._note,
-        )  # fmt: skip
+            partition,
+            start,
+            lambda: int(self.config("share.record.lock.duration.ms")) / 1000,
+            lambda: int(self.config("share.delivery.count.limit")),
+            self._note,
+        )
         return share_partition
 
     def config(self, name: str) -> str:

@@ -49,9 +49,13 @@ class SharePartition:
     for each time, since a group's configuration may change. `note` writes down what was done."""
 
     def __init__(
-        self, partition: Partition, start: int, lock: Callable[[], float], limit: Callable[[], int],
+        self,
+        partition: Partition,
+        start: int,
+        lock: Callable[[], float],
+        limit: Callable[[], int],
         note: Callable[[SharePartition], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.partition = partition
         self.start = self.end = start
         self.flights: list[Flight] = []

@@ -38,16 +38,37 @@ class Header:
         count: int
 
     __slots__ = (
-        "attributes", "base_offset", "base_sequence", "base_timestamp", "count", "crc", "last_offset_delta",
-        "leader_epoch", "length", "magic", "max_timestamp", "producer_epoch", "producer_id",
-    )  # fmt: skip
+        "attributes",
+        "base_offset",
+        "base_sequence",
+        "base_timestamp",
+        "count",
+        "crc",
+        "last_offset_delta",
+        "leader_epoch",
+        "length",
+        "magic",
+        "max_timestamp",
+        "producer_epoch",
+        "producer_id",
+    )
 
     def __init__(self, data: Buffer, at: int = 0) -> None:
         (
-            self.base_offset, self.length, self.leader_epoch, self.magic, self.crc, self.attributes,
-            self.last_offset_delta, self.base_timestamp, self.max_timestamp, self.producer_id, self.producer_epoch,
-            self.base_sequence, self.count,
-        ) = LAYOUT.unpack_from(data, at)  # fmt: skip
+            self.base_offset,
+            self.length,
+            self.leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.count,
+        ) = LAYOUT.unpack_from(data, at)
 
     @property
     def size(self) -> int:
@@ -57,10 +78,20 @@ class Header:
     def pack(self) -> bytes:
         """The 61 bytes again."""
         return LAYOUT.pack(
-            self.base_offset, self.length, self.leader_epoch, self.magic, self.crc, self.attributes,
-            self.last_offset_delta, self.base_timestamp, self.max_timestamp, self.producer_id, self.producer_epoch,
-            self.base_sequence, self.count,
-        )  # fmt: skip
+            self.base_offset,
+            self.length,
+            self.leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.count,
+        )
 
     def stamp_append_time(self, now: int, body: Buffer) -> None:
         """Make `now` (ms) the timestamp of every record: LogAppendTime. Inside the CRC, so that is made again."""

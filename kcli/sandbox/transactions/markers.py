@@ -20,9 +20,7 @@ _MARKER_SIZE = SIZE + _RECORD.size
 def marker(producer_id: int, epoch: int, *, commit: bool, now: int) -> bytes:
     """The control batch; `now` in ms. Its offset and leader epoch are put in by the log."""
     body = _RECORD.pack(2 * 16, 0, 0, 0, 2 * 4, 0, COMMIT if commit else ABORT, 2 * 6, 0, COORDINATOR_EPOCH, 0)
-    head = LAYOUT.pack(
-        0, _MARKER_SIZE - 12, -1, 2, 0, CONTROL | TRANSACTIONAL, 0, now, now, producer_id, epoch, -1, 1
-    )  # fmt: skip
+    head = LAYOUT.pack(0, _MARKER_SIZE - 12, -1, 2, 0, CONTROL | TRANSACTIONAL, 0, now, now, producer_id, epoch, -1, 1)
     header = Header(head)
     header.crc = checksum(body, checksum(head[CHECKED_FROM:]))
     return header.pack() + body

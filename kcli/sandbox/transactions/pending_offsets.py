@@ -41,10 +41,15 @@ class PendingOffsets:
         self._note(
             "pending",
             {
-                "producer": producer, "group": group, "topic": topic, "partition": partition,
-                "offset": committed.offset, "epoch": committed.leader_epoch, "metadata": committed.metadata,
+                "producer": producer,
+                "group": group,
+                "topic": topic,
+                "partition": partition,
+                "offset": committed.offset,
+                "epoch": committed.leader_epoch,
+                "metadata": committed.metadata,
             },
-        )  # fmt: skip
+        )
         self._of(group, producer)[(topic, partition)] = committed
 
     def unstable(self, group: str, topic: str, partition: int) -> bool:

@@ -20,9 +20,7 @@ DECIDED = (PREPARE_COMMIT, PREPARE_ABORT)
 STATES = (EMPTY, ONGOING, *DECIDED, COMPLETE_COMMIT, COMPLETE_ABORT)
 KNOWN_TO_KAFKA = (*STATES, "Dead", "PrepareEpochFence")  # names a filter may use
 LAST_EPOCH = 32766  # the next one only ever fences; then a new producer id is due
-_KEPT = (
-    "producer_id", "previous_id", "next_id", "epoch", "last_epoch", "timeout_ms", "state", "started", "bumps",
-)  # fmt: skip
+_KEPT = ("producer_id", "previous_id", "next_id", "epoch", "last_epoch", "timeout_ms", "state", "started", "bumps")
 
 
 class Transaction:

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SUFFIXES = {
-    ".parquet": "parquet", ".orc": "orc", ".json": "json", ".ndjson": "json", ".jsonl": "json", ".csv": "csv",
-    ".txt": "text", ".log": "text",
-}  # fmt: skip
+    ".parquet": "parquet",
+    ".orc": "orc",
+    ".json": "json",
+    ".ndjson": "json",
+    ".jsonl": "json",
+    ".csv": "csv",
+    ".txt": "text",
+    ".log": "text",
+}
 PACKED = (".gz", ".zst", ".bz2", ".snappy", ".lz4", ".deflate")
 USUAL = {"csv": {"header": "true", "inferSchema": "true"}}
 

@@ -44,9 +44,15 @@ class Script:
     """The statements of a pipeline. `topics` are all that the cluster has: a name that needs quotes is told."""
 
     def __init__(
-        self, spark: SparkSession, views: Sequence[View], steps: Sequence[Step], *, streaming: bool = False,
-        watermark: tuple[str, str] | None = None, topics: Iterable[str] = (),
-    ) -> None:  # fmt: skip
+        self,
+        spark: SparkSession,
+        views: Sequence[View],
+        steps: Sequence[Step],
+        *,
+        streaming: bool = False,
+        watermark: tuple[str, str] | None = None,
+        topics: Iterable[str] = (),
+    ) -> None:
         self._spark = spark
         self._views = views
         self._steps = steps
