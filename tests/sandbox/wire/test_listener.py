@@ -37,6 +37,14 @@ async def until(there: Callable[[], bool], pause: float = 0.01) -> None:
             await asyncio.sleep(pause)
 
 
+async def test_no_response_waits_for_the_clients_acknowledgement() -> None:
+    async with Sandbox() as sandbox, Peer(sandbox) as peer:
+        await peer.ask(HELLO)
+        [connection] = sandbox.brokers[0]._peers
+        taken = connection.transport.get_extra_info("socket")
+        assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 async def test_who_asked_for_nothing_makes_room_the_oldest_first() -> None:
     told: list[str] = []
     async with Sandbox(brokers=2, connections=3, tell=told.append) as sandbox:
