@@ -51,6 +51,12 @@ def leaves_no_undo_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
+@pytest.fixture
+def hasty_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern without end has a tenth of its time; `test_matches_of_where_is_stopped_too` waits for all of it."""
+    monkeypatch.setattr("kcli.text.patterns.SECONDS", 0.1)
+
+
 TOGETHER = ("kafka3", "kafka", "spark")
 """Fixtures that are dear to start, the slowest first: with several workers (-n) one of them has all tests of each, and
 begins with them. Every other file is a group of its own."""

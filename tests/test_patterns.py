@@ -42,6 +42,7 @@ def test_how_long_a_record_pythons_own_engine_may_have(pattern: str, most: int) 
     assert longest(pattern) == longest(pattern.encode()) == most
 
 
+@pytest.mark.usefixtures("hasty_patterns")
 @pytest.mark.parametrize(
     ("pattern", "data"),
     [
@@ -61,6 +62,7 @@ def test_matches_of_where_is_stopped_too() -> None:
         where.test("", "a" * 100 + "b", {}, "t", 0, 0, 0)
 
 
+@pytest.mark.usefixtures("hasty_patterns")
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_name_that_takes_a_pattern_a_second_is_named(whole: bool) -> None:
     fits = matcher(re.compile("(a|aa)+$"), "--match (a|aa)+$", whole=whole)

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.conftest import Shell
 
+pytestmark = pytest.mark.usefixtures("hasty_patterns")
+
 
 @pytest.mark.parametrize("words", [("--grep", "(a|aa)+$"), ("--where", "matches(value, '(a|aa)+$')")])
 def test_a_pattern_without_end_ends_the_command(kcli: Shell, words: tuple[str, str]) -> None:
@@ -20,13 +22,6 @@ def test_a_pattern_without_end_ends_the_command(kcli: Shell, words: tuple[str, s
 ENDLESS = "(a|aa)+$"
 
 
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fifth of the time that a pattern has; the test above waits for all of it."""
-    monkeypatch.setattr("kcli.text.patterns.SECONDS", 0.2)
-
-
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     "words",
     [

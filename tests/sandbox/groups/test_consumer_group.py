@@ -119,7 +119,8 @@ async def test_a_pattern_that_RE2_knows_reads_whole_names() -> None:
         g.close()
 
 
-async def test_a_pattern_without_end_is_refused_within_a_second_and_never_tried_again() -> None:
+@pytest.mark.usefixtures("hasty_patterns")
+async def test_a_pattern_without_end_is_refused_in_time_and_never_tried_again() -> None:
     endless = "(a|aa)+b"
     async with Sandbox(topics={"a" * 100: 1, "t": 1}) as sandbox:
         g = group(sandbox)
@@ -128,11 +129,12 @@ async def test_a_pattern_without_end_is_refused_within_a_second_and_never_tried_
         for _ in range(5):
             with pytest.raises(BrokerError, match="takes more than a second on the name a"):
                 beat(g, "two", 0, set(), subscribed_topic_regex=endless)
-        assert time.process_time() - clock < 4
+        assert time.process_time() - clock < 0.4  # five tries would take half a second
         assert list(g.members) == ["one"]
         g.close()
 
 
+@pytest.mark.usefixtures("hasty_patterns")
 async def test_a_topic_on_which_a_members_pattern_has_no_end_is_not_read_and_stops_nobody() -> None:
     async with Sandbox(topics={"aab": 1, "t": 1}) as sandbox:
         g = group(sandbox)

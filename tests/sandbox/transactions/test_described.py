@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kcli import codes
 from kcli.proto.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -63,6 +65,7 @@ async def test_transactions_are_listed_by_state_producer_duration_and_pattern() 
             assert answer.error_code == codes.INVALID_REGULAR_EXPRESSION.number
 
 
+@pytest.mark.usefixtures("hasty_patterns")
 async def test_transactions_are_not_listed_by_a_pattern_without_end() -> None:
     async with Sandbox(topics={"t": 1}) as sandbox, Peer(sandbox) as peer:
         await ready(Producer(peer, "x" * 100))
