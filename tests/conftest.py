@@ -14,6 +14,7 @@ import pytest
 from kcli import redact
 from kcli.sandbox.sandbox import Sandbox
 from tests import components
+from tests.cli.leaps import leaping
 from tests.failures import Failures
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def leaves_no_undo_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 def hasty_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pattern without end has a tenth of its time; `test_matches_of_where_is_stopped_too` waits for all of it."""
     monkeypatch.setattr("kcli.text.patterns.SECONDS", 0.1)
+
+
+@pytest.fixture
+def leaping_clock() -> Iterator[None]:
+    """What kcli and the sandbox wait out in this test costs no time."""
+    with leaping():
+        yield
 
 
 TOGETHER = ("kafka3", "kafka", "spark")

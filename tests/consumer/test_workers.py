@@ -178,6 +178,7 @@ async def test_A3_17_closing_the_consumer_ends_the_run() -> None:
         assert type(ended).__name__ == "Closed"
 
 
+@pytest.mark.usefixtures("leaping_clock")
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 async def test_E36_E53_A3_13_a_worker_that_takes_three_times_the_rebalance_timeout_loses_its_partition(
     protocol: str, monkeypatch: pytest.MonkeyPatch
