@@ -26,6 +26,8 @@ from kcli.sandbox import Sandbox
 from kcli.sandbox.faults.planned import FOREVER
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 SECONDS = 1.5
 AT = TopicPartition("t", 0)
 

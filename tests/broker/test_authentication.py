@@ -33,6 +33,8 @@ from tests.idp import Idp, unsecured
 from .peers import settings
 from .securing import ALICE, CANARY, connected, listening, near, password, topics
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 

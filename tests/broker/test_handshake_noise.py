@@ -29,6 +29,8 @@ from tests.each import each
 from .peers import settings
 from .securing import connected, listening, password, topics
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 STAGES = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 SPOKEN = [ApiVersion(api_key=key, max_version=top) for key, top in ((3, 9), (17, 1), (18, 4), (36, 2))]
 SOUND: dict[str, Response] = {

@@ -20,6 +20,8 @@ from tests.fakes.fleet import Fleet, Told
 from tests.fakes.scripted import Step
 from tests.ports import free_port
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 
 def dead() -> Address:
     return Address("127.0.0.1", free_port())

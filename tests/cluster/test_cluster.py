@@ -25,6 +25,8 @@ from kcli.proto.messages.list_offsets import (
 from tests.fakes.fleet import Fleet, Told
 from tests.fakes.scripted import SPOKEN, Scripted, Step
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 AT = TopicPartition("t", 0)
 
 

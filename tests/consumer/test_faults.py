@@ -13,6 +13,8 @@ from kcli.model import TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 EACH, BATCH = 120, 20
 TPS = [TopicPartition("t", n) for n in range(3)]
 SETTINGS = ConsumerSettings(fetch_max_wait=0.01, request_timeout=1.0, partition_max_bytes=700, retry_backoff=0.01)

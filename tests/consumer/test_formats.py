@@ -20,6 +20,8 @@ from tests.consumer.log import FakeCluster, Log, batch, until
 from tests.consumer.test_consumer import QUICK, A, everything, reading
 from tests.group.fakes import FakeKafka
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 
 def packed(base, values, codec="none", epoch=0):
     """A stored v2 batch in a codec."""

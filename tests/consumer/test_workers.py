@@ -17,6 +17,8 @@ from kcli.sandbox.sandbox import Sandbox
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
 from tests.consumer import outliving
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 PARTITIONS = 6
 GROUP = GroupSettings(
     group="g", auto_commit=False, heartbeat_interval=0.05, session_timeout=6.0, rebalance_timeout=10.0
@@ -178,7 +180,6 @@ async def test_A3_17_closing_the_consumer_ends_the_run() -> None:
         assert type(ended).__name__ == "Closed"
 
 
-@pytest.mark.usefixtures("leaping_clock")
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 async def test_E36_E53_A3_13_a_worker_that_takes_three_times_the_rebalance_timeout_loses_its_partition(
     protocol: str, monkeypatch: pytest.MonkeyPatch

@@ -18,6 +18,8 @@ from kcli.model import TopicPartition as TP
 from kcli.settings import GroupSettings
 from tests.group.fakes import FakeKafka, Reader
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 FAST = GroupSettings(group="g", heartbeat_interval=0.01, session_timeout=2.0, rebalance_timeout=2.0, auto_commit=False)
 COOPERATIVE = FAST.replace(assignors=("cooperative-sticky",))
 

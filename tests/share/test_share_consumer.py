@@ -18,6 +18,8 @@ from kcli.proto.batch import CorruptBatch, seal
 from kcli.proto.buffer import Buffer
 from tests.share.world import gather, until, values, world
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 
 async def test_E64_implicit_the_next_poll_accepts_what_the_last_one_handed_out() -> None:
     async with world() as w:

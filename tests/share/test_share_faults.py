@@ -11,6 +11,8 @@ from kcli.consumer.share.chunk import Acquired
 from kcli.errors import BrokerError
 from tests.share.world import gather, until, values, world
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 
 async def test_E66_only_the_offset_that_is_not_ours_is_refused_the_others_are_accepted() -> None:
     async with world() as w:

@@ -17,6 +17,8 @@ from kcli.proto.messages.share_group_heartbeat import (
     TopicPartitions,
 )
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 T = b"t" * 16
 
 

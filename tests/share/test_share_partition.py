@@ -14,6 +14,8 @@ from kcli.sandbox.groups.share_partition import ACCEPT, GAP, REJECT, RELEASE, RE
 from kcli.sandbox.log.batches import Header
 from tests.sandbox.client import batch
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 
 def joined(rows: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Neighbours with one delivery count as one: it is acquired batch by batch."""

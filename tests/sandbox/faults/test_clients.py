@@ -19,6 +19,8 @@ from kcli.sandbox.faults.faults import Faults
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from tests.sandbox.client import batch
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 AT = TopicPartition("t", 0)
 COUNT = 60
 READING = ConsumerSettings(fetch_max_wait=0.02, request_timeout=1.0, retry_backoff=0.01, partition_max_bytes=400)

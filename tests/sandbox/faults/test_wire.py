@@ -14,6 +14,8 @@ from kcli.proto.session import encode_request_header
 from kcli.sandbox import Sandbox
 from tests.sandbox.client import Peer, batch
 
+pytestmark = pytest.mark.usefixtures("leaping_clock")
+
 
 async def frame(peer: Peer) -> bytes:
     size = int.from_bytes(await peer.reader.readexactly(4), "big")

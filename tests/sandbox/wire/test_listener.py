@@ -18,6 +18,7 @@ from kcli.proto.messages.produce import PartitionProduceData, ProduceRequest, To
 from kcli.proto.session import ClientSession
 from kcli.sandbox import Sandbox
 from kcli.sandbox.access.tls import find_or_make
+from kcli.sandbox.wire.connection import Connection
 from tests.programs import KCLI
 from tests.sandbox.client import Peer, batch
 
@@ -41,6 +42,7 @@ async def test_no_response_waits_for_the_clients_acknowledgement() -> None:
     async with Sandbox() as sandbox, Peer(sandbox) as peer:
         await peer.ask(HELLO)
         [connection] = sandbox.brokers[0]._peers
+        assert isinstance(connection, Connection)
         taken = connection.transport.get_extra_info("socket")
         assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
