@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kcli.sandbox.thread import SandboxThread
 from tests.kafka.admin.test_administration import ADMIN
-from tests.kafka.admin.test_placement import CONFIG, MOVE
+from tests.kafka.admin.test_placement import CONFIG, MOVE, until
 from tests.kafka.conftest import require
 from tests.kafka.tools import run_tool
 
@@ -30,9 +30,11 @@ def test_the_sandbox_is_administered_by_kafkas_tools(tmp_path: Path) -> None:
         plan.write_text(json.dumps({"version": 1, "partitions": [row]}))
         told = theirs(sandbox, MOVE, "--execute", "--reassignment-json-file", str(plan), "--throttle", "5000")
         assert "Successfully started partition reassignment for orders-0" in told, told
+        # with the throttle a replica takes a second from disk to disk
+        moved = "Reassignment of replica orders-0-3 completed successfully."
+        until(lambda: moved in theirs(sandbox, MOVE, "--verify", "--reassignment-json-file", str(plan)))
         told = theirs(sandbox, MOVE, "--verify", "--reassignment-json-file", str(plan))
         assert "Reassignment of partition orders-0 is completed." in told, told
-        assert "Reassignment of replica orders-0-3 completed successfully." in told, told
         told = theirs(
             sandbox, f"{ADMIN}LeaderElectionCommand", "--election-type", "PREFERRED", "--all-topic-partitions"
         )
