@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from kcli import watchdog
 from kcli.errors import KcliError
 from kcli.sandbox.sandbox import Sandbox
 from kcli.sandbox.settings import SandboxSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 

@@ -11,9 +11,10 @@ A test in which kcli's own client broke the rules of the protocol fails (see wir
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -8,6 +8,8 @@ lose the last seconds. After either a decided transaction is completed, and an o
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 from kcli.sandbox.cluster.brokers import Brokers
 from kcli.sandbox.cluster.cluster import SandboxCluster
 from kcli.sandbox.log.journal import Journal
@@ -19,10 +21,9 @@ from kcli.sandbox.wire.fetch_sessions import session_ids
 from kcli.sandbox.wire.listener import Listener, possible
 from kcli.sandbox.wire.traffic import Traffic
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ssl import SSLContext
-    from typing import Any, Self
+
 
 FIRST_NODE = 1
 

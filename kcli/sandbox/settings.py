@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
 from kcli.errors import UsageError
+from kcli.sandbox.access.tls import ServerTls
 from kcli.values import Frozen, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from kcli.sandbox.access.tls import ServerTls
 
 LOOPBACK = ("localhost", "::1")
 

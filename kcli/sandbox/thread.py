@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from typing import Any, Self
 
 from kcli.sandbox.faults.faults import NAMESPACES
 from kcli.sandbox.sandbox import Sandbox
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
-
-    from kcli.sandbox.settings import SandboxSettings
+from kcli.sandbox.settings import SandboxSettings
 
 STOP_TIMEOUT = 10.0
 

@@ -10,10 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 SWITCH = 0.001  # seconds a thread may compute while another waits
 LARGE = 5_000

@@ -7,28 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
+from kcli.client import Client
 from kcli.errors import DecodeError, KcliError, UsageError
+from kcli.lag.events import Event
 from kcli.lag.formats.recording import read
 from kcli.lag.history import KEEP, History
 from kcli.lag.watch import Look
+from kcli.model import TopicPartition
 from kcli.tui.messages import Connected, Looked, LookFailed
-from kcli.tui.session import NoCluster, Session
+from kcli.tui.session import NoCluster, Post, Session
 from kcli.tui.text.printable import quoted
 from kcli.tui.trails import Trails
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeVar
-
-    from kcli.client import Client
-    from kcli.lag.events import Event
-    from kcli.model import TopicPartition
-    from kcli.tui.session import Post
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 SPEEDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 

@@ -9,31 +9,27 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from textual.message import Message
 
 from kcli.admin.cluster.cluster import describe_cluster
+from kcli.client import Client
 from kcli.errors import KcliError, UsageError
+from kcli.lag.events import Event
 from kcli.lag.history import History
 from kcli.lag.watch import DATED, Look, Watch, pause
+from kcli.model import TopicPartition
+from kcli.settings import ClientSettings
 from kcli.tui.client_thread import ClientThread
 from kcli.tui.gc_tuning import GcTuning
 from kcli.tui.messages import Connected, Looked, LookFailed
 from kcli.tui.text.printable import quoted
 from kcli.tui.trails import Trails
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeVar
-
-    from textual.message import Message
-
-    from kcli.client import Client
-    from kcli.lag.events import Event
-    from kcli.model import TopicPartition
-    from kcli.settings import ClientSettings
-
-    T = TypeVar("T")
-    Post = Callable[[Message], object]
+T = TypeVar("T")
+Post = Callable[[Message], object]
 
 WINDOWS = (15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0)
 """What rates can be taken over, in seconds."""

@@ -10,42 +10,38 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.topics.topics import describe_topics
 from kcli.asking.leaders import TopicMissing
+from kcli.client import Client
+from kcli.consumer.consumer import Consumer
+from kcli.consumer.poll import Fetched
 from kcli.errors import KcliError, TopicRecreated
 from kcli.grammar.bound import Bound
 from kcli.model import TopicPartition
+from kcli.proto.batch import Batch
+from kcli.serde.filters import Filter
 from kcli.settings import ConsumerSettings
 from kcli.values import Value
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import NamedTuple
-
-    from kcli.client import Client
-    from kcli.consumer.consumer import Consumer
-    from kcli.consumer.poll import Fetched
-    from kcli.proto.batch import Batch
     from kcli.proto.columns import Headers
-    from kcli.serde.filters import Filter
 
-    class Seen(NamedTuple):
-        """A record in the ring; `number` counts arrivals."""
 
-        number: int
-        topic: str
-        partition: int
-        offset: int
-        timestamp: int
-        key: bytes | None
-        value: bytes | None
-        headers: Headers
-else:
-    from collections import namedtuple
+class Seen(NamedTuple):
+    """A record in the ring; `number` counts arrivals."""
 
-    Seen = namedtuple("Seen", "number topic partition offset timestamp key value headers")
+    number: int
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
 
 KEEP = 2000
 DECODED = 4000  # records a second at most; up to `KEEP` at once

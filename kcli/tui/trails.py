@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.lag.watch import Look
+from kcli.lag.watch import Look
 
 TRAIL = 360
 """Looks of which a group's lag is kept: half an hour at 5 s."""

@@ -27,6 +27,8 @@ COMMANDS = (
 )
 PLAIN = [
     *("kcli/pipeline", "kcli/declared", "kcli/copying", "kcli/seeking", "kcli/cli/documents"),
+    *("kcli/sandbox", "kcli/tui", "kcli/lag/formats"),
+    *(f"kcli/admin/{name}" for name in "acls cluster quotas reassign storage transactions users".split()),
     *(f"kcli/cli/commands/{name}" for name in COMMANDS.split()),
 ]
 OPTIONS = "options"  # modules that declare a command line, which every command line may import

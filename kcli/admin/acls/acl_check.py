@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli.acls import ANYWHERE, EVERYBODY, Acl, AclFilter, concerns, decide
 from kcli.admin.acls.acls import describe_acls
 from kcli.admin.configs.resources import Resource, describe_configs
 from kcli.errors import KcliError
+from kcli.model import Cluster
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Cluster
 
 SUPER_USERS, WITHOUT = "super.users", "allow.everyone.if.no.acl.found"
 

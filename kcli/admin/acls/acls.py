@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kcli import codes
 from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, AclFilter, number, word
 from kcli.asking.ask import ask_anyone, ask_once
 from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 MOST = 1000
 """ACLs in one request: a controller takes at most 10,000 changes at once."""

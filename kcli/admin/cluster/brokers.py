@@ -14,13 +14,9 @@ from kcli.admin.storage.log_dirs import log_dirs
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.asking.ask import ask_anyone
 from kcli.errors import KcliError, UnsupportedVersion
-from kcli.model import Node
+from kcli.model import Cluster, Node
 from kcli.proto.messages.api_versions import ApiVersionsRequest
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.model import Cluster
 
 ANSWERS_WITHIN = 5.0  # seconds
 

@@ -4,12 +4,14 @@ outcome is unknown (`ask_once`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kcli import codes
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.cluster.quorum import METADATA, partition_of
 from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError, UnsupportedVersion
-from kcli.model import Address
+from kcli.model import Address, Cluster
 from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, Listener
 from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kcli.proto.messages.remove_raft_voter import RemoveRaftVoterRequest
@@ -17,12 +19,6 @@ from kcli.proto.messages.unregister_broker import UnregisterBrokerRequest
 from kcli.proto.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from kcli.proto.schema import NO_ID
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kcli.model import Cluster
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 UPDATE_FEATURES, KINDS_SINCE = 57, 1

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from kcli.asking.ask import ask_anyone
-from kcli.model import Node
+from kcli.model import Cluster, Node
 from kcli.proto.messages.metadata import MetadataRequest
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.model import Cluster
 
 
 class ClusterDescription(Value):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.admin.reassign.reassignments import MOST, about
 from kcli.asking.controller import ask_controller
 from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 from kcli.proto.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Cluster
 
 PREFERRED, UNCLEAN = 0, 1
 

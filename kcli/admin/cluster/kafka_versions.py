@@ -3,9 +3,7 @@ that it can be."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 METADATA_VERSIONS = (
     (34, None),

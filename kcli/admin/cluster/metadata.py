@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.asking.leaders import TopicMissing
 from kcli.errors import BrokerError, KcliError
-from kcli.model import Node, TopicPartition
-from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kcli.model import Broker, Cluster, Node, TopicPartition
+from kcli.proto.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Broker, Cluster
-    from kcli.proto.messages.metadata import MetadataResponse
 
 
 class Told(Value):

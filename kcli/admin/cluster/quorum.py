@@ -5,14 +5,16 @@ from __future__ import annotations
 from kcli import codes
 from kcli.asking.ask import ask_anyone
 from kcli.errors import BrokerError, DecodeError
+from kcli.model import Cluster
 from kcli.proto.messages.api_versions import ApiVersionsRequest
-from kcli.proto.messages.describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
+from kcli.proto.messages.describe_quorum import (
+    AnsweredPartitionData,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    PartitionData,
+    TopicData,
+)
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.model import Cluster
-    from kcli.proto.messages.describe_quorum import AnsweredPartitionData, DescribeQuorumResponse
 
 METADATA = "__cluster_metadata"
 

@@ -6,6 +6,7 @@ default: everybody of that kind who has no quota of his own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from kcli import codes
@@ -13,17 +14,12 @@ from kcli.asking.ask import ask_anyone
 from kcli.asking.controller import ask_controller
 from kcli.errors import BrokerError, DecodeError, KcliError, UsageError
 from kcli.grammar.units import bytes_of, bytes_text, number_of, plain
+from kcli.model import Cluster
 from kcli.proto.messages import alter_client_quotas as altering
 from kcli.proto.messages import describe_client_quotas as describing
 from kcli.values import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kcli.model import Cluster
-
-    Quotas = dict["Entity", dict[str, float]]
+Quotas = dict["Entity", dict[str, float]]
 
 USER, CLIENT, IP = "user", "client-id", "ip"
 KINDS = (USER, CLIENT, IP)

@@ -3,12 +3,8 @@ that has a value for the key, for each key by itself."""
 
 from __future__ import annotations
 
-from kcli.admin.quotas.quotas import CLIENT, IP, KEYS, USER, Entity
+from kcli.admin.quotas.quotas import CLIENT, IP, KEYS, USER, Entity, Quotas
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.admin.quotas.quotas import Quotas
 
 
 class Rung(Value):

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from kcli.admin.reassign.reassignments import Assignment
 from kcli.admin.storage.disks import Replica
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from kcli.admin.reassign.reassignments import Assignment
 
 ANY = "any"
 

@@ -7,22 +7,18 @@ topics are thinned out; then replicas change their order, which moves no data, u
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import islice, pairwise
 
 from kcli.admin.reassign.placement import Board
+from kcli.admin.reassign.reassignments import Assignment
 from kcli.errors import UsageError
+from kcli.model import TopicPartition
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from kcli.admin.reassign.reassignments import Assignment
-    from kcli.model import TopicPartition
-
-    Load = Callable[[int], int]
-    Pick = Callable[[int, int], TopicPartition | None]
-    Act = Callable[[TopicPartition, int, int], None]
+Load = Callable[[int], int]
+Pick = Callable[[int, int], TopicPartition | None]
+Act = Callable[[TopicPartition, int, int], None]
 
 ENOUGH = 20
 """Shifts for each partition after which an even placement is given up; a few are the rule."""

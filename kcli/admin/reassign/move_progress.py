@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
+from kcli.admin.reassign.reassignments import Ongoing
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.errors import KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 from kcli.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kcli.admin.reassign.reassignments import Ongoing
-    from kcli.model import Cluster
 
 
 class Share(Value):

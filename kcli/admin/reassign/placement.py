@@ -3,12 +3,10 @@ another."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-    from kcli.admin.reassign.reassignments import Assignment
-    from kcli.model import TopicPartition
+from kcli.admin.reassign.reassignments import Assignment
+from kcli.model import TopicPartition
 
 
 class Board:

@@ -3,22 +3,18 @@ controller."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from kcli import codes
 from kcli.asking.controller import ask_controller
 from kcli.asking.fan_out import pieces
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 from kcli.proto.messages import alter_partition_reassignments as altering
 from kcli.proto.messages import list_partition_reassignments as listing
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from kcli.model import Cluster
-
-    Assignment = dict[TopicPartition, list[int]]
+Assignment = dict[TopicPartition, list[int]]
 
 MOST = 1000
 """Partitions in a request: the controller writes each request's records at once."""

@@ -7,16 +7,13 @@ with them. So whatever ends moves looks for them in the cluster, not in what a p
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs
+from kcli.admin.reassign.reassignments import Assignment, Ongoing
 from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from kcli.admin.reassign.reassignments import Assignment, Ongoing
-    from kcli.model import Cluster, TopicPartition
 
 LEADER_REPLICAS = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"

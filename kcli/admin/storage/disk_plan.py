@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from kcli.admin.storage.disks import Replica
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from kcli.admin.storage.log_dirs import LogDir
+from kcli.admin.storage.log_dirs import LogDir
 
 ENOUGH = 0.05
 """A difference between the fullest and the emptiest directory, as a part of the mean, that is let be."""

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from kcli import codes
 from kcli.asking.ask import ask_once
 from kcli.errors import BrokerError, KcliError
+from kcli.model import Cluster
 from kcli.proto.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import NamedTuple
 
-    from kcli.model import Cluster
+class Replica(NamedTuple):
+    """A replica of a partition at a broker."""
 
-    class Replica(NamedTuple):
-        """A replica of a partition at a broker."""
-
-        topic: str
-        partition: int
-        broker: int
-else:
-    from collections import namedtuple
-
-    Replica = namedtuple("Replica", "topic partition broker")
+    topic: str
+    partition: int
+    broker: int
 
 
 async def alter_log_dirs(cluster: Cluster, wanted: Mapping[Replica, str]) -> dict[Replica, KcliError | None]:

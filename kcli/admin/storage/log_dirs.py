@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.asking.fan_out import ask_every
 from kcli.errors import BrokerError, KcliError
-from kcli.proto.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
+from kcli.model import Broker, Cluster
+from kcli.proto.messages.describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+)
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Broker, Cluster
-    from kcli.proto.messages.describe_log_dirs import DescribeLogDirsResponse, DescribeLogDirsResult
 
 
 class ReplicaSize(Value):

@@ -9,6 +9,7 @@ coordinator may be about to learn of them. Only WriteTxnMarkers, sent to the par
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from kcli import codes
 from kcli.admin.transactions.producers import ProducerState, describe_producers
@@ -16,19 +17,13 @@ from kcli.admin.transactions.transactions import Described, Filter, describe_tra
 from kcli.asking.fan_out import PATIENCE, gather
 from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Broker, Cluster, TopicPartition
 from kcli.proto.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Broker, Cluster
 
 MOST = 1_000
 """Partitions of which one request asks: a broker that leads many must not be held up by one question."""

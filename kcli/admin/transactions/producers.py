@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.asking.fan_out import PATIENCE, gather
 from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
+from kcli.model import Broker, Cluster, TopicPartition
 from kcli.proto.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from kcli.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Broker, Cluster
 
 
 class ProducerState(Value):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.asking.coordinators import TRANSACTION, Coordinators
 from kcli.asking.fan_out import PATIENCE, ask_every
 from kcli.errors import BrokerError, KcliError
-from kcli.model import TopicPartition
-from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest
+from kcli.model import Broker, Cluster, TopicPartition
+from kcli.proto.messages.describe_transactions import DescribeTransactionsRequest, TransactionState
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest
 from kcli.proto.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.model import Broker, Cluster
-    from kcli.proto.messages.describe_transactions import TransactionState
 
 STATES = (
     "Empty",

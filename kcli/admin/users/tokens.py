@@ -6,17 +6,14 @@ to who came by a token itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from kcli import codes
 from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, UsageError
+from kcli.model import Cluster
 from kcli.secret import Secret
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from kcli.model import Cluster
 
 DEFAULT = -1
 """As a period in ms: for `renew`, what the broker is configured for; for `expire`, at once."""

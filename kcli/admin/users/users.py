@@ -7,22 +7,18 @@ network one trusts. No broker tells it again.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
 
 from kcli import codes
 from kcli.asking.ask import ask_anyone, ask_once
 from kcli.errors import BrokerError, KcliError
+from kcli.model import Cluster
+from kcli.proto.messages.alter_user_scram_credentials import ScramCredentialUpsertion
 from kcli.secret import Secret
 from kcli.values import Frozen
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from kcli.model import Cluster
-    from kcli.proto.messages.alter_user_scram_credentials import ScramCredentialUpsertion
-
-    Credentials = dict[str, int]
-    """A user's mechanisms, each with its iterations."""
+Credentials = dict[str, int]
+"""A user's mechanisms, each with its iterations."""
 
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 FEWEST, USUAL, MOST = 4096, 8192, 16384

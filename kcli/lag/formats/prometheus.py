@@ -3,20 +3,17 @@ and kcli's own for what that has not. Pure; serving it is the command's business
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli.admin.groups.rows import GroupMissing
 from kcli.errors import BrokerError
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
 from kcli.lag.status import SEVERITY
+from kcli.lag.watch import Look
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.lag.history import GroupStanding
-    from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import Look
-
-    Labels = tuple[tuple[str, object], ...]
-    Rows = list[tuple[Labels, float]]
+Labels = tuple[tuple[str, object], ...]
+Rows = list[tuple[Labels, float]]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

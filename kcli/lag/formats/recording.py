@@ -6,16 +6,13 @@ A line holds what was read of the cluster, not what was made of it, so a newer k
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from kcli.admin.groups.rows import Described, Member
 from kcli.errors import DecodeError, KcliError
 from kcli.lag.figures import Sample
 from kcli.lag.snapshot import GroupSnapshot, Snapshot
 from kcli.model import TopicPartition
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = "kcli.lag.samples/1"
 MEMBER = ("member_id", "instance_id", "client_id", "host")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-    from kcli.sandbox.access.acls import Acls, Authorizer
-    from kcli.sandbox.access.delegation_tokens import DelegationTokens
-    from kcli.sandbox.access.scram_users import ScramUsers
-    from kcli.sandbox.log.recovery import State
+from kcli.sandbox.access.acls import Acls, Authorizer
+from kcli.sandbox.access.delegation_tokens import DelegationTokens
+from kcli.sandbox.access.scram_users import ScramUsers
+from kcli.sandbox.log.recovery import State
 
-    Note = Callable[[str, dict[str, Any]], None]
+Note = Callable[[str, dict[str, Any]], None]
 
 
 class Access:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from kcli import codes
-from kcli.acls import CLUSTER, KINDS, PATTERNS, POSSIBLE, Acl, covers, decide
+from kcli.acls import CLUSTER, KINDS, PATTERNS, POSSIBLE, Acl, AclFilter, covers, decide
 from kcli.errors import BrokerError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    from kcli.acls import AclFilter
-
-    Note = Callable[[str, dict[str, Any]], None]
+Note = Callable[[str, dict[str, Any]], None]
 
 
 class Acls:

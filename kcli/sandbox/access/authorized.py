@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from kcli.acls import CLUSTER, OPERATIONS, POSSIBLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 UNTOLD = -(2**31)
 """Nobody asked."""

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterable
 from os import urandom
+from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.proto.scram import derive
+from kcli.proto.scram import Credential, derive
 from kcli.values import Value, field
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    from kcli.proto.scram import Credential
-
-    Note = Callable[[str, dict[str, Any]], None]
+Note = Callable[[str, dict[str, Any]], None]
 
 LONGEST, USUAL = 7 * 86_400_000, 86_400_000  # ms: delegation.token.max.lifetime.ms and .expiry.time.ms
 

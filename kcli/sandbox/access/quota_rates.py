@@ -3,11 +3,9 @@ consumer_byte_rate, each broker for itself, by Kafka's window of eleven samples 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
-    Entity = tuple[tuple[str, str | None], ...]  # (kind, name) pairs
+Entity = tuple[tuple[str, str | None], ...]  # (kind, name) pairs
 
 SAMPLES = 11  # quota.window.num; the last one is not over yet
 PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"

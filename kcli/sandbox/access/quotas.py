@@ -3,20 +3,15 @@ others are kept and told."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
+from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.access.quota_rates import Rates
+from kcli.sandbox.access.quota_rates import Entity, Rates
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
-    from kcli.sandbox.access.quota_rates import Entity
-
-    Note = Callable[[str, dict[str, Any]], None]
+Note = Callable[[str, dict[str, Any]], None]
 
 USER, CLIENT, IP = "user", "client-id", "ip"
 WHOLE = {"producer_byte_rate", "consumer_byte_rate", "connection_creation_rate"}

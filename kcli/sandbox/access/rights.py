@@ -4,10 +4,7 @@ decides: CreateTopics, Metadata, FindCoordinator, configs, lists."""
 from __future__ import annotations
 
 from kcli import codes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.codes import ErrorCode
+from kcli.codes import ErrorCode
 
 
 def _by_key(keys: dict[str, tuple[int, ...]]) -> dict[int, str]:

@@ -8,20 +8,15 @@ import hmac
 import json
 import time
 from base64 import urlsafe_b64decode
+from collections.abc import Mapping, Sequence
 
 from kcli import codes
 from kcli.errors import AuthError
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateResponse
 from kcli.proto.messages.sasl_handshake import SaslHandshakeResponse
-from kcli.proto.scram import HASHES, ScramServer
+from kcli.proto.scram import HASHES, Credential, ScramServer
+from kcli.sandbox.access.access import Access
 from kcli.sandbox.wire.peer import CloseConnection
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from kcli.proto.scram import Credential
-    from kcli.sandbox.access.access import Access
 
 HANDSHAKE, API_VERSIONS, AUTHENTICATE = 17, 18, 36
 ALL = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import hmac
 from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from kcli.proto.scram import HASHES, Credential, derive
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
-
-    Note = Callable[[str, dict[str, Any]], None]
+Note = Callable[[str, dict[str, Any]], None]
 
 FEWEST = 4096
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from kcli.errors import UsageError
 from kcli.values import Frozen
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from typing import Any
-
 
 SHORT = {
     "commonName": "CN",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
+from kcli.proto.messages.api_versions import ApiVersion
+from kcli.proto.schema import Response
+from kcli.sandbox.wire.request_context import RequestContext
 
-    from kcli.proto.messages.api_versions import ApiVersion
-    from kcli.proto.schema import Response
-    from kcli.sandbox.wire.request_context import RequestContext
-
-    Answer = Callable[[RequestContext, Any], Awaitable[Response | None]]
+Answer = Callable[[RequestContext, Any], Awaitable[Response | None]]
 
 # API key: (file, lowest, highest version advertised). Produce says 0 and refuses 0-2, as Kafka 4 does: librdkafka
 # takes a broker without Produce 0 for one that cannot decompress.

@@ -5,6 +5,7 @@ none."""
 from __future__ import annotations
 
 from kcli import codes
+from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
 from kcli.proto.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -17,13 +18,9 @@ from kcli.proto.messages.add_partitions_to_txn import (
 )
 from kcli.sandbox.answers.fencing import told
 from kcli.sandbox.cluster.brokers import TRANSACTION
+from kcli.sandbox.wire.request_context import RequestContext
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.codes import ErrorCode
-    from kcli.sandbox.wire.request_context import RequestContext
-
-    Codes = dict[tuple[str, int], ErrorCode]
+Codes = dict[tuple[str, int], ErrorCode]
 
 
 async def answer(context: RequestContext, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from kcli.errors import BrokerError
 from kcli.proto.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AddRaftVoterRequest) -> AddRaftVoterResponse:

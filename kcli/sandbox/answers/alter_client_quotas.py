@@ -9,10 +9,7 @@ from kcli.proto.messages.alter_client_quotas import (
     AnsweredEntryData,
     EntryData,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:

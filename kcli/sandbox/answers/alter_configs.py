@@ -6,10 +6,7 @@ from __future__ import annotations
 from kcli.proto.messages.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
 from kcli.sandbox.answers.altering import alter, named_twice
 from kcli.sandbox.cluster.configs import SET
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:

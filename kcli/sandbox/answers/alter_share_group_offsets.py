@@ -11,11 +11,8 @@ from kcli.proto.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsResponseTopic,
 )
 from kcli.sandbox.answers.sharing import switched_on
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.groups.share_group import ShareGroup
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.groups.share_group import ShareGroup
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:

@@ -10,10 +10,7 @@ from kcli.proto.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsResult,
 )
 from kcli.sandbox.answers.describe_user_scram_credentials import NUMBERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 NAMES = {number: name for name, number in NUMBERS.items()}
 FEWEST, MOST = 4096, 16384

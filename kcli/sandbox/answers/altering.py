@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
@@ -9,15 +11,10 @@ from kcli.sandbox.access.rights import CONFIGURED
 from kcli.sandbox.cluster.configs import BROKER, DELETE, TOPIC, altered
 from kcli.sandbox.cluster.group_configs import GROUP
 from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, LOGGER
+from kcli.sandbox.cluster.topics import Topic
+from kcli.sandbox.wire.request_context import RequestContext
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.wire.request_context import RequestContext
-
-    Operation = tuple[str, int, str | None]
+Operation = tuple[str, int, str | None]
 
 BY_NAME = {TOPIC: "topic", GROUP: "group"}
 

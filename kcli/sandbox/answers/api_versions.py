@@ -11,10 +11,7 @@ from kcli.proto.messages.api_versions import (
 )
 from kcli.sandbox.answers import versions_answered
 from kcli.sandbox.cluster.features import SUPPORTED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:

@@ -13,10 +13,7 @@ from kcli.proto.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 from kcli.sandbox.groups.consumer_group import HEARTBEAT, JOIN, check
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:

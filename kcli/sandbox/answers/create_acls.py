@@ -5,10 +5,7 @@ from __future__ import annotations
 from kcli.acls import KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, word
 from kcli.errors import BrokerError
 from kcli.proto.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: CreateDelegationTokenRequest) -> CreateDelegationTokenResponse:

@@ -16,12 +16,8 @@ from kcli.proto.messages.create_topics import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.cluster.configs import TOPIC_CONFIGS
-from kcli.sandbox.wire.request_context import in_turns
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.cluster.topics import Topic
+from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
 DYNAMIC_TOPIC, DEFAULT = 1, 5
 MOST_IN_A_REQUEST = 10_000  # partitions, as in Kafka

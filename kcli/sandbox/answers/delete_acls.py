@@ -12,10 +12,7 @@ from kcli.proto.messages.delete_acls import (
     DeleteAclsResponse,
 )
 from kcli.sandbox.answers.describe_acls import wanted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DeleteAclsRequest) -> DeleteAclsResponse:

@@ -11,10 +11,7 @@ from kcli.proto.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from kcli.sandbox.answers.partitions import led_here
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:

@@ -13,11 +13,7 @@ from kcli.proto.messages.delete_topics import (
     DeleteTopicState,
 )
 from kcli.proto.schema import NO_ID
-from kcli.sandbox.wire.request_context import in_turns
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
 
 async def answer(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, AclFilter, word
 from kcli.errors import BrokerError
+from kcli.proto.messages.delete_acls import DeleteAclsFilter
 from kcli.proto.messages.describe_acls import (
     AclDescription,
     DescribeAclsRequest,
@@ -11,11 +12,7 @@ from kcli.proto.messages.describe_acls import (
     DescribeAclsResponse,
 )
 from kcli.sandbox.access.acls import unknown
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.proto.messages.delete_acls import DeleteAclsFilter
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:

@@ -10,10 +10,7 @@ from kcli.proto.messages.describe_client_quotas import (
     EntryData,
     ValueData,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:

@@ -9,10 +9,7 @@ from kcli.proto.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from kcli.sandbox.access.authorized import operations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 BROKERS = 1
 

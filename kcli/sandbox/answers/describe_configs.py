@@ -19,10 +19,7 @@ from kcli.sandbox.cluster.broker_configs import ALL, DYNAMIC_CONFIGS
 from kcli.sandbox.cluster.configs import BROKER, BROKER_CONFIGS, CONTROL, STRING, TOPIC, TOPIC_CONFIGS
 from kcli.sandbox.cluster.group_configs import GROUP, GROUP_CONFIGS
 from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, CLIENT_METRICS_CONFIGS, LOGGER, LOGGERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_ALL_BROKERS, STATIC_BROKER, DEFAULT = 1, 2, 3, 4, 5
 DYNAMIC_LOGGER, DYNAMIC_CLIENT_METRICS, DYNAMIC_GROUP = 6, 7, 8

@@ -9,12 +9,9 @@ from kcli.proto.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
+from kcli.sandbox.access.delegation_tokens import SandboxToken
 from kcli.sandbox.answers.create_delegation_token import check_token_requests
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.access.delegation_tokens import SandboxToken
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeDelegationTokenRequest) -> DescribeDelegationTokenResponse:

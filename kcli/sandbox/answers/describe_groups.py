@@ -13,10 +13,7 @@ from kcli.proto.messages.describe_groups import (
 )
 from kcli.sandbox.access.authorized import UNTOLD, operations
 from kcli.sandbox.groups.states import STABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:

@@ -12,11 +12,8 @@ from kcli.proto.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.cluster.topics import Partition
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:

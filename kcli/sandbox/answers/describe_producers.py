@@ -13,10 +13,7 @@ from kcli.proto.messages.describe_producers import (
 )
 from kcli.sandbox.answers.partitions import led_here
 from kcli.sandbox.transactions.markers import COORDINATOR_EPOCH
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:

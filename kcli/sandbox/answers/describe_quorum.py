@@ -14,10 +14,7 @@ from kcli.proto.messages.describe_quorum import (
     ReplicaState,
 )
 from kcli.sandbox.cluster.quorum import EPOCH, LISTENER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 TOPIC = "__cluster_metadata"
 

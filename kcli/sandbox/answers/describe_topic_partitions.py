@@ -11,10 +11,7 @@ from kcli.proto.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from kcli.sandbox.answers.metadata import partitions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 MOST_ROWS = 2000
 

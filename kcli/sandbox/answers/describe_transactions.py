@@ -14,11 +14,8 @@ from kcli.proto.messages.describe_transactions import (
     TransactionState,
 )
 from kcli.sandbox.cluster.brokers import TRANSACTION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.transactions.transaction import Transaction
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.transactions.transaction import Transaction
+from kcli.sandbox.wire.request_context import RequestContext
 
 OFFSETS_TOPIC, OFFSETS_PARTITIONS = "__consumer_offsets", 50
 

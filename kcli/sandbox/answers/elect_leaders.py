@@ -11,11 +11,8 @@ from kcli.proto.messages.elect_leaders import (
     ReplicaElectionResult,
 )
 from kcli.sandbox.cluster.moves import elect
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.cluster.topics import Partition
+from kcli.sandbox.wire.request_context import RequestContext
 
 KEY = 43
 UNCLEAN = 1

@@ -7,10 +7,7 @@ from kcli.errors import BrokerError
 from kcli.proto.messages.end_txn import EndTxnRequest, EndTxnResponse
 from kcli.sandbox.answers.fencing import told
 from kcli.sandbox.cluster.brokers import TRANSACTION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from kcli import codes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.codes import ErrorCode
+from kcli.codes import ErrorCode
 
 
 def told(code: ErrorCode, version: int, since: int) -> ErrorCode:

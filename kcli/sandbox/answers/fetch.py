@@ -20,14 +20,11 @@ from kcli.proto.messages.fetch import (
     PartitionData,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
+from kcli.sandbox.cluster.topics import Partition
 from kcli.sandbox.log.batches import corrupted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.log.log import Log
-    from kcli.sandbox.wire.fetch_sessions import Key
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.log.log import Log
+from kcli.sandbox.wire.fetch_sessions import Key
+from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
 

@@ -7,12 +7,9 @@ from kcli import codes
 from kcli.proto.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from kcli.sandbox.access.rights import REFUSALS
 from kcli.sandbox.cluster.brokers import GROUP, TRANSACTION
+from kcli.sandbox.wire.request_context import RequestContext
 
 SHARE = 2
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:

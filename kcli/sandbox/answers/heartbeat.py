@@ -6,10 +6,7 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kcli.sandbox.groups.states import PREPARING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:

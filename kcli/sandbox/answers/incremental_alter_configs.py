@@ -8,10 +8,7 @@ from kcli.proto.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from kcli.sandbox.answers.altering import alter, named_twice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: IncrementalAlterConfigsRequest) -> IncrementalAlterConfigsResponse:

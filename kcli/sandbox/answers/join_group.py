@@ -8,10 +8,7 @@ from kcli.errors import BrokerError
 from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from kcli.sandbox.groups.groups import LONGEST_SESSION_MS
 from kcli.sandbox.groups.member import refusal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: JoinGroupRequest) -> JoinGroupResponse:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from kcli.errors import BrokerError
 from kcli.proto.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.groups.classic_group import ClassicGroup
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.groups.classic_group import ClassicGroup
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupResponse:

@@ -11,10 +11,7 @@ from kcli.proto.messages.list_config_resources import (
 from kcli.sandbox.cluster.configs import BROKER, TOPIC
 from kcli.sandbox.cluster.group_configs import GROUP
 from kcli.sandbox.cluster.named_configs import CLIENT_METRICS, LOGGER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 KINDS = (TOPIC, BROKER, LOGGER, CLIENT_METRICS, GROUP)
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from kcli.acls import CLUSTER
 from kcli.proto.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:

@@ -13,10 +13,7 @@ from kcli.proto.messages.list_offsets import (
 )
 from kcli.sandbox.answers.partitions import led_here
 from kcli.sandbox.log.times import offset_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 COMMITTED = 1  # isolation level
 

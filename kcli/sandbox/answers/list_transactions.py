@@ -13,10 +13,7 @@ from kcli.proto.messages.list_transactions import (
 from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.groups.re2 import Invalid, pattern_of
 from kcli.sandbox.transactions.transaction import KNOWN_TO_KAFKA
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:

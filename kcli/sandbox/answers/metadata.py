@@ -16,12 +16,8 @@ from kcli.proto.messages.metadata import (
 )
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.access.authorized import operations
-from kcli.sandbox.wire.request_context import in_turns
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.cluster.topics import Topic
+from kcli.sandbox.wire.request_context import RequestContext, in_turns
 
 MOST_MADE = 10_000  # who asks for more topics at once is told of those there are
 

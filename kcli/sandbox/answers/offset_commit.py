@@ -13,10 +13,7 @@ from kcli.proto.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.partitions import name_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommitResponse:

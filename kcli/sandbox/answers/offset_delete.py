@@ -10,11 +10,8 @@ from kcli.proto.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.groups.groups import AnyGroup
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.groups.groups import AnyGroup
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: OffsetDeleteRequest) -> OffsetDeleteResponse:

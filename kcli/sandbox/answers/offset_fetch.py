@@ -21,10 +21,7 @@ from kcli.proto.messages.offset_fetch import (
 from kcli.proto.schema import NO_ID
 from kcli.sandbox.answers.partitions import name_of
 from kcli.sandbox.groups.offsets import NOTHING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:

@@ -11,10 +11,7 @@ from kcli.proto.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from kcli.sandbox.answers.partitions import led_here
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.schema import NO_ID
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.broker import SandboxBroker
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.cluster.topics import Partition
+from kcli.sandbox.wire.broker import SandboxBroker
+from kcli.sandbox.wire.request_context import RequestContext
 
 FETCH, DESCRIBE_PRODUCERS = 1, 61
 

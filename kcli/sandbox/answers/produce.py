@@ -20,13 +20,10 @@ from kcli.proto.messages.produce import (
     TopicProduceResponse,
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
+from kcli.sandbox.cluster.topics import Partition
 from kcli.sandbox.log.batches import TRANSACTIONAL, accept, keyless
 from kcli.sandbox.wire.peer import CloseConnection
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:

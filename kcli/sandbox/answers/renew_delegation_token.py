@@ -5,10 +5,7 @@ from __future__ import annotations
 from kcli.errors import BrokerError
 from kcli.proto.messages.renew_delegation_token import RenewDelegationTokenRequest, RenewDelegationTokenResponse
 from kcli.sandbox.answers.create_delegation_token import check_token_requests
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: RenewDelegationTokenRequest) -> RenewDelegationTokenResponse:

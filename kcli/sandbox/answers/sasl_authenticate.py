@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.proto.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:

@@ -12,10 +12,7 @@ from kcli.proto.messages.share_acknowledge import (
 )
 from kcli.sandbox.answers.share_fetch import found
 from kcli.sandbox.answers.sharing import acknowledge, switched_on
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 SHARE_ACKNOWLEDGE = 79
 

@@ -18,13 +18,10 @@ from kcli.proto.messages.share_fetch import (
 )
 from kcli.sandbox.answers.partitions import endpoints, hinted, led_here, name_of
 from kcli.sandbox.answers.sharing import acknowledge, switched_on
+from kcli.sandbox.groups.share_partition import SharePartition
 from kcli.sandbox.log.batches import corrupted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.groups.share_partition import SharePartition
-    from kcli.sandbox.wire.request_context import RequestContext
-    from kcli.sandbox.wire.share_sessions import Place, ShareSession
+from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.share_sessions import Place, ShareSession
 
 SHARE_FETCH = 78
 RECORD_LIMIT = 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli.errors import BrokerError
 from kcli.proto.messages.share_group_describe import (
     Assignment,
@@ -13,12 +15,7 @@ from kcli.proto.messages.share_group_describe import (
 )
 from kcli.sandbox.access.authorized import operations
 from kcli.sandbox.answers.sharing import by_topic, existing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:

@@ -11,11 +11,8 @@ from kcli.proto.messages.share_group_heartbeat import (
 )
 from kcli.sandbox.answers.sharing import by_topic, switched_on
 from kcli.sandbox.groups.consumer_group import HEARTBEAT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.groups.share_group import ShareMember
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.groups.share_group import ShareMember
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse:

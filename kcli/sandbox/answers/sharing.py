@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.errors import BrokerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
-    from kcli.proto.messages.share_fetch import AcknowledgementBatch
-    from kcli.sandbox.groups.share_group import ShareGroup
-    from kcli.sandbox.groups.share_partition import SharePartition
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.proto.messages.share_acknowledge import AcknowledgementBatch as Alone
+from kcli.proto.messages.share_fetch import AcknowledgementBatch
+from kcli.sandbox.groups.share_group import ShareGroup
+from kcli.sandbox.groups.share_partition import SharePartition
+from kcli.sandbox.wire.request_context import RequestContext
 
 RENEW = 4
 

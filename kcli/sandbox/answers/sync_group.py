@@ -6,10 +6,7 @@ from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from kcli.sandbox.groups.states import STABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse:

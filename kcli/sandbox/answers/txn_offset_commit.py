@@ -4,6 +4,7 @@ the transaction by itself (KIP-890). Nobody sees the positions before the transa
 from __future__ import annotations
 
 from kcli import codes
+from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata
 from kcli.proto.messages.txn_offset_commit import (
@@ -14,11 +15,7 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from kcli.sandbox.answers.fencing import told
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.codes import ErrorCode
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
 

@@ -12,10 +12,7 @@ from kcli.proto.messages.update_features import (
     UpdateFeaturesResponse,
 )
 from kcli.sandbox.cluster.features import SUPPORTED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 

@@ -16,10 +16,7 @@ from kcli.proto.messages.write_txn_markers import (
 )
 from kcli.sandbox.answers.partitions import led_here
 from kcli.sandbox.transactions.markers import COORDINATOR_EPOCH, end_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:

@@ -3,13 +3,11 @@ are kept and change nothing here."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.cluster.configs import DELETE, INT, LONG, SET
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LEADER_RATE, FOLLOWER_RATE = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 DISK_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from binascii import crc32
+from collections.abc import Iterator
 
 from kcli.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kcli.sandbox.wire.broker import SandboxBroker
+from kcli.sandbox.wire.broker import SandboxBroker
 
 GROUP, TRANSACTION = 0, 1  # kinds of coordinators, as FindCoordinator numbers them
 

@@ -8,31 +8,27 @@ from binascii import b2a_base64
 
 from kcli.errors import UsageError
 from kcli.sandbox.access.access import Access
+from kcli.sandbox.access.quotas import Quotas
+from kcli.sandbox.access.sasl import Users
 from kcli.sandbox.cluster.broker_configs import BrokerConfigs
+from kcli.sandbox.cluster.brokers import Brokers
 from kcli.sandbox.cluster.features import Features
+from kcli.sandbox.cluster.moves import Moves
+from kcli.sandbox.cluster.named_configs import NamedConfigs
+from kcli.sandbox.cluster.quorum import Quorum
 from kcli.sandbox.cluster.retention import Retention
-from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.cluster.topics import Topic, Topics
+from kcli.sandbox.faults.control import Control
 from kcli.sandbox.faults.faults import Faults
+from kcli.sandbox.groups.groups import Groups
+from kcli.sandbox.log.journal import Journal
+from kcli.sandbox.log.recovery import State
+from kcli.sandbox.settings import SandboxSettings
+from kcli.sandbox.transactions.producer_ids import ProducerIds
+from kcli.sandbox.transactions.transactions import Transactions
+from kcli.sandbox.wire.broker import SandboxBroker
 from kcli.sandbox.wire.client_rules import ClientRules
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.access.quotas import Quotas
-    from kcli.sandbox.access.sasl import Users
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.moves import Moves
-    from kcli.sandbox.cluster.named_configs import NamedConfigs
-    from kcli.sandbox.cluster.quorum import Quorum
-    from kcli.sandbox.cluster.topics import Topic
-    from kcli.sandbox.faults.control import Control
-    from kcli.sandbox.groups.groups import Groups
-    from kcli.sandbox.log.journal import Journal
-    from kcli.sandbox.log.recovery import State
-    from kcli.sandbox.settings import SandboxSettings
-    from kcli.sandbox.transactions.producer_ids import ProducerIds
-    from kcli.sandbox.transactions.transactions import Transactions
-    from kcli.sandbox.wire.broker import SandboxBroker
-    from kcli.sandbox.wire.share_sessions import ShareSessions
+from kcli.sandbox.wire.share_sessions import ShareSessions
 
 
 class SandboxCluster:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from kcli.errors import UsageError
+from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from kcli.errors import UsageError
 
 SUPPORTED = {
     "transaction.version": (0, 2),  # 2: implicit adding and an epoch bump at every end (KIP-890)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.cluster.configs import DELETE, INT, SET, STRING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 GROUP = 32  # the type of resource
 GROUP_CONFIGS: dict[str, tuple[int, str]] = {

@@ -3,13 +3,11 @@ process: Kafka's names, defaults and refusals. Nothing here is pushed or logged 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.sandbox.cluster.configs import APPEND, DELETE, INT, LIST, SET, SUBTRACT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LOGGER, CLIENT_METRICS = 8, 16  # types of resource
 CLIENT_METRICS_CONFIGS: dict[str, tuple[int, str]] = {

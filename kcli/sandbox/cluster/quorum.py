@@ -4,17 +4,13 @@ somebody takes the vote from one. There is no metadata log; its length counts wh
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from kcli import codes
 from kcli.errors import BrokerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.features import Features
-    from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.features import Features
+from kcli.sandbox.cluster.topics import Topics
 
 EPOCH = 1
 LISTENER = "CONTROLLER"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition, Topics
+from kcli.sandbox.cluster.topics import Partition, Topics
 
 
 class Retention:

@@ -4,6 +4,9 @@ it is answered."""
 from __future__ import annotations
 
 import os
+from asyncio import Future
+from collections.abc import Callable
+from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
@@ -11,17 +14,10 @@ from kcli.sandbox.cluster.configs import TOPIC_CONFIGS, checked
 from kcli.sandbox.log.batches import CONTROL
 from kcli.sandbox.log.log import Log
 from kcli.sandbox.log.producers import PartitionProducers
+from kcli.sandbox.log.segment import Store
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Future
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.log.segment import Store
-
-    NewStore = Callable[[str, bytes, int], Store]
-    Note = Callable[[str, dict[str, Any]], None]
+NewStore = Callable[[str, bytes, int], Store]
+Note = Callable[[str, dict[str, Any]], None]
 
 LEGAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})

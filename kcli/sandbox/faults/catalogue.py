@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from kcli import codes
 from kcli.errors import UsageError
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.faults.cluster import ClusterFaults
 from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import KEYS
 from kcli.sandbox.faults.wire import WireFaults
 from kcli.text.suggest import did_you_mean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.topics import Topics
 
 NAMESPACES: dict[str, type] = {"": Faults, "wire": WireFaults, "cluster": ClusterFaults, "logs": LogFaults}
 NAMES = """

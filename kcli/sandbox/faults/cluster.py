@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from kcli import codes
-from kcli.sandbox.cluster.brokers import GROUP
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.faults.planned import Planned
-    from kcli.sandbox.groups.groups import Groups
-    from kcli.sandbox.wire.share_sessions import ShareSessions
+from kcli.sandbox.cluster.brokers import GROUP, Brokers
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.faults.planned import Planned
+from kcli.sandbox.groups.groups import Groups
+from kcli.sandbox.wire.share_sessions import ShareSessions
 
 GROUP_APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "OffsetFetch")
 

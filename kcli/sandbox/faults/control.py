@@ -12,19 +12,15 @@ import asyncio
 import hmac
 import json
 import secrets
+from collections.abc import Callable
+from typing import Any
 
 from kcli.errors import KcliError, UsageError
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.faults.catalogue import call_of, rows
+from kcli.sandbox.faults.faults import Faults
 from kcli.sandbox.wire.listener import Listener
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.faults.faults import Faults
 
 LONGEST = 64 * 1024  # bytes of a line
 DEEPEST = 100  # brackets of a line: deeply nested JSON goes beyond the interpreter's recursion

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 from kcli.errors import ConnectError, KcliError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.model import Cluster
+from kcli.model import Cluster
 
 CONTROL = "kcli.sandbox.control"
 BROKER = 4  # a kind of resource

@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from kcli.codes import ErrorCode
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.faults.cluster import ClusterFaults
+from kcli.sandbox.faults.logs import LogFaults
 from kcli.sandbox.faults.planned import FOREVER, Planned
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.codes import ErrorCode
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.faults.cluster import ClusterFaults
-    from kcli.sandbox.faults.logs import LogFaults
-    from kcli.sandbox.faults.wire import WireFaults
-    from kcli.sandbox.groups.groups import Groups
-    from kcli.sandbox.wire.client_rules import ClientRules
-    from kcli.sandbox.wire.share_sessions import ShareSessions
+from kcli.sandbox.faults.wire import WireFaults
+from kcli.sandbox.groups.groups import Groups
+from kcli.sandbox.wire.client_rules import ClientRules
+from kcli.sandbox.wire.share_sessions import ShareSessions
 
 __all__ = ["FOREVER", "NAMESPACES", "Faults"]
 NAMESPACES = ("wire", "cluster", "logs")

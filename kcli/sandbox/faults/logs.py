@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
+from kcli.proto.columns import Record
+from kcli.proto.messages.fetch import FetchResponse
 from kcli.proto.varint import encode_varint
-from kcli.sandbox.faults.planned import FOREVER
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.faults.planned import FOREVER, Planned
 from kcli.sandbox.log.batches import CHECKED_FROM, LAYOUT, SIZE, TRANSACTIONAL, Header, checksum
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.proto.columns import Record
-    from kcli.proto.messages.fetch import FetchResponse
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.faults.planned import Planned
-    from kcli.sandbox.log.log import Log
-    from kcli.sandbox.wire.client_rules import ClientRules
+from kcli.sandbox.log.log import Log
+from kcli.sandbox.wire.client_rules import ClientRules
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 BOMB_STEP = 1024 * 1024

@@ -3,15 +3,12 @@ names them: "Produce", "Fetch", "JoinGroup"."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from kcli.codes import ErrorCode
 from kcli.proto.messages import REQUESTS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.codes import ErrorCode
-    from kcli.proto.messages.api_versions import ApiVersion
+from kcli.proto.messages.api_versions import ApiVersion
 
 FOREVER = 1 << 30
 ANY = (0, 0x7FFF)  # versions

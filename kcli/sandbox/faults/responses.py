@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio import Transport
+from collections import deque
+from typing import Any, Protocol
 
+from kcli.proto.buffer import Buffer
 from kcli.proto.encoding import Writer
+from kcli.proto.schema import Response
+from kcli.proto.session import Received, ServerSession
+from kcli.sandbox.faults.planned import Conduct
+from kcli.sandbox.wire.outgoing import Outgoing
 from kcli.sandbox.wire.peer import CloseConnection
+from kcli.values import Field, Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Transport
-    from collections import deque
-    from typing import Any, Protocol
 
-    from kcli.proto.buffer import Buffer
-    from kcli.proto.schema import Response
-    from kcli.proto.session import Received, ServerSession
-    from kcli.sandbox.faults.planned import Conduct
-    from kcli.sandbox.wire.outgoing import Outgoing
-    from kcli.values import Field, Value
+class Outlet(Protocol):
+    """What a fault needs of a connection. `frames` are requests that wait."""
 
-    class Outlet(Protocol):
-        """What a fault needs of a connection. `frames` are requests that wait."""
+    transport: Transport
+    session: ServerSession
+    frames: deque[memoryview]
+    outgoing: Outgoing
 
-        transport: Transport
-        session: ServerSession
-        frames: deque[memoryview]
-        outgoing: Outgoing
-
-        def go_deaf(self, seconds: float) -> None: ...
-        async def next_frame(self, seconds: float | None) -> None: ...
+    def go_deaf(self, seconds: float) -> None: ...
+    async def next_frame(self, seconds: float | None) -> None: ...
 
 
 TOGETHER = 0.05  # seconds that an answer waits for the next one

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from kcli.sandbox.faults.planned import key_of
+from collections.abc import Callable
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.faults.planned import Planned
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.faults.planned import Planned, key_of
 
 HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
 TLS_ALERT = b"\x15\x03\x03\x00\x02\x02\x46"  # fatal, protocol_version

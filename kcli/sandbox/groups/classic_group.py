@@ -6,16 +6,13 @@ import asyncio
 import os
 
 from kcli import codes
+from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
+from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from kcli.sandbox.groups.member import Member, refusal
 from kcli.sandbox.groups.rebalance import Rebalance
 from kcli.sandbox.groups.roster import Roster
 from kcli.sandbox.groups.states import COMPLETING, PREPARING, STABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.codes import ErrorCode
-    from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 
 class ClassicGroup:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
-    Place = tuple[bytes, int]  # topic id, partition
-    Shares = dict[str, set[Place]]
+Place = tuple[bytes, int]  # topic id, partition
+Shares = dict[str, set[Place]]
 
 
 def share_out(

@@ -6,20 +6,15 @@ A partition has a new owner only when its old one has said that it gave it up, o
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.groups.consumer_assignors import share_out
+from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.groups.consumer_assignors import Place, share_out
 from kcli.sandbox.groups.re2 import Invalid, pattern_of
 from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kcli.proto.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.groups.consumer_assignors import Place
 
 RECONCILING = "Reconciling"
 ASSIGNORS = ("uniform", "range")

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata
 from kcli.sandbox.cluster.group_configs import GroupConfigs
+from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.groups.classic_group import ClassicGroup
 from kcli.sandbox.groups.consumer_group import ConsumerGroup
 from kcli.sandbox.groups.offsets import Offsets
+from kcli.sandbox.groups.share_group import ShareGroup
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY
+from kcli.sandbox.log.recovery import State
 from kcli.sandbox.transactions.pending_offsets import PendingOffsets
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.groups.share_group import ShareGroup
-    from kcli.sandbox.log.recovery import State
-
-    Note = Callable[[str, dict[str, Any]], None]
-    AnyGroup = ClassicGroup | ConsumerGroup | ShareGroup
+Note = Callable[[str, dict[str, Any]], None]
+AnyGroup = ClassicGroup | ConsumerGroup | ShareGroup
 
 LONGEST_SESSION_MS = 1_800_000
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from kcli.proto.messages.join_group import JoinGroupResponse
+from asyncio import Future, TimerHandle
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import Future, TimerHandle
-
-    from kcli.codes import ErrorCode
-    from kcli.proto.messages.join_group import JoinGroupRequest
+from kcli.codes import ErrorCode
+from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 
 class Member:

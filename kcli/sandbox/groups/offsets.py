@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.model import OffsetAndMetadata
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.cluster.topics import Topics
 
 LARGEST_METADATA = 4096
 NOTHING = OffsetAndMetadata()

@@ -7,15 +7,12 @@ be stopped: a pattern that takes more than a second on one name is refused, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 from kcli.errors import KcliError
 from kcli.text.patterns import matcher
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
 
 MOST = 1000  # RE2 repeats no more often
 UNKNOWN = {

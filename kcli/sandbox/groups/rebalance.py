@@ -6,16 +6,12 @@ Empty → PreparingRebalance (members join) → CompletingRebalance (the leader 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from kcli import codes
+from kcli.sandbox.groups.member import Member
+from kcli.sandbox.groups.roster import Roster
 from kcli.sandbox.groups.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.sandbox.groups.member import Member
-    from kcli.sandbox.groups.roster import Roster
 
 
 class Rebalance:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.proto.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.proto.messages.join_group import JoinGroupRequest
-    from kcli.sandbox.groups.member import Member
+from kcli.proto.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
+from kcli.sandbox.groups.member import Member
 
 
 class Roster:

@@ -6,23 +6,19 @@ The coordinator's part is short: who is here, and who reads what, by Kafka's sim
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kcli.sandbox.cluster.group_configs import GroupConfigs
+from kcli.sandbox.cluster.topics import Partition, Topics
 from kcli.sandbox.groups.consumer_group import HEARTBEAT, SESSION
 from kcli.sandbox.groups.share_partition import SharePartition
 from kcli.sandbox.groups.states import DEAD, EMPTY, STABLE
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.proto.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-    from kcli.sandbox.cluster.group_configs import GroupConfigs
-    from kcli.sandbox.cluster.topics import Partition, Topics
-
-    Place = tuple[bytes, int]
+Place = tuple[bytes, int]
 
 __all__ = ["HEARTBEAT", "ShareGroup", "ShareMember"]
 ASSIGNOR = "simple"

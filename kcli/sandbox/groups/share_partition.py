@@ -8,19 +8,15 @@ Kept as ranges, as the records come: the log is not looked at record by record.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.sandbox.cluster.topics import Partition
 from kcli.sandbox.log.batches import Header
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    from kcli.sandbox.cluster.topics import Partition
-
-    Acquired = tuple[int, int, int]  # first and last offset, delivery count
+Acquired = tuple[int, int, int]  # first and last offset, delivery count
 
 AVAILABLE, ACQUIRED, DONE = "available", "acquired", "done"
 GAP, ACCEPT, RELEASE, REJECT, RENEW = 0, 1, 2, 3, 4

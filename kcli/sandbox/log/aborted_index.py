@@ -5,26 +5,20 @@ file of its own: it is counted again when a log is opened."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import namedtuple
+from typing import NamedTuple
 
-from kcli.sandbox.log.batches import CONTROL, TRANSACTIONAL
+from kcli.proto.buffer import Buffer
+from kcli.sandbox.log.batches import CONTROL, TRANSACTIONAL, Header
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NamedTuple
 
-    from kcli.proto.buffer import Buffer
-    from kcli.sandbox.log.batches import Header
+class Aborted(NamedTuple):
+    """Offsets `first` to `marker` of a producer were aborted; below `stable` all was decided by then."""
 
-    class Aborted(NamedTuple):
-        """Offsets `first` to `marker` of a producer were aborted; below `stable` all was decided by then."""
+    producer_id: int
+    first: int
+    marker: int
+    stable: int
 
-        producer_id: int
-        first: int
-        marker: int
-        stable: int
-else:
-    Aborted = namedtuple("Aborted", "producer_id first marker stable")
 
 DECIDES = CONTROL | TRANSACTIONAL
 TYPE_AT = 7  # in the records of a marker: 5 bytes before the key, whose second int16 is the type (F.3)

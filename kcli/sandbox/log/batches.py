@@ -7,10 +7,7 @@ from struct import Struct as Layout
 
 from kcli import codes
 from kcli.errors import BrokerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.proto.buffer import Buffer
+from kcli.proto.buffer import Buffer
 
 LAYOUT = Layout(">qiibIhiqqqhii")
 SIZE = 61
@@ -22,20 +19,19 @@ _CRC = Layout(">I")
 class Header:
     """The header of a record batch v2, as its bytes say it (engine.md F.1)."""
 
-    if TYPE_CHECKING:
-        base_offset: int
-        length: int
-        leader_epoch: int
-        magic: int
-        crc: int
-        attributes: int
-        last_offset_delta: int
-        base_timestamp: int
-        max_timestamp: int
-        producer_id: int
-        producer_epoch: int
-        base_sequence: int
-        count: int
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
 
     __slots__ = (
         "attributes",

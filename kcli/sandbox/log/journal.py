@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.log.segment import MemoryStore
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from kcli.sandbox.log.recovery import DataDirectory, State
-    from kcli.sandbox.log.segment import Store
+from kcli.sandbox.log.recovery import DataDirectory, State
+from kcli.sandbox.log.segment import MemoryStore, Store
 
 
 class Journal:

@@ -4,19 +4,14 @@ them). A fetch is a slice of a segment: no record and no byte is looked at."""
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.buffer import Buffer
 from kcli.sandbox.log.aborted_index import AbortedIndex
 from kcli.sandbox.log.batches import SIZE, TRANSACTIONAL, Header
-from kcli.sandbox.log.segment import LARGEST, SMALLEST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kcli.proto.buffer import Buffer
-    from kcli.sandbox.log.segment import Segment, Store
+from kcli.sandbox.log.segment import LARGEST, SMALLEST, Segment, Store
 
 
 class Log:

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.errors import BrokerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.log.batches import Header
+from kcli.sandbox.log.batches import Header
 
 REMEMBERED = 5
 SEQUENCE_MASK = 0x7FFFFFFF  # sequences wrap from 2**31 - 1 to 0 (D24)

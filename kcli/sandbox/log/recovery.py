@@ -10,16 +10,11 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
+from typing import Any
 
 from kcli.errors import UsageError
-from kcli.sandbox.log.segment import FileStore
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from kcli.sandbox.log.segment import Store
+from kcli.sandbox.log.segment import FileStore, Store
 
 
 class State:

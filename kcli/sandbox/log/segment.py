@@ -9,23 +9,20 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left, bisect_right
+from pathlib import Path
 from struct import Struct
+from typing import Protocol
 
+from kcli.proto.buffer import Buffer
 from kcli.sandbox.log.batches import SIZE, Header, checksum
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Protocol
 
-    from kcli.proto.buffer import Buffer
+class Store(Protocol):
+    """Where a log's segments live."""
 
-    class Store(Protocol):
-        """Where a log's segments live."""
-
-        def create(self, base_offset: int, size: int) -> Segment: ...
-        def load(self) -> list[Segment]: ...
-        def delete(self) -> None: ...
+    def create(self, base_offset: int, size: int) -> Segment: ...
+    def load(self) -> list[Segment]: ...
+    def delete(self) -> None: ...
 
 
 _LAST_DELTA = Struct(">i")

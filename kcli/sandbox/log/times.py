@@ -3,13 +3,11 @@ Batches are found by their max timestamp; only the one that holds the answer is 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.log.log import Log
-    from kcli.sandbox.log.segment import Segment
+from kcli.sandbox.cluster.topics import Partition
+from kcli.sandbox.log.log import Log
+from kcli.sandbox.log.segment import Segment
 
-    Found = tuple[int, int, int]  # offset, timestamp (ms), leader epoch
+Found = tuple[int, int, int]  # offset, timestamp (ms), leader epoch
 
 EARLIEST, LATEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -2, -1, -3, -4, -5, -6
 NOTHING = (-1, -1, -1)

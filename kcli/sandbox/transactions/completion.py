@@ -4,22 +4,18 @@ done. It is begun again after a crash, and goes on trying where a partition has 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Protocol
 
 from kcli.errors import BrokerError
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.transactions.markers import end_in
-from kcli.sandbox.transactions.transaction import PREPARE_COMMIT
+from kcli.sandbox.transactions.transaction import PREPARE_COMMIT, Transaction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Protocol
 
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.transactions.transaction import Transaction
-
-    class Settle(Protocol):
-        def __call__(self, producer_id: int, group: str, *, commit: bool) -> None: ...
+class Settle(Protocol):
+    def __call__(self, producer_id: int, group: str, *, commit: bool) -> None: ...
 
 
 RETRY = 0.05  # seconds until what could not be written is tried again

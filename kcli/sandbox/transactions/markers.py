@@ -5,11 +5,8 @@ from __future__ import annotations
 import time
 from struct import Struct
 
+from kcli.sandbox.cluster.topics import Partition
 from kcli.sandbox.log.batches import CHECKED_FROM, CONTROL, LAYOUT, SIZE, TRANSACTIONAL, Header, checksum
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.sandbox.cluster.topics import Partition
 
 ABORT, COMMIT = 0, 1
 COORDINATOR_EPOCH = 0  # one process: no older coordinator can be left over

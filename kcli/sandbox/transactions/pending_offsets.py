@@ -3,18 +3,14 @@ stable ones waits until it ends (KIP-447)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from kcli.model import OffsetAndMetadata
+from kcli.sandbox.groups.offsets import Offsets
+from kcli.sandbox.log.recovery import State
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from kcli.sandbox.groups.offsets import Offsets
-    from kcli.sandbox.log.recovery import State
-
-    # None: committed over by somebody outside the transaction meanwhile, so not to be stored
-    Positions = dict[tuple[str, int], OffsetAndMetadata | None]
+Positions = dict[tuple[str, int], OffsetAndMetadata | None]
 
 
 class PendingOffsets:

@@ -5,13 +5,11 @@ Ongoing … (KIP-98). Every step here is a decision only; `transactions.py` writ
 
 from __future__ import annotations
 
+from asyncio import TimerHandle
+from typing import Any
+
 from kcli import codes
 from kcli.errors import BrokerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from asyncio import TimerHandle
-    from typing import Any
 
 EMPTY, ONGOING = "Empty", "Ongoing"
 PREPARE_COMMIT, PREPARE_ABORT = "PrepareCommit", "PrepareAbort"

@@ -5,25 +5,20 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from kcli import codes
 from kcli.errors import BrokerError
-from kcli.sandbox.transactions.completion import Completion
+from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.features import Features
+from kcli.sandbox.cluster.topics import Topics
+from kcli.sandbox.log.recovery import State
+from kcli.sandbox.transactions.completion import Completion, Settle
+from kcli.sandbox.transactions.producer_ids import ProducerIds
 from kcli.sandbox.transactions.transaction import DECIDED, ONGOING, Transaction
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    from kcli.sandbox.cluster.brokers import Brokers
-    from kcli.sandbox.cluster.features import Features
-    from kcli.sandbox.cluster.topics import Topics
-    from kcli.sandbox.log.recovery import State
-    from kcli.sandbox.transactions.completion import Settle
-    from kcli.sandbox.transactions.producer_ids import ProducerIds
-
-    Note = Callable[[str, dict[str, Any]], None]
+Note = Callable[[str, dict[str, Any]], None]
 
 LONGEST_TIMEOUT_MS = 900_000  # transaction.max.timeout.ms
 RETRY = 0.05  # seconds until what the disk refused is tried again

@@ -4,16 +4,12 @@ transaction; from Produce 12 on producing adds it (KIP-890). Asked once per tran
 from __future__ import annotations
 
 from kcli import codes
+from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
-from kcli.sandbox.log.batches import TRANSACTIONAL
+from kcli.sandbox.cluster.topics import Partition
+from kcli.sandbox.log.batches import TRANSACTIONAL, Header
 from kcli.sandbox.transactions.transaction import ONGOING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.codes import ErrorCode
-    from kcli.sandbox.cluster.topics import Partition
-    from kcli.sandbox.log.batches import Header
-    from kcli.sandbox.wire.request_context import RequestContext
+from kcli.sandbox.wire.request_context import RequestContext
 
 ABORTABLE_SINCE, ADDS_SINCE = 11, 12  # Produce versions
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.sandbox.cluster.brokers import Brokers
+from kcli.sandbox.cluster.brokers import Brokers
 
 AGAIN = 60.0  # seconds until a sentence of the same kind may be said again
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from kcli.sandbox.wire.fetch_sessions import FetchSessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kcli.sandbox.wire.listener import Listener
-    from kcli.sandbox.wire.peer import Peer
+from kcli.sandbox.wire.listener import Listener
+from kcli.sandbox.wire.peer import Peer
 
 
 class SandboxBroker:

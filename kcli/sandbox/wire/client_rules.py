@@ -6,17 +6,14 @@ flight by configuration, another way to number. `Sandbox.violations` is what was
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
+from kcli.proto.buffer import Buffer
+from kcli.proto.session import Received
+from kcli.sandbox.cluster.topics import Topics
 from kcli.sandbox.log.batches import SIZE, Header
 from kcli.sandbox.log.producers import SEQUENCE_MASK, last_sequence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Any
-
-    from kcli.proto.buffer import Buffer
-    from kcli.proto.session import Received
-    from kcli.sandbox.cluster.topics import Topics
 
 OURS = "kcli"
 MOST_IN_FLIGHT = 5

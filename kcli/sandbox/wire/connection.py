@@ -8,26 +8,20 @@ import socket
 import time
 from collections import deque
 from contextlib import suppress
+from typing import Any
 
 from kcli import codes
 from kcli.errors import DecodeError
-from kcli.proto.session import FrameReader, ServerSession
+from kcli.proto.session import FrameReader, Received, ServerSession
+from kcli.sandbox.access.sasl import SaslSession
 from kcli.sandbox.answers import ANSWERS, answer_of, versions_answered
+from kcli.sandbox.cluster.cluster import SandboxCluster
+from kcli.sandbox.wire.broker import SandboxBroker
+from kcli.sandbox.wire.client_rules import Witness
 from kcli.sandbox.wire.outgoing import SEND_BUFFER, Outgoing
 from kcli.sandbox.wire.peer import CloseConnection
 from kcli.sandbox.wire.request_context import ANONYMOUS, RequestContext
-from kcli.sandbox.wire.traffic import MOST_HELD
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from kcli.proto.session import Received
-    from kcli.sandbox.access.sasl import SaslSession
-    from kcli.sandbox.cluster.cluster import SandboxCluster
-    from kcli.sandbox.wire.broker import SandboxBroker
-    from kcli.sandbox.wire.client_rules import Witness
-    from kcli.sandbox.wire.traffic import Traffic
+from kcli.sandbox.wire.traffic import MOST_HELD, Traffic
 
 MAX_REQUEST = 100 * 1024 * 1024
 MAX_WAITING = 64  # frames of one connection that wait for their turn; more are left in the socket

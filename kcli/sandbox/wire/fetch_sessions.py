@@ -3,16 +3,13 @@ changed. Epoch 0 opens, -1 closes or does without, every other one counts up."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.messages.fetch import FetchPartition, FetchRequest, PartitionData
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kcli.proto.messages.fetch import FetchPartition, FetchRequest, PartitionData
-
-    Key = tuple[str, bytes, int]  # topic name (below version 13), topic id (from 13 on), partition
+Key = tuple[str, bytes, int]  # topic name (below version 13), topic id (from 13 on), partition
 
 MOST_SESSIONS = 1000
 LAST_EPOCH = 0x7FFFFFFF

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from ssl import SSLContext
-    from typing import Any
 
-    Address = tuple[Any, ...]
+Address = tuple[Any, ...]
 
 BACKLOG = 1024  # connections that wait in the kernel
 AT_ONCE = 8  # that are taken before others have their turn

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.proto.buffer import Buffer
+from kcli.proto.buffer import Buffer
 
 CHUNK = 512 * 1024
 SMALL = 16 * 1024

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
+from typing import Protocol
 
-    class Peer(Protocol):
-        """`asked`: whether a whole request ever came; `since`: when it connected (monotonic seconds)."""
 
-        asked: bool
-        since: float
+class Peer(Protocol):
+    """`asked`: whether a whole request ever came; `since`: when it connected (monotonic seconds)."""
 
-        @property
-        def principal(self) -> str:
-            """User:NAME, or User:ANONYMOUS."""
+    asked: bool
+    since: float
 
-        def abort(self) -> None:
-            """Break the connection at once."""
+    @property
+    def principal(self) -> str:
+        """User:NAME, or User:ANONYMOUS."""
 
-        def used(self) -> None:
-            """The connection is in use: the time after which an idle one is closed begins anew."""
+    def abort(self) -> None:
+        """Break the connection at once."""
 
-        def forget(self) -> None:
-            """The broker counts this connection no more."""
+    def used(self) -> None:
+        """The connection is in use: the time after which an idle one is closed begins anew."""
 
-        async def ended(self) -> None:
-            """Wait until nothing of this connection runs any more."""
+    def forget(self) -> None:
+        """The broker counts this connection no more."""
+
+    async def ended(self) -> None:
+        """Wait until nothing of this connection runs any more."""
 
 
 class CloseConnection(Exception):

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import TypeVar
 
 from kcli import codes
 from kcli.acls import CLUSTER
+from kcli.codes import ErrorCode
 from kcli.errors import BrokerError
+from kcli.sandbox.access.sasl import SaslSession
 from kcli.sandbox.cluster.brokers import GROUP
+from kcli.sandbox.cluster.cluster import SandboxCluster
+from kcli.sandbox.wire.broker import SandboxBroker
+from kcli.sandbox.wire.peer import Peer
+from kcli.sandbox.wire.share_sessions import ShareSessions
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-    from typing import TypeVar
-
-    from kcli.codes import ErrorCode
-    from kcli.sandbox.access.sasl import SaslSession
-    from kcli.sandbox.cluster.cluster import SandboxCluster
-    from kcli.sandbox.wire.broker import SandboxBroker
-    from kcli.sandbox.wire.peer import Peer
-    from kcli.sandbox.wire.share_sessions import ShareSessions
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 ANONYMOUS = "User:ANONYMOUS"
 NAMELESS = (8, 9, 15, 28)  # OffsetCommit, OffsetFetch, DescribeGroups, TxnOffsetCommit take a group without a name

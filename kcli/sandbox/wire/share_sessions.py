@@ -4,18 +4,15 @@ one counts up, over fetches and acknowledgements. With the session, or its conne
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kcli import codes
 from kcli.errors import BrokerError
+from kcli.proto.messages.share_fetch import ShareFetchRequest
+from kcli.sandbox.groups.share_group import ShareGroup
+from kcli.sandbox.wire.peer import Peer
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kcli.proto.messages.share_fetch import ShareFetchRequest
-    from kcli.sandbox.groups.share_group import ShareGroup
-    from kcli.sandbox.wire.peer import Peer
-
-    Place = tuple[bytes, int]
+Place = tuple[bytes, int]
 
 NEW, FINAL, LAST_EPOCH = 0, -1, 0x7FFFFFFF
 

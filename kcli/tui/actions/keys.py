@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
@@ -18,11 +20,6 @@ from kcli.errors import UsageError
 from kcli.paths import config_folder
 from kcli.text.suggest import did_you_mean
 from kcli.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
 
 QUITS = "ctrl+q"
 """Textual's own, before every other key: whatever a file says, there is a way out."""

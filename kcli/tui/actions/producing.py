@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.settings import ProducerSettings
 from kcli.tui.text.printable import quoted
 from kcli.values import Value, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.client import Client
 
 
 class Draft(Value):

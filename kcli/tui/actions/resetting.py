@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.groups import reset_forms
 from kcli.admin.groups.offset_files import SCHEMA, row
-from kcli.admin.groups.reset_plan import execute, numbers_of, plan, targets
+from kcli.admin.groups.reset import Change
+from kcli.admin.groups.reset_plan import Target, execute, numbers_of, plan, targets
 from kcli.admin.undo import taken, write
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.leaders import TopicMissing
+from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import duration, read_time
-from kcli.model import TopicPartition
+from kcli.model import Cluster, TopicPartition
 from kcli.tui.text.printable import quoted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import NamedTuple
-
-    from kcli.admin.groups.reset import Change, Form
-    from kcli.admin.groups.reset_plan import Target
-    from kcli.client import Client
-    from kcli.model import Cluster
+    from kcli.admin.groups.reset import Form
 
     Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
 
-    class Wish(NamedTuple):
-        """What is wanted, understood: how to make the form, and the words of the command line that say the same."""
 
-        prepare: Prepare
-        words: str
-else:
-    from collections import namedtuple
+class Wish(NamedTuple):
+    """What is wanted, understood: how to make the form, and the words of the command line that say the same."""
 
-    Wish = namedtuple("Wish", "prepare words")
+    prepare: Prepare
+    words: str
+
 
 FORMS = (
     ("earliest", "to the beginning", ""),

@@ -7,11 +7,8 @@ import os
 from kcli.admin.undo import new_path
 from kcli.errors import KcliError
 from kcli.lag.formats.recording import line
+from kcli.lag.watch import Look
 from kcli.paths import private
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.lag.watch import Look
 
 
 def save(name: str, look: Look | None, picture: str) -> list[str]:

@@ -5,10 +5,13 @@ A status is told by its glyph and its word, so no screen depends on colours (or 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from kcli.admin.groups.groups import progress_of
 from kcli.lag import figures as engine
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
 from kcli.lag.status import (
     BEHIND,
     GROWING,
@@ -23,14 +26,7 @@ from kcli.lag.status import (
     UNKNOWN,
     share,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kcli.lag.history import GroupStanding
-    from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import Look
+from kcli.lag.watch import Look
 
 DASH = "–"
 BLOCKS = "▁▂▃▄▅▆▇█"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from kcli.lag import status as lag_status
+from kcli.lag.history import GroupStanding
+from kcli.lag.partition_lag import Standing
 from kcli.lag.status import GROWING, LOSING_DATA, REWOUND, STUCK, TXN_BLOCKED
+from kcli.lag.watch import Look
 from kcli.tui.text.formatting import count, duration, rate
 from kcli.tui.text.printable import printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kcli.lag.history import GroupStanding
-    from kcli.lag.partition_lag import Standing
-    from kcli.lag.watch import Look
-
 
 PLACED = (STUCK, LOSING_DATA, REWOUND, TXN_BLOCKED, GROWING)
 """Statuses that are a matter of some partitions."""
