@@ -20,13 +20,13 @@ Verbs = dict[str, Command]
 """The commands of a subject by what stands behind its name: `reset`, `features upgrade`."""
 
 SUBJECTS: dict[str, tuple[str, str]] = {
-    "produce": ("kcli.cli.parsing.record_options:PRODUCE", "Send lines, files or JSON envelopes as records."),
-    "consume": ("kcli.cli.parsing.record_options:CONSUME", "Print records; follow unless bounded."),
+    "produce": ("kcli.cli.commands.consume.options:PRODUCE", "Send lines, files or JSON envelopes as records."),
+    "consume": ("kcli.cli.commands.consume.options:CONSUME", "Print records; follow unless bounded."),
     "tail": (
-        "kcli.cli.parsing.record_options:TAIL",
+        "kcli.cli.commands.consume.options:TAIL",
         "Print the last records by time over all partitions, then follow.",
     ),
-    "count": ("kcli.cli.parsing.record_options:TALLY", "Count records exactly."),
+    "count": ("kcli.cli.commands.consume.options:TALLY", "Count records exactly."),
     "cat": ("cat.command", "Run a command line of kcat's; also when kcli is linked as kcat."),
     "copy": ("kcli.cli.commands.copy.options:COPY", "Copy records from one topic to another, also between clusters."),
     "redrive": ("kcli.cli.commands.redrive.options:REDRIVE", "Send dead letters back to the topics they came from."),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kcli.cli.commands.consume.options import CONSUME
 from kcli.cli.output.printer import Printer
 from kcli.cli.parsing.parser import parse
-from kcli.cli.parsing.record_options import CONSUME
 from kcli.errors import UsageError
 from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal

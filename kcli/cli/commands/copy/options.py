@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.consume.options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.record_options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
 from kcli.cli.parsing.shared_options import CONNECTION, FORMAT, JSON
 
 RATE = Option(name="rate", flags=("--rate",), metavar="N", help="At most N records a second, or bytes: 500, 10MB.")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.consume.options import TIMES, VALUE_FORMAT
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.groups import FORMATS
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.record_options import TIMES, VALUE_FORMAT
 from kcli.cli.parsing.shared_options import (
     CONNECTION,
     DRY_RUN,

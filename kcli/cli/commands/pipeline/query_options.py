@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.consume.options import COMMITTED, OFFSET, PARTITIONS, TIMES
 from kcli.cli.commands.copy.options import TARGET
 from kcli.cli.commands.pipeline.shared_options import COMMON, DRY_RUN, FORMATS, JSON, NAME, REPORT, SOURCE
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.record_options import COMMITTED, OFFSET, PARTITIONS, TIMES
 from kcli.cli.parsing.shared_options import CONNECTION
 
 FORMAT = Option(

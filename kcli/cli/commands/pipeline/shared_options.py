@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.consume.options import COMMITTED, OFFSET, PARTITIONS, TIMES, TOPIC
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.record_options import COMMITTED, OFFSET, PARTITIONS, TIMES, TOPIC
 from kcli.cli.parsing.shared_options import CONNECTION
 
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kcli.cli.commands.consume.options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
 from kcli.cli.commands.copy.options import EXACTLY_ONCE, NO_RESUME, RATE, RESTART, TRANSACTIONAL_ID
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.record_options import COMMITTED, COUNT, FILTERS, OFFSET, PARTITIONS, SKIP_CORRUPT
 from kcli.cli.parsing.shared_options import CONNECTION, DRY_RUN, FORMAT, JSON
 
 REDRIVE = Command(

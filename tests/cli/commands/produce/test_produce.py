@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from kcli.cli.commands.consume.options import PRODUCE
 from kcli.cli.commands.produce import command as produce
 from kcli.cli.output.report import Report
 from kcli.cli.parsing.parser import parse
-from kcli.cli.parsing.record_options import PRODUCE
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import KcliError, UsageError
 

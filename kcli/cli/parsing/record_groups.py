@@ -1,0 +1,135 @@
+"""Options that commands about records share: where to read, which records, how they are printed, where to write.
+
+The commands of the hot path (consume, tail, count, produce) declare theirs with these classes: nothing here imports
+what they do not have anyway.
+"""
+
+from __future__ import annotations
+
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
+
+
+def offset_range(help: str) -> list[str]:
+    """The offsets, or times, between which records are read."""
+    return texts("-o", "--offset", metavar="OFFSET", help=help)
+
+
+def isolation_level(help: str) -> str | None:
+    return choice("--isolation", of=("read_committed", "read_uncommitted"), help=help)
+
+
+def record_limit() -> int | None:
+    return integer("-c", "-n", "--count", "--max-messages", least=0, help="Stop after N records.")
+
+
+def repartition() -> bool:
+    return flag("--repartition", help="Choose partitions anew, by key.")
+
+
+def compression(help: str = "none, gzip, snappy, lz4 or zstd.") -> str | None:
+    """The codec of records that are sent, with its level."""
+    return text("-z", "--compression", metavar="CODEC[:LEVEL]", help=help)
+
+
+class TopicOptions(Options):
+    """The topics, beside those that are arguments."""
+
+    topics = texts("-t", "--topic", metavar="TOPIC", help="The topic, instead of an argument.")
+
+
+class SelectionOptions(ConnectionOptions):
+    """Which cluster, partitions and offsets are read, and how much of open transactions."""
+
+    partitions = text("-p", "--partition", metavar="N,N-N", help="Only these partitions, such as 0,3-5.")
+    offset = offset_range("beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:, @t1:t2, s@ms, e@ms.")
+    isolation = isolation_level("read_committed hides aborted and undecided transactions. Default: read_uncommitted.")
+
+
+class CommittedSelectionOptions(SelectionOptions):
+    """The same for a command that reads committed records unless --isolation says otherwise."""
+
+    isolation = isolation_level("Default: read_committed, which hides aborted and undecided transactions.")
+
+
+class TimeOptions(Options):
+    """Between which times records are read."""
+
+    start = text("--start", metavar="TIME", help="Only records from this time on: ISO 8601, -1h, …")
+    end = text("--end", metavar="TIME", help="Only records before this time; stop there.")
+
+
+class ValueFormatOptions(Options):
+    """How values are read by those who look into them."""
+
+    value_format = choice(
+        "--value-format",
+        of=("auto", "json", "msgpack", "url"),
+        help="How a condition, or a time field, reads values. url: a=1&b=2.",
+    )
+
+
+class PayloadTimeOptions(ValueFormatOptions):
+    """Whether times are those of a field in the value."""
+
+    time_field = text(
+        "--time-field",
+        metavar="NAME",
+        help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.",
+    )
+    jitter = text(
+        "--jitter",
+        metavar="LENGTH",
+        help="By how much the field's times may go back from record to record (default 1m).",
+    )
+
+
+class FilterOptions(ValueFormatOptions):
+    """Which records are left out."""
+
+    grep = texts("--grep", metavar="RE", help="Only values in which this is found. Repeatable.")
+    only_keys = texts("--key", metavar="KEY", help="Only records with this key. Repeatable: any.")
+    key_grep = texts("--key-grep", metavar="RE", help="Only keys in which this is found.")
+    only_headers = texts("--header", metavar="NAME[=VALUE]", help="Only records with this header. Repeatable.")
+    where = texts(
+        "--where", metavar="CONDITION", help="Only records for which it holds, such as 'value.user.id == 42'."
+    )
+    skip_corrupt = flag(
+        "--skip-corrupt", help="Leave out batches that are damaged, and say which; else exit 1 at the first."
+    )
+
+
+class DelimiterOptions(Options):
+    """What parts records, and keys from values, in a text that is read or printed."""
+
+    delimiter = text("-D", metavar="DELIM", help=r"Between records: \n (default), \0, \t, \xNN, or text.")
+    key_delimiter = text("-K", metavar="DELIM", help="Between key and value.")
+    nulls = flag("-Z", "--null", help="Empty is null when producing; null is NULL when printing.")
+
+
+class PrintOptions(DelimiterOptions):
+    """How records are printed."""
+
+    template = text(
+        "-f",
+        metavar="FORMAT",
+        help="%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {hex} {base64} {iso} …",
+    )
+    json = flag("-J", "--json", help="One JSON envelope a line; produce reads it back.")
+    unbuffered = flag("-u", help="Write every record by itself.")
+    raw = flag("--raw", help="Control bytes as they are, on a terminal too.")
+
+
+class TargetOptions(Options):
+    """Another cluster to write to."""
+
+    to_profile = text("--to-profile", metavar="NAME", help="The profile of DST's cluster.")
+    to_bootstrap = text(
+        "--to-bootstrap", "--to-bootstrap-server", metavar="HOST:PORT,…", help="Where DST's cluster listens."
+    )
+    to_properties = texts(
+        "--to-X",
+        "--to-property",
+        metavar="KEY=VALUE",
+        help="A property for DST's cluster and producer. Repeatable.",
+    )
