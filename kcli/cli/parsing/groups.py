@@ -83,6 +83,30 @@ class WaitOptions(Options):
     timeout = integer("--timeout", least=0, metavar="SECONDS", help="How long --wait waits, then exit 4 (default 30).")
 
 
+def value_format() -> str | None:
+    return choice(
+        "--value-format",
+        of=("auto", "json", "msgpack", "url"),
+        help="How a condition, or a time field, reads values. url: a=1&b=2.",
+    )
+
+
+class TimeFieldOptions(Options):
+    """Times that are inside of values."""
+
+    time_field = text(
+        "--time-field",
+        metavar="NAME",
+        help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.",
+    )
+    jitter = text(
+        "--jitter",
+        metavar="LENGTH",
+        help="By how much the field's times may go back from record to record (default 1m).",
+    )
+    value_format = value_format()
+
+
 def internal() -> bool:
     return flag("--internal", help="Kafka's own topics too.")
 

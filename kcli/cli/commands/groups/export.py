@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def export(values: Values) -> int:
     """`kcli groups export [GROUP...]`."""
-    groups, scope = list(dict.fromkeys(values["words"])), Scope(values)
+    groups, scope = list(dict.fromkeys(values["words"])), Scope(values["topics"])
     values = Legacy({**values, "format": values["format"] or "csv"})
 
     async def work(cluster: Cluster, document: Document) -> None:

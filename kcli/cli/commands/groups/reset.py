@@ -91,7 +91,7 @@ def delete_offsets(values: Values) -> int:
 def _checked(values: Values) -> Scope:
     excluding(values)
     UndoFile(values).check()
-    return Scope(values)
+    return Scope(values["topics"], all_topics=values.all_topics)
 
 
 def _say_moment(values: Values, moment: int) -> None:

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster
 
 MOST = 100_000
@@ -19,12 +18,13 @@ MOST = 100_000
 
 
 class Scope:
-    """What --topic and --all-topics say. Raises UsageError."""
+    """The topics and partitions that a line names: each of `topics` is TOPIC, TOPIC:0,1 or TOPIC:0-5. Raises
+    UsageError."""
 
-    def __init__(self, values: Values) -> None:
-        self.all_topics: bool = bool(values.get("all_topics"))
+    def __init__(self, topics: Iterable[str], *, all_topics: bool = False) -> None:
+        self.all_topics = all_topics
         self.topics: dict[str, set[int] | None] = {}
-        for text in values["topics"]:
+        for text in topics:
             topic, numbers = _topic(text)
             known = self.topics.get(topic, set())
             self.topics[topic] = None if known is None or numbers is None else known | numbers

@@ -11,7 +11,6 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.cli.commands.groups.forms import form_of, now_ms
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.render import Document
-from kcli.cli.parsing.command import Legacy
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
@@ -40,7 +39,7 @@ def run(values: Values, found: Checkpoint) -> int:
     given = values["reset_to"].strip()
     fixed = _fixed(given, found) if given[:1] == "{" else None
     prepare = _exactly(fixed) if fixed is not None else _form(given)
-    scope = Scope(Legacy({**values, "all_topics": False}))
+    scope = Scope(values["topics"])
     meant = [at for at in sorted(found.offsets or found.planned) if scope.has(at) and (fixed is None or at in fixed)]
     unknown = sorted(set(scope.topics) - {at.topic for at in meant})
     if unknown or not meant:

@@ -29,7 +29,7 @@ def cancel(values: Values) -> int:
     wanted, dirs = assignment_file.read(path) if path is not None else (None, {})
     if bool(words) == values["all_topics"]:
         raise UsageError("cancel what? FILE, topics such as orders or orders:0,1, or --all-topics")
-    scope = Scope({"topics": [] if path is not None else words})
+    scope = Scope([] if path is not None else words)
     excluding(values)
     undo.check()
 

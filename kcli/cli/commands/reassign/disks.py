@@ -24,7 +24,7 @@ Moves = dict[Replica, str]
 
 def disks(values: Values) -> int:
     """`kcli reassign disks`."""
-    scope, brokers = Scope({"topics": values["words"]}), _brokers(values)
+    scope, brokers = Scope(values["words"]), _brokers(values)
     if values["to"] is None and values["away"] is None and not values["even"]:
         raise UsageError("where to? --to PATH, --from PATH, or --balance")
     if values["even"] and (values["to"] or values["away"]):

@@ -23,7 +23,7 @@ class Chosen:
     def __init__(self, words: list[str], everything: bool, *, internal: bool = False) -> None:
         if everything == bool(words):
             raise UsageError("name topics, such as orders or orders:0,1, or say --all-topics; not both")
-        self._scope = Scope({"topics": words})
+        self._scope = Scope(words)
         self.everything, self._internal = everything, internal
 
     async def find(self, cluster: Cluster, document: Document) -> dict[TopicPartition, Partition]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def trim(values: Values) -> int:
     """`kcli topics trim TOPIC[:0,1]...`."""
-    scope, where = Scope({"topics": words_of(values, "TOPIC")}), _where(values)
+    scope, where = Scope(words_of(values, "TOPIC")), _where(values)
     excluding(values)
 
     async def work(cluster: Cluster, document: Document) -> int | None:

@@ -136,7 +136,7 @@ def _waiting(one: Described, at: TopicPartition, states: Iterable[ProducerState]
 
 def producers(values: Values) -> int:
     """`kcli txn producers TOPIC[:0,1]...`."""
-    scope = Scope({"topics": words_of(values, "TOPIC")})
+    scope = Scope(words_of(values, "TOPIC"))
 
     async def work(cluster: Cluster, document: Document) -> None:
         parts = await scope.partitions(cluster, ())

@@ -75,7 +75,7 @@ def _partition(values: Values) -> TopicPartition:
     words = [*values["words"], *([values["topic"]] if values["topic"] else [])]
     if len(words) != 1:
         raise UsageError("in which partition? kcli txn abort TOPIC:PARTITION --start-offset N")
-    topic, numbers = next(iter(Scope({"topics": words}).topics.items()))
+    topic, numbers = next(iter(Scope(words).topics.items()))
     given = values["partition"]
     if (numbers is None) == (given is None) or (numbers is not None and len(numbers) != 1):
         raise UsageError(f"{words[0]}: name one partition: kcli txn abort {topic}:0 --start-offset N")

@@ -26,7 +26,7 @@ OLD = 15 * 60_000
 def find_hanging(values: Values) -> int:
     """`kcli txn find-hanging [TOPIC[:0,1]...]`. Exit code 3 when one hangs."""
     words = list(dict.fromkeys(values["words"]))
-    scope = Scope({"topics": words}) if words else None
+    scope = Scope(words) if words else None
     brokers = broker_ids(values["brokers"])
     older = milliseconds(values["older_than"], "--older-than")
 

@@ -18,6 +18,7 @@ from kcli.serde.within import Within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.cli.parsing.groups import TimeFieldOptions
     from kcli.cli.parsing.option import Values
     from kcli.grammar.offsets import Range
     from kcli.model import Cluster, TopicPartition
@@ -68,18 +69,18 @@ def window(values: Values, range: Range) -> PayloadTime | None:
     return None
 
 
-def refuse_without_field(values: Values) -> None:
+def refuse_without_field(options: TimeFieldOptions) -> None:
     """Raises UsageError for options of payload times without --time-field."""
-    for name in ("jitter", "value_format"):
-        if values[name] is not None and values["time_field"] is None:
-            raise UsageError(f"--{name.replace('_', '-')} is of payload times; name their field with --time-field")
+    for flag, given in (("--jitter", options.jitter), ("--value-format", options.value_format)):
+        if given is not None and options.time_field is None:
+            raise UsageError(f"{flag} is of payload times; name their field with --time-field")
 
 
-def field_of(values: Values) -> TimeField:
+def field_of(options: TimeFieldOptions) -> TimeField:
     """The field of --time-field, read as --value-format says. Raises UsageError."""
-    if not values["time_field"] or not all(values["time_field"].split(".")):
+    if not options.time_field or not all(options.time_field.split(".")):
         raise UsageError("--time-field takes the name of a field, such as ts or event.ts")
-    return TimeField(values["time_field"], values.get("value_format") or "auto")
+    return TimeField(options.time_field, options.value_format or "auto")
 
 
 class PayloadTime:
