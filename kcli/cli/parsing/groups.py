@@ -7,8 +7,15 @@ from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
 
 
-class ConnectionOptions(Options):
-    """Which cluster, and how it is reached; how much is said on stderr."""
+class QuietOptions(Options):
+    """How much is said on stderr."""
+
+    quiet = flag("-q", "--quiet", help="Say nothing on stderr but errors.")
+    verbose = flag("-v", "--verbose", help="Say on stderr what was done.")
+
+
+class ConnectionOptions(QuietOptions):
+    """Which cluster, and how it is reached."""
 
     bootstrap = text(
         *("-b", "--bootstrap-server", "--bootstrap-servers", "--brokers"),
@@ -38,8 +45,6 @@ class ConnectionOptions(Options):
     )
     trace = flag("--trace", help="A line on stderr for each frame on the wire.")
     trace_file = text("--trace-file", metavar="FILE", help="The lines of --trace, appended to FILE.")
-    quiet = flag("-q", "--quiet", help="Say nothing on stderr but errors.")
-    verbose = flag("-v", "--verbose", help="Say on stderr what was done.")
 
 
 class FormatOptions(Options):
@@ -57,11 +62,15 @@ class OutputOptions(FormatOptions, ConnectionOptions):
     """What a command that prints rows about a cluster has."""
 
 
-class ChangeOptions(OutputOptions):
-    """What a command has that shows its plan, asks, and changes something."""
+class PlanOptions(FormatOptions):
+    """What a command has that shows its plan first."""
 
     execute = flag("--execute", help="Do it. Without, the plan is shown, and on a terminal you are asked.")
     dry_run = flag("--dry-run", help="Only show what would be done.")
+
+
+class ChangeOptions(PlanOptions, OutputOptions):
+    """What a command has that shows its plan, asks, and changes a cluster."""
 
 
 class UndoOptions(ChangeOptions):

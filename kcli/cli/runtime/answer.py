@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.groups import ChangeOptions, ConnectionOptions, FormatOptions, OutputOptions
+    from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
     from kcli.cli.parsing.option import Options
     from kcli.model import Cluster
     from kcli.settings import ClientSettings
@@ -120,7 +120,7 @@ async def _connected(settings: ClientSettings, work: Work, document: Document) -
         return await work(client.cluster, document)
 
 
-def say(options: ConnectionOptions, sentence: str) -> None:
+def say(options: QuietOptions, sentence: str) -> None:
     """A remark on stderr, unless -q."""
     if not options.quiet:
         complain(sentence)
@@ -159,7 +159,7 @@ async def fail_all(
         missing(document, about, error, known)
 
 
-def confirm(options: ChangeOptions, document: Document, phrase: str, *, adds: bool = False) -> bool:
+def confirm(options: PlanOptions, document: Document, phrase: str, *, adds: bool = False) -> bool:
     """May it be done? --execute says so, or a person who typed `phrase` under the plan. Raises UsageError where
     neither is possible: a script that forgot --execute must not look as if it had worked; and under a profile that is
     read-only, or protected unless it only `adds`, before an undo file is written of what will not be done."""
@@ -196,7 +196,7 @@ def plural(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def excluding(options: ChangeOptions) -> None:
+def excluding(options: PlanOptions) -> None:
     """Raises UsageError for --execute with --dry-run."""
     if options.execute and options.dry_run:
         raise UsageError("--execute and --dry-run exclude each other")
