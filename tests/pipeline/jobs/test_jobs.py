@@ -199,7 +199,7 @@ def test_finalize_waits_for_no_one_and_is_refused_while_somebody_writes(tmp_path
 
 
 def test_a_job_is_known_from_every_folder_by_its_files_and_its_checkpoint(tmp_path, monkeypatch):
-    from kcli.cli.commands.pipeline.run import Job, registration
+    from kcli.cli.commands.pipeline.session.drive import Job, registration
 
     class Frame:
         values: ClassVar = {"name": None}

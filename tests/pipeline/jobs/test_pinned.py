@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kcli.cli.commands.pipeline.pinned import Pinned
+from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.errors import UsageError
 
 if TYPE_CHECKING:

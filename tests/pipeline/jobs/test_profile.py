@@ -6,8 +6,8 @@ import json
 import re
 from html.parser import HTMLParser
 
-from kcli.cli.commands.pipeline.profile_page import page
-from kcli.cli.commands.pipeline.profile_plots import bar, plot
+from kcli.cli.commands.pipeline.profile.page import page
+from kcli.cli.commands.pipeline.profile.plots import bar, plot
 from kcli.pipeline.jobs.fields import Fields, look
 from kcli.pipeline.jobs.profile import Profile
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kcli.cli.commands.pipeline.run import Job, Outcome, Run, Signals
+from kcli.cli.commands.pipeline.session.drive import Job, Outcome, Run, Signals
 from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.pipeline.jobs.work import Action
 from tests.pipeline.topics import Topics
@@ -126,7 +126,7 @@ def test_a_batch_that_was_done_all_the_same_is_done_and_kept(capfd, when):
 
 
 def test_a_group_that_cannot_be_written_at_the_end_is_told_and_the_work_is_done(capfd, monkeypatch):
-    from kcli.cli.commands.pipeline import stream
+    from kcli.cli.commands.pipeline.session import stream
     from kcli.errors import KcliError
 
     def refused(frame, ends):
@@ -143,7 +143,7 @@ def test_a_group_that_cannot_be_written_at_the_end_is_told_and_the_work_is_done(
 def jobs(monkeypatch, tmp_path):
     """The job that a line makes, and that is not run."""
     from kcli.cli.commands.pipeline import copy, importing
-    from kcli.cli.commands.pipeline.command import Frame
+    from kcli.cli.commands.pipeline.session.frame import Frame
     from kcli.cli.main import main
 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
@@ -202,7 +202,7 @@ def test_an_end_that_was_asked_for_is_no_open_transaction(topics, tmp_path, capf
 @pytest.mark.process
 def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
     code = """if True:
-        from kcli.cli.commands.pipeline.progress import Watch
+        from kcli.cli.commands.pipeline.session.progress import Watch
         from kcli.pipeline.progress_sum import Progress
         watch = Watch("export", lines=True)
         for _ in range(3):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kcli.cli.commands.pipeline.spec import Spec
+from kcli.cli.commands.pipeline.spec.spec import Spec
 from kcli.cli.main import main
 from kcli.errors import UsageError
 

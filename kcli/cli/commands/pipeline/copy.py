@@ -7,11 +7,11 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.run import Job, Outcome, drive
-from kcli.cli.commands.pipeline.sink import Target
-from kcli.cli.commands.pipeline.source import Source
-from kcli.cli.commands.pipeline.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.sink.target import Target
+from kcli.cli.commands.pipeline.source.source import Source
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
@@ -219,7 +219,7 @@ def run(values: Values) -> int:
         raise UsageError("copy what, and where to? kcli pipeline copy SRC DST")
     job = Copying(frame, *words)
     if frame.dry_run:
-        from kcli.cli.commands.pipeline.plan import show
+        from kcli.cli.commands.pipeline.source.plan import show
 
         return show(frame, job.input, job.destination)
     frame.session(job.name)

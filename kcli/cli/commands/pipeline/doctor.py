@@ -8,7 +8,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import conf_of
+from kcli.cli.commands.pipeline.session.frame import conf_of
 from kcli.errors import KcliError
 from kcli.pipeline.session.session import SessionSettings
 
@@ -23,7 +23,7 @@ OLDEST = {"pyarrow": 18, "numpy": 1}
 
 def warmup(values: Values) -> int:
     """Make the archive. Returns the exit code."""
-    from kcli.cli.commands.pipeline.progress import Watch, human_size
+    from kcli.cli.commands.pipeline.session.progress import Watch, human_size
     from kcli.cli.main import complain
     from kcli.pipeline.session.session import check_pyspark, warm_up
 
@@ -119,7 +119,7 @@ def _archive(values: Values) -> tuple[str, str, str | None]:
 
 
 def _memory(values: Values) -> tuple[str, str, str | None]:
-    from kcli.cli.commands.pipeline.progress import human_size
+    from kcli.cli.commands.pipeline.session.progress import human_size
 
     free = _free_memory()
     if free is None:
@@ -143,7 +143,7 @@ def _free_memory() -> int | None:
 def _disk(values: Values) -> tuple[str, str, str | None]:
     import tempfile
 
-    from kcli.cli.commands.pipeline.progress import human_size
+    from kcli.cli.commands.pipeline.session.progress import human_size
 
     given = conf_of(values["conf"]).get("spark.local.dir") or os.environ.get("SPARK_LOCAL_DIRS")
     folder = os.path.abspath((given or tempfile.gettempdir()).split(",")[0])
@@ -157,7 +157,7 @@ def _disk(values: Values) -> tuple[str, str, str | None]:
 
 def _job(values: Values) -> tuple[str, str, str | None]:
     """A sandbox, a record, and Spark that reads it with our source."""
-    from kcli.cli.commands.pipeline.progress import Watch
+    from kcli.cli.commands.pipeline.session.progress import Watch
     from kcli.pipeline.errors import told
     from kcli.pipeline.session.session import Session
     from kcli.sandbox.thread import SandboxThread

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import PACKAGES, Frame
-from kcli.cli.commands.pipeline.pinned import Pinned
-from kcli.cli.commands.pipeline.run import Job, Outcome, drive
-from kcli.cli.commands.pipeline.source import Source
-from kcli.cli.commands.pipeline.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.cli.commands.pipeline.session.frame import PACKAGES, Frame
+from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.source.pinned import Pinned
+from kcli.cli.commands.pipeline.source.source import Source
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
 from kcli.pipeline.jobs.files.export import TEXT, FileForm, check
@@ -136,7 +136,7 @@ def run(values: Values) -> int:
         out = topics.pop()
     job = Exporting(frame, topics, out)
     if frame.dry_run:
-        from kcli.cli.commands.pipeline.plan import show
+        from kcli.cli.commands.pipeline.source.plan import show
 
         return show(frame, job.input, f"{out} ({job.form.form})")
     frame.session(job.name)  # what is missing is said before the cluster is asked

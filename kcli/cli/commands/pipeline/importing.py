@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import Frame, conf_of
-from kcli.cli.commands.pipeline.run import Job, Outcome, drive
-from kcli.cli.commands.pipeline.sink import Target
-from kcli.cli.commands.pipeline.stream import name_of, trigger_of
+from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.cli.commands.pipeline.session.frame import Frame, conf_of
+from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
+from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.importing import count_of, files_of, form_of
 from kcli.pipeline.jobs.work import Action, Stream

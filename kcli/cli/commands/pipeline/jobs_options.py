@@ -15,7 +15,7 @@ WAIT = Option(
 
 LIST = Command(
     name="list",
-    run="kcli.cli.commands.pipeline.jobs:show",
+    run="kcli.cli.commands.pipeline.jobs.jobs:show",
     help="The pipelines of this machine: what runs, what ended and how.",
     description="""Jobs of yours on this machine that run or ran, the newest first: each tells every second how it
 stands, wherever Spark itself runs. crashed is a job whose process is gone and said nothing.
@@ -32,7 +32,7 @@ Examples:
 )
 STATUS = Command(
     name="status",
-    run="kcli.cli.commands.pipeline.jobs:status",
+    run="kcli.cli.commands.pipeline.jobs.jobs:status",
     help="How a pipeline stands: records, rate, lag, checkpoint, log.",
     description="""Everything that is known of a job. NAME is its name or its id, or the beginning of either; of several
 runs of one name the newest. Exit 3 unless it runs or ended well.
@@ -46,7 +46,7 @@ Examples:
 )
 DRAIN = Command(
     name="drain",
-    run="kcli.cli.commands.pipeline.jobs:drain",
+    run="kcli.cli.commands.pipeline.jobs.jobs:drain",
     help="Let a pipeline finish the batch that is under way, then end.",
     description="""The job begins no other batch and ends when the one it is at is whole: nothing is done twice by the
 next run. A batch job has nothing to drain, it is cancelled and leaves nothing behind.
@@ -60,7 +60,7 @@ Examples:
 )
 STOP = Command(
     name="stop",
-    run="kcli.cli.commands.pipeline.jobs:stop",
+    run="kcli.cli.commands.pipeline.jobs.jobs:stop",
     help="End a pipeline at once; its next run does the batch again.",
     description="""The batch that is under way is given up. What of it is in a topic already is there twice after the
 next run (unless that is exactly once); files of it are orphans: `kcli pipeline finalize`.
@@ -73,7 +73,7 @@ Example:
 )
 CHECKPOINT = Command(
     name="checkpoint",
-    run="kcli.cli.commands.pipeline.checkpoint:run",
+    run="kcli.cli.commands.pipeline.checkpoint.checkpoint:run",
     help="What a checkpoint holds, and where the next run goes on: --reset-to moves that.",
     description="""WHERE is the folder of a checkpoint, or the name of a pipeline. A next run goes on at `offset`; where
 `planned` is said, a batch up to there was begun and is done again.

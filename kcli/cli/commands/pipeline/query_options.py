@@ -78,7 +78,7 @@ Examples:
 )
 RUN = Command(
     name="run",
-    run="kcli.cli.commands.pipeline.file:run",
+    run="kcli.cli.commands.pipeline.spec.run:run",
     help="A pipeline that is written down: source, steps in SQL, sink, mode.",
     description="""FILE is YAML: what is read, what SQL makes of it, where it goes. ${NAME} is a variable of the
 environment, ${NAME:-else} with a default. Passwords are in no such file: it names a profile.
@@ -156,7 +156,7 @@ Examples:
 )  # fmt: skip
 PROFILE = Command(
     name="profile",
-    run="kcli.cli.commands.pipeline.profile:run",
+    run="kcli.cli.commands.pipeline.profile.profile:run",
     help="What is in a topic: sizes, keys, rate over time, fields of JSON; as plots or a page.",
     description="""Count all records of the topic, and look into a sample of the values: how records spread over
 partitions, keys and time, how large they are, what is null, where offsets are missing, and of JSON every field with its

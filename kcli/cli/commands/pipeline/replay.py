@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Selection, partitions
 from kcli.cli.commands.copy.command import cluster_id, make_like
-from kcli.cli.commands.pipeline.source import Span
+from kcli.cli.commands.pipeline.source.source import Span
 from kcli.cli.output import text
 from kcli.cli.output.progress import Progress
 from kcli.cli.parsing.command import Legacy

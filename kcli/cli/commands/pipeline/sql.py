@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.outputs import Output, output_of
-from kcli.cli.commands.pipeline.pinned import Pinned
-from kcli.cli.commands.pipeline.run import Job, Outcome, drive
-from kcli.cli.commands.pipeline.source import Source, Span
+from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.sink.outputs import Output, output_of
+from kcli.cli.commands.pipeline.source.pinned import Pinned
+from kcli.cli.commands.pipeline.source.source import Source, Span
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
@@ -187,7 +187,7 @@ def run(values: Values) -> int:
 def start(frame: Frame, job: Querying) -> int:
     """Look, then show the plan or do it. Returns the exit code."""
     if frame.dry_run:
-        from kcli.cli.commands.pipeline.plan import show
+        from kcli.cli.commands.pipeline.source.plan import show
 
         return show(frame, job, job.destination)
     frame.session(job.name)  # what is missing is said before the cluster is asked

@@ -117,7 +117,7 @@ def test_the_help_of_the_group_imports_no_spark():
 def test_the_third_interrupt_kills_spark_and_ends_the_process_at_once():
     code = """
 import os, signal, time
-from kcli.cli.commands.pipeline.run import Signals
+from kcli.cli.commands.pipeline.session.drive import Signals
 class Session:
     def kill(self):
         print("killed", flush=True)
@@ -136,7 +136,7 @@ with Signals() as signals:
 
 
 def test_a_package_that_maven_does_not_have_is_named():
-    from kcli.cli.commands.pipeline.run import _unresolved
+    from kcli.cli.commands.pipeline.session.drive import _unresolved
 
     said = "Spark did not start: [unresolved dependency: org.apache.spark#spark-sql-kafka-0-10_2.13;4.3.0: not found]"
     assert "Maven does not find org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0: --conf" in str(_unresolved(said))

@@ -15,8 +15,8 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kcli import watchdog
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.progress import Watch, human_size, rows_of
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.progress import Watch, human_size, rows_of
 from kcli.cli.runtime.signals import INTERRUPTED, SIGNALS, ended_by
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -265,7 +265,7 @@ class Run:
 
     def _show_group(self, ends: Mapping[TopicPartition, int]) -> None:
         """As in mid-stream a failure is only told: the work is done, and the checkpoint knows it."""
-        from kcli.cli.commands.pipeline.stream import show_group
+        from kcli.cli.commands.pipeline.session.stream import show_group
 
         try:
             show_group(self.frame, ends)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kcli.cli.commands.pipeline.command import Frame
+from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.model import TopicPartition
 
 
@@ -34,7 +34,7 @@ def name_of(command: str, source: str, destination: str, form: str) -> str:
 
 def show_group(frame: Frame, ends: Mapping[TopicPartition, int]) -> None:
     """Commit where a stream ended under --commit-group: Spark tells the source of every batch but its last."""
-    from kcli.cli.commands.pipeline.command import cluster_options
+    from kcli.cli.commands.pipeline.session.frame import cluster_options
     from kcli.pipeline.connection import sealed_of
     from kcli.pipeline.log import Log
     from kcli.pipeline.source.commit_group import commit

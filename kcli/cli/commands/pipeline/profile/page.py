@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from kcli.cli.commands.pipeline.progress import human_size
+from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.output.render import human_time
 from kcli.cli.output.shapes.pipeline_profile import PROFILE
 from kcli.pipeline.jobs.profile import Profile

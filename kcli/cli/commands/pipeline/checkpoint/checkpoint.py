@@ -25,7 +25,7 @@ def run(values: Values) -> int:
         raise UsageError("which checkpoint? kcli pipeline checkpoint DIR, or the name of a pipeline")
     found = read(place(words[0]))
     if values["reset_to"] is not None:
-        from kcli.cli.commands.pipeline.checkpoint_reset import run as reset
+        from kcli.cli.commands.pipeline.checkpoint.reset import run as reset
 
         return reset(values, found)
     if values["execute"] or values["dry_run"] or values["topics"]:
@@ -44,8 +44,8 @@ def run(values: Values) -> int:
 
 def place(word: str) -> Path:
     """The folder: of a pipeline's home, of a job that is known, or as it is named. Raises UsageError."""
-    from kcli.cli.commands.pipeline.command import home
-    from kcli.cli.commands.pipeline.jobs import named
+    from kcli.cli.commands.pipeline.jobs.jobs import named
+    from kcli.cli.commands.pipeline.session.frame import home
 
     path = Path(word)
     if path.is_dir():

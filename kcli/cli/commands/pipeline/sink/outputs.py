@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.results import Results
-from kcli.cli.commands.pipeline.run import Outcome, say
-from kcli.cli.commands.pipeline.sink import Target
-from kcli.cli.commands.pipeline.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.session.drive import Outcome, say
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.sink.results import Results
+from kcli.cli.commands.pipeline.sink.target import Target
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder

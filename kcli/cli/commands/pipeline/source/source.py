@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Selection, held_back
-from kcli.cli.commands.pipeline.command import Frame, cluster_options, jvm_options
-from kcli.cli.commands.pipeline.pinned import Pinned
+from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
+from kcli.cli.commands.pipeline.source.pinned import Pinned
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -84,7 +84,7 @@ class Source:
             async with Client(self.frame.connection.client()) as client:
                 await self._look(client)
                 if measure:
-                    from kcli.cli.commands.pipeline.plan import sizes
+                    from kcli.cli.commands.pipeline.source.plan import sizes
 
                     self.sizes = await sizes(client, self.selection, self.span)
                 if self._formats["value"] == ("json", ""):
@@ -104,7 +104,7 @@ class Source:
         self.topics = list(dict.fromkeys(at.topic for at in places))
         said = held_back(logs, {at: stop for at, (_, stop) in self.span.items()})
         if said is not None and not quiet:
-            from kcli.cli.commands.pipeline.run import say
+            from kcli.cli.commands.pipeline.session.drive import say
 
             say(said)
 

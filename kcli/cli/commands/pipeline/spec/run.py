@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.run import say
-from kcli.cli.commands.pipeline.spec import Spec
+from kcli.cli.commands.pipeline.session.drive import say
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.spec.spec import Spec
 from kcli.cli.commands.pipeline.sql import Querying, read_file, start
 from kcli.cli.parsing.command import Legacy
 from kcli.errors import UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kcli.cli.commands.consume.selection import partitions
-from kcli.cli.commands.pipeline.command import Frame, cluster_options, jvm_options
+from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.output import text
 from kcli.cli.runtime.connection import Connection, connection_of
 from kcli.client import Client

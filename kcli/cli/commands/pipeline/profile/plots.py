@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kcli.cli.commands.pipeline.progress import human_size
+from kcli.cli.commands.pipeline.session.progress import human_size
 from kcli.cli.output.render import human_time
 from kcli.cli.output.rich_tables import table_of
 from kcli.cli.output.shapes.pipeline_profile import PROFILE

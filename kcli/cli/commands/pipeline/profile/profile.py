@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.run import Job, Outcome, drive, say
-from kcli.cli.commands.pipeline.source import Source
+from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive, say
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.source.source import Source
 from kcli.cli.output.render import Document
 from kcli.cli.parsing.command import Legacy
 from kcli.errors import UsageError
@@ -81,7 +81,7 @@ def run(values: Values) -> int:
     job = Profiling(frame, words[0])
     form, frame.format = frame.format, None
     if frame.dry_run:
-        from kcli.cli.commands.pipeline.plan import show
+        from kcli.cli.commands.pipeline.source.plan import show
 
         frame.format = form
         return show(frame, job.input, "a profile")
@@ -100,7 +100,7 @@ def _tell(frame: Frame, job: Profiling, made: Profile, form: str | None) -> None
     from kcli.cli.output.render import write
 
     if job.html is not None:
-        from kcli.cli.commands.pipeline.profile_page import page
+        from kcli.cli.commands.pipeline.profile.page import page
 
         job.html.write_text(page(made), encoding="utf-8")
         if not frame.quiet:
@@ -108,7 +108,7 @@ def _tell(frame: Frame, job: Profiling, made: Profile, form: str | None) -> None
         if form is None:
             return
     if form in (None, "table") and sys.stdout.isatty():
-        from kcli.cli.commands.pipeline.profile_plots import draw
+        from kcli.cli.commands.pipeline.profile.plots import draw
 
         draw(made, sys.stdout)
         return

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kcli.cli.commands.pipeline.spec_keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
+from kcli.cli.commands.pipeline.spec.keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
 from kcli.errors import UsageError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from kcli.cli.commands.consume.selection import Selection
-from kcli.cli.commands.pipeline.command import Frame
-from kcli.cli.commands.pipeline.source import Span
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.source.source import Span
 from kcli.client import Client
 from kcli.model import TopicPartition
 
@@ -75,8 +75,8 @@ def show(frame: Frame, source: Looked, destination: str) -> int:
     made.rows["ranges"] = rows
     write(made, frame.format or "table")
     if not frame.quiet:
-        from kcli.cli.commands.pipeline.progress import human_size
-        from kcli.cli.commands.pipeline.run import say
+        from kcli.cli.commands.pipeline.session.drive import say
+        from kcli.cli.commands.pipeline.session.progress import human_size
 
         total = sum(end - start for start, end in source.span.values())
         size = sum((end - start) * source.sizes.get(at, 0.0) for at, (start, end) in source.span.items())

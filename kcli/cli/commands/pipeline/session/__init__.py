@@ -1,0 +1,1 @@
+"""A pipeline's run: its options, Spark's session, progress, Ctrl-C."""

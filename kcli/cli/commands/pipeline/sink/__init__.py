@@ -1,0 +1,1 @@
+"""Where a pipeline writes to: a topic, files, the terminal."""

@@ -1,0 +1,1 @@
+"""`kcli pipeline run`: a pipeline in a file."""
