@@ -111,27 +111,11 @@ class Standing(Value):
 
 def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, threshold: int = 0) -> Standing:
     """All figures of a partition, from its samples up to `now`."""
-    sample = track.sample
-    row = measure(sample, threshold)
+    row = measure(track.sample, threshold)
     in_rate, out_rate = rate(log.end, now, window), rate(track.done, now, window)
-    rewound = track.rewound if track.rewound is not None and now - track.rewound_at <= window else None
     times, lags = troughs(track.done, log.end, now - window)
     trend = robust_slope(times, lags)
-    facts = Facts(
-        committed=sample.committed,
-        end=sample.end,
-        start=sample.start,
-        stable=sample.stable,
-        owned=sample.owned,
-        error=sample.error,
-        in_rate=in_rate,
-        growing=rising(lags, trend),
-        commit_interval=usual_step(track.done.since(now - 10 * window)[0]),
-        still=track.still(now),
-        counted=sample.counted,
-        rewound=rewound,
-        threshold=threshold,
-    )
+    facts = _facts(track, now, window, threshold, in_rate, rising(lags, trend))
     out = Standing(
         lag=row,
         in_rate=in_rate,
@@ -140,10 +124,10 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         still=facts.still,
         peak=track.peak,
         status=status(facts),
-        rewound=rewound,
+        rewound=facts.rewound,
         age=max(now - track.done.last, 0.0) if len(track.done) else 0.0,
     )
-    if row.lag is not None and sample.committed is not None:
+    if row.lag is not None and facts.committed is not None:
         if in_rate is None or out_rate is None:
             out.growth = drift(track.done, log.end, now - window, now)
         else:
@@ -151,12 +135,32 @@ def stand(track: Track, log: Log, now: float, *, window: float = WINDOW, thresho
         out.eta, out.falling = outlook(row.lag, in_rate, out_rate)
         if row.lag and out.status in HALTED:
             out.eta = None  # its rate sinks to nothing only by and by
-        out.time_lag, out.time_lag_least = time_lag(log.end, sample.committed, row.lag, now)
+        out.time_lag, out.time_lag_least = time_lag(log.end, facts.committed, row.lag, now)
         out.time_lag_exact = row.lag == 0
-        if row.lag and sample.written is not None:
-            out.date(sample.written, now)
-        out.loss_in = time_to_loss(log.start, sample.committed, out_rate, now)
+        if row.lag and track.sample.written is not None:
+            out.date(track.sample.written, now)
+        out.loss_in = time_to_loss(log.start, facts.committed, out_rate, now)
     return out
+
+
+def _facts(track: Track, now: float, window: float, threshold: int, in_rate: float | None, growing: bool) -> Facts:
+    """What the status of a partition is decided from."""
+    sample = track.sample
+    return Facts(
+        committed=sample.committed,
+        end=sample.end,
+        start=sample.start,
+        stable=sample.stable,
+        owned=sample.owned,
+        error=sample.error,
+        in_rate=in_rate,
+        growing=growing,
+        commit_interval=usual_step(track.done.since(now - 10 * window)[0]),
+        still=track.still(now),
+        counted=sample.counted,
+        rewound=track.rewound if track.rewound is not None and now - track.rewound_at <= window else None,
+        threshold=threshold,
+    )
 
 
 def rate(series: Series, now: float, window: float) -> float | None:

@@ -71,27 +71,19 @@ async def take(
     with `stable` the last stable offset is read in any case."""
     coordinators = Coordinators(cluster)
     named = list(dict.fromkeys(groups))
-    found, brokers = await find_groups(coordinators, named, patience=patience)
-    left_out = sorted(name for name in found if not (own or named) and progress_of(name))
-    found = {name: answer for name, answer in found.items() if name not in left_out}
+    groups_found, brokers = await find_groups(coordinators, named, patience=patience)
+    left_out = sorted(name for name in groups_found if not (own or named) and progress_of(name))
+    groups_found = {name: group for name, group in groups_found.items() if name not in left_out}
     wanted_states = {state.lower() for state in states}
     described = {
-        name: group for name, group in good(found).items() if not wanted_states or group.state.lower() in wanted_states
+        name: group
+        for name, group in good(groups_found).items()
+        if not wanted_states or group.state.lower() in wanted_states
     }
-    shared = [name for name, group in described.items() if group.type == "share"]
-    commits = await committed_offsets(
-        coordinators, [name for name in described if name not in shared], patience=patience
-    )
     counted: Counted = {}
-    if shared:
-        commits |= await _share_commits(coordinators, shared, counted, patience, named=set(named))
-    failed = bad(found) | bad(commits)
-    kept = set(topics)
-    committed: dict[str, Commits] = {}
-    for name, partitions in good(commits).items():
-        both: Commits = {at: OffsetAndMetadata() for at in owners(described[name])}
-        both |= partitions
-        committed[name] = {at: where for at, where in both.items() if not kept or at.topic in kept}
+    commits = await _commits(coordinators, described, counted, patience, named=set(named))
+    failed = bad(groups_found) | bad(commits)
+    committed = _of_topics(good(commits), described, set(topics))
     everywhere = {at for some in committed.values() for at in some}
     ends, starts, stables = await bounds(cluster, everywhere, isolation, patience, stable=stable)
     shots = [
@@ -103,6 +95,28 @@ async def take(
     return Snapshot(
         groups=sorted(shots, key=lambda shot: shot.described.group), failed=failed, brokers=brokers, own=left_out
     )
+
+
+async def _commits(
+    coordinators: Coordinators, described: dict[str, Described], counted: Counted, patience: float, *, named: set[str]
+) -> dict[str, Commits | KcliError]:
+    """The committed offsets of each group; for a share group see `_share_commits`."""
+    shared = [name for name, group in described.items() if group.type == "share"]
+    others = [name for name in described if name not in shared]
+    commits = await committed_offsets(coordinators, others, patience=patience)
+    if shared:
+        commits |= await _share_commits(coordinators, shared, counted, patience, named=named)
+    return commits
+
+
+def _of_topics(commits: dict[str, Commits], described: dict[str, Described], topics: set[str]) -> dict[str, Commits]:
+    """The commits of these topics, all if there are none; a partition with an owner and no commit has an empty one."""
+    rows: dict[str, Commits] = {}
+    for name, partitions in commits.items():
+        both: Commits = {at: OffsetAndMetadata() for at in owners(described[name])}
+        both |= partitions
+        rows[name] = {at: where for at, where in both.items() if not topics or at.topic in topics}
+    return rows
 
 
 async def _share_commits(

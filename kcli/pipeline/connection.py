@@ -7,7 +7,10 @@ import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kcli.config.profiles.profile import Profile
+from kcli.config.properties.merged import Properties
 from kcli.errors import UsageError
+from kcli.model import Address
 from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 from kcli.values import Frozen
 
@@ -46,9 +49,7 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
     """The settings that the options of a read or write say; their names are in lower case. `say` gets what is worth a
     word: a property that means nothing here, a check that is off. Raises UsageError."""
     from kcli.config.profiles.files import chosen
-    from kcli.config.properties.merged import Properties
 
-    properties = Properties()
     named = options.get("context")
     given = {key[len("kafka.") :]: text for key, text in options.items() if key.startswith("kafka.")}
     if given.pop("group.id", None) is not None and say is not None:
@@ -60,42 +61,57 @@ def sealed_of(options: Mapping[str, str], say: Callable[[str], None] | None = No
         if key in REFUSED:
             raise UsageError(f"option {key} is not supported: {REFUSED[key]}")
     profile = None if named is None and "bootstrap.servers" in given else chosen(named)
+    properties = _merged(profile, given)
+    client = ClientSettings(bootstrap=_servers(properties.bootstrap), security=properties.security())
+    client = client.replace(**properties.client)
+    if say is not None:
+        for sentence in (*properties.warnings, *properties.notes):
+            say(sentence)
+    mapped = [item for item in options.get("brokermap", "").split(",") if item]
+    return Sealed(
+        client=_profiled(client, profile, mapped),
+        # nothing else may decide where reading goes on: an offset that aged out has to be seen
+        consumer=ConsumerSettings().replace(**properties.consumer, reset="none"),
+        producer=ProducerSettings().replace(**properties.producer),
+    )
+
+
+def _merged(profile: Profile | None, given: Mapping[str, str]) -> Properties:
+    """The properties of a profile, and before them those of `kafka.*` options."""
+    properties = Properties()
     if profile is not None:
         for key, value in profile.properties:
             properties.put(key, value, profile.where)
         properties.bootstrap = profile.bootstrap
     for key, text in given.items():
         properties.put(key, text, f"option kafka.{key}")
-    if not properties.bootstrap:
+    return properties
+
+
+def _servers(bootstrap: str | None) -> tuple[Address, ...]:
+    if not bootstrap:
         raise UsageError(
             "option kafka.bootstrap.servers is missing: name the cluster with it, or a profile with context"
         )
     try:
-        servers = parse_bootstrap(properties.bootstrap)
+        return parse_bootstrap(bootstrap)
     except ValueError as problem:
         from kcli.secret import without_logins
 
-        servers_shown = without_logins(properties.bootstrap)
-        raise UsageError(f"option kafka.bootstrap.servers {servers_shown}: {problem}") from None
-    client = ClientSettings(bootstrap=servers, security=properties.security()).replace(**properties.client)
-    if say is not None:
-        for sentence in (*properties.warnings, *properties.notes):
-            say(sentence)
-    if profile is not None and profile.guard:
-        client = client.replace(guard=profile.guard, profile=profile.name)
-    mapped = [item for item in options.get("brokermap", "").split(",") if item]
-    if profile is not None:
-        mapped += profile.broker_map
-    if mapped:
-        from kcli.config.properties.broker_map import pair
+        raise UsageError(f"option kafka.bootstrap.servers {without_logins(bootstrap)}: {problem}") from None
 
-        client = client.replace(broker_map=tuple(pair(item, "option brokerMap") for item in mapped))
-    return Sealed(
-        client=client,
-        # nothing else may decide where reading goes on: an offset that aged out has to be seen
-        consumer=ConsumerSettings().replace(**properties.consumer, reset="none"),
-        producer=ProducerSettings().replace(**properties.producer),
-    )
+
+def _profiled(client: ClientSettings, profile: Profile | None, mapped: list[str]) -> ClientSettings:
+    """The settings with the guard of a profile, and with its broker map after the items of `mapped`."""
+    if profile is not None:
+        mapped = [*mapped, *profile.broker_map]
+        if profile.guard:
+            client = client.replace(guard=profile.guard, profile=profile.name)
+    if not mapped:
+        return client
+    from kcli.config.properties.broker_map import pair
+
+    return client.replace(broker_map=tuple(pair(item, "option brokerMap") for item in mapped))
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from kcli import codes
 from kcli.acls import ANY, KINDS, OPERATIONS, PATTERNS, PERMISSIONS, Acl, AclFilter, number, word
@@ -19,16 +20,7 @@ async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> li
     """The ACLs that match, in order. Raises BrokerError SECURITY_DISABLED from a cluster without an authorizer."""
     from kcli.proto.messages.describe_acls import DescribeAclsRequest
 
-    one = wanted or AclFilter()
-    request = DescribeAclsRequest(
-        resource_type_filter=ANY if one.kind is None else number(KINDS, one.kind),
-        resource_name_filter=one.name,
-        pattern_type_filter=number(PATTERNS, one.pattern),
-        principal_filter=one.principal,
-        host_filter=one.host,
-        operation=ANY if one.operation is None else number(OPERATIONS, one.operation),
-        permission_type=ANY if one.permission is None else number(PERMISSIONS, one.permission),
-    )
+    request = DescribeAclsRequest(**_filter_fields(wanted or AclFilter()))
     answer = await ask_anyone(cluster, request)
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "ACLs", answer.error_message)
@@ -52,60 +44,68 @@ async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliEr
     answer was lost, the error of each says so."""
     from kcli.proto.messages.create_acls import AclCreation, CreateAclsRequest
 
-    done: dict[Acl, KcliError | None] = {}
-    for some in pieces(list(dict.fromkeys(acls)), MOST):
-        rows = [
-            AclCreation(
-                resource_type=number(KINDS, one.kind),
-                resource_name=one.name,
-                resource_pattern_type=number(PATTERNS, one.pattern),
-                principal=one.principal,
-                host=one.host,
-                operation=number(OPERATIONS, one.operation),
-                permission_type=number(PERMISSIONS, one.permission),
-            )
-            for one in some
-        ]
-        try:
-            answer = await ask_once(await cluster.anyone(), CreateAclsRequest(creations=rows))
-        except KcliError as error:
-            done.update(dict.fromkeys(some, error))
-            continue
-        for one, row in zip(some, answer.results, strict=False):
-            done[one] = _failed(row.error_code, row.error_message)
-        done.update({one: _left_out() for one in some[len(answer.results) :]})
-    return done
+    def creation(acl: Acl) -> AclCreation:
+        return AclCreation(
+            resource_type=number(KINDS, acl.kind),
+            resource_name=acl.name,
+            resource_pattern_type=number(PATTERNS, acl.pattern),
+            principal=acl.principal,
+            host=acl.host,
+            operation=number(OPERATIONS, acl.operation),
+            permission_type=number(PERMISSIONS, acl.permission),
+        )
+
+    async def create(some: list[Acl]) -> list[KcliError | None]:
+        response = await ask_once(await cluster.anyone(), CreateAclsRequest(creations=list(map(creation, some))))
+        return [_failed(row.error_code, row.error_message) for row in response.results]
+
+    return await _change(acls, create)
 
 
 async def delete_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliError | None]:
     """Remove exactly these ACLs; None for each that is gone, also for one that was not there."""
     from kcli.proto.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 
-    done: dict[Acl, KcliError | None] = {}
+    async def delete(some: list[Acl]) -> list[KcliError | None]:
+        rows = [DeleteAclsFilter(**_filter_fields(acl)) for acl in some]
+        response = await ask_once(await cluster.anyone(), DeleteAclsRequest(filters=rows))
+        results: list[KcliError | None] = []
+        for row in response.filter_results:
+            errors = [_failed(row.error_code, row.error_message)]
+            errors += [_failed(matched.error_code, matched.error_message) for matched in row.matching_acls]
+            results.append(next((error for error in errors if error is not None), None))
+        return results
+
+    return await _change(acls, delete)
+
+
+async def _change(
+    acls: Sequence[Acl], change: Callable[[list[Acl]], Awaitable[list[KcliError | None]]]
+) -> dict[Acl, KcliError | None]:
+    """The outcome of each ACL, of which `change` takes as many as a request may have."""
+    outcomes: dict[Acl, KcliError | None] = {}
     for some in pieces(list(dict.fromkeys(acls)), MOST):
-        rows = [
-            DeleteAclsFilter(
-                resource_type_filter=number(KINDS, one.kind),
-                resource_name_filter=one.name,
-                pattern_type_filter=number(PATTERNS, one.pattern),
-                principal_filter=one.principal,
-                host_filter=one.host,
-                operation=number(OPERATIONS, one.operation),
-                permission_type=number(PERMISSIONS, one.permission),
-            )
-            for one in some
-        ]
         try:
-            answer = await ask_once(await cluster.anyone(), DeleteAclsRequest(filters=rows))
+            results = await change(some)
         except KcliError as error:
-            done.update(dict.fromkeys(some, error))
+            outcomes.update(dict.fromkeys(some, error))
             continue
-        for one, row in zip(some, answer.filter_results, strict=False):
-            failed = _failed(row.error_code, row.error_message)
-            inner = (_failed(each.error_code, each.error_message) for each in row.matching_acls)
-            done[one] = failed or next((each for each in inner if each is not None), None)
-        done.update({one: _left_out() for one in some[len(answer.filter_results) :]})
-    return done
+        outcomes.update(zip(some, results, strict=False))
+        outcomes.update({acl: _left_out() for acl in some[len(results) :]})
+    return outcomes
+
+
+def _filter_fields(wanted: Acl | AclFilter) -> dict[str, Any]:
+    """A filter as the fields of DescribeAcls and DeleteAcls; an ACL as the filter that only it matches."""
+    return {
+        "resource_type_filter": ANY if wanted.kind is None else number(KINDS, wanted.kind),
+        "resource_name_filter": wanted.name,
+        "pattern_type_filter": number(PATTERNS, wanted.pattern),
+        "principal_filter": wanted.principal,
+        "host_filter": wanted.host,
+        "operation": ANY if wanted.operation is None else number(OPERATIONS, wanted.operation),
+        "permission_type": ANY if wanted.permission is None else number(PERMISSIONS, wanted.permission),
+    }
 
 
 def _failed(number: int, message: str | None) -> KcliError | None:

@@ -10,6 +10,7 @@ from kcli.asking.leaders import Leaders
 from kcli.errors import BrokerError, KcliError
 from kcli.model import Broker, Cluster, TopicPartition
 from kcli.proto.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from kcli.proto.messages.describe_producers import ProducerState as DescribedProducer
 from kcli.values import Value
 
 
@@ -54,20 +55,21 @@ async def describe_producers(
                     code = codes.of(part.error_code)
                     found[at] = BrokerError(code, f"{at.topic} [{at.partition}]", part.error_message or None)
                     continue
-                found[at] = [
-                    ProducerState(
-                        producer_id=one.producer_id,
-                        epoch=one.producer_epoch,
-                        last_sequence=one.last_sequence,
-                        last_timestamp=one.last_timestamp,
-                        coordinator_epoch=one.coordinator_epoch,
-                        open_since=one.current_txn_start_offset if one.current_txn_start_offset >= 0 else None,
-                    )
-                    for one in part.active_producers
-                ]
+                found[at] = [_state(producer) for producer in part.active_producers]
         return found
 
     return await gather(partitions, leaders, ask, patience=patience, most=most)
+
+
+def _state(row: DescribedProducer) -> ProducerState:
+    return ProducerState(
+        producer_id=row.producer_id,
+        epoch=row.producer_epoch,
+        last_sequence=row.last_sequence,
+        last_timestamp=row.last_timestamp,
+        coordinator_epoch=row.coordinator_epoch,
+        open_since=row.current_txn_start_offset if row.current_txn_start_offset >= 0 else None,
+    )
 
 
 class _Replica:

@@ -78,28 +78,14 @@ class Rebalance(Holdings):
 
     async def join(self, interest: Interest) -> str:
         """One JoinGroup and, if it succeeds, one SyncGroup and its consequences; what to do next."""
-        member, settings = self._member, self._settings
+        member = self._member
         topics = await interest.look()
-        long = max(self._coordinator.request_timeout, settings.rebalance_timeout + 5)  # B6: the broker holds it
+        long = max(self._coordinator.request_timeout, self._settings.rebalance_timeout + 5)  # B6: the broker holds it
         member.start_join()
         try:
             for told in (False, True):
                 await asyncio.sleep(self._floor.wait(self._now()))
-                answer = await self._coordinator.ask(
-                    JoinGroupRequest(
-                        group_id=settings.group,
-                        session_timeout_ms=round(settings.session_timeout * 1000),
-                        rebalance_timeout_ms=round(settings.rebalance_timeout * 1000),
-                        member_id=member.member_id,
-                        group_instance_id=settings.instance_id,
-                        protocol_type=PROTOCOL_TYPE,
-                        protocols=[
-                            JoinGroupRequestProtocol(name=name, metadata=self._metadata(name, topics))
-                            for name in settings.assignors
-                        ],
-                    ),
-                    timeout=long,
-                )
+                answer = await self._coordinator.ask(self._join_request(topics), timeout=long)
                 step = member.joined(answer.error_code, answer.generation_id, answer.member_id, self._now())
                 self._changed()
                 if step != AGAIN:
@@ -118,6 +104,21 @@ class Rebalance(Holdings):
         finally:
             if member.state in (JOINING, SYNCING):
                 member.interrupted("the join was not answered")
+
+    def _join_request(self, topics: frozenset[str]) -> JoinGroupRequest:
+        settings = self._settings
+        return JoinGroupRequest(
+            group_id=settings.group,
+            session_timeout_ms=round(settings.session_timeout * 1000),
+            rebalance_timeout_ms=round(settings.rebalance_timeout * 1000),
+            member_id=self._member.member_id,
+            group_instance_id=settings.instance_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocols=[
+                JoinGroupRequestProtocol(name=name, metadata=self._metadata(name, topics))
+                for name in settings.assignors
+            ],
+        )
 
     def _metadata(self, assignor: str, topics: frozenset[str]) -> bytes:
         user_data = None

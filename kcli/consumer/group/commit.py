@@ -156,26 +156,14 @@ class Offsets:
         """The offsets that have to be sent again, and why."""
         await self._know_ids(offsets)
         asked = self._member.identity
-        topics: dict[str, OffsetCommitRequestTopic] = {}
-        for at, offset in offsets.items():
-            topic = topics.setdefault(
-                at.topic, OffsetCommitRequestTopic(name=at.topic, topic_id=self._cluster.topic_id(at.topic))
-            )
-            topic.partitions.append(
-                OffsetCommitRequestPartition(
-                    partition_index=at.partition,
-                    committed_offset=offset.offset,
-                    committed_leader_epoch=offset.leader_epoch,
-                    committed_metadata=offset.metadata,
-                )
-            )
-        answer = await self._coordinator.ask(
+        topics = self._topics(offsets)
+        response = await self._coordinator.ask(
             OffsetCommitRequest(
                 group_id=self._coordinator.group,
                 generation_id_or_member_epoch=asked.generation,
                 member_id=asked.member_id,
                 group_instance_id=self._instance_id,
-                topics=list(topics.values()),
+                topics=topics,
             )
         )
         again: dict[TopicPartition, OffsetAndMetadata] = {}
@@ -183,7 +171,7 @@ class Offsets:
         problem: BrokerError | None = None
         moved = False
         stale: set[str] = set()  # their ids may be those of topics that were deleted
-        for at, number in self._errors(answer, {topic.topic_id: name for name, topic in topics.items()}):
+        for at, number in self._errors(response, {topic.topic_id: topic.name for topic in topics}):
             if at not in offsets:
                 continue
             code = codes.of(number)
@@ -205,8 +193,25 @@ class Offsets:
             await self._cluster.refresh(sorted(stale))
         return again, problem
 
-    def _errors(self, answer: OffsetCommitResponse, names: dict[bytes, str]) -> Iterable[tuple[TopicPartition, int]]:
-        for topic in answer.topics:
+    def _topics(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> list[OffsetCommitRequestTopic]:
+        """The offsets, as a request lists them."""
+        topics: dict[str, OffsetCommitRequestTopic] = {}
+        for at, offset in offsets.items():
+            topic = topics.setdefault(
+                at.topic, OffsetCommitRequestTopic(name=at.topic, topic_id=self._cluster.topic_id(at.topic))
+            )
+            topic.partitions.append(
+                OffsetCommitRequestPartition(
+                    partition_index=at.partition,
+                    committed_offset=offset.offset,
+                    committed_leader_epoch=offset.leader_epoch,
+                    committed_metadata=offset.metadata,
+                )
+            )
+        return list(topics.values())
+
+    def _errors(self, response: OffsetCommitResponse, names: dict[bytes, str]) -> Iterable[tuple[TopicPartition, int]]:
+        for topic in response.topics:
             name = topic.name or names.get(topic.topic_id, "")
             for partition in topic.partitions:
                 yield TopicPartition(name, partition.partition_index), partition.error_code

@@ -123,18 +123,7 @@ def begin(
                 f"group {group_of(name)} keeps no positions any more (they expire when a copy rests for long): what "
                 "the last batch wrote cannot be told; begin anew with another name, or without exactly-once"
             )
-        beyond = next((at for at, offset in known.items() if offset > ends.get(at, offset)), None)
-        if beyond is not None:
-            raise Expired(
-                f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]} and group {group_of(name)} says that it "
-                f"was copied up to {known[beyond]}: the topic was made anew; copy it under another name"
-            )
-        anew = next((at for at, one in kept.items() if one.made and one.made != ids.get(at.topic, one.made)), None)
-        if anew is not None:
-            raise Expired(
-                f"{anew.topic} is not the topic that group {group_of(name)} has copied: it was deleted and made anew "
-                f"(topic id {kept[anew].made} then, {ids[anew.topic]} now); copy it under another name"
-            )
+        _check_topics(group_of(name), kept, known, ends, ids)
         new = {
             one.key: OffsetAndMetadata(offset=starts[at], metadata=written_by(at.topic, BEGUN, ids.get(at.topic, "")))
             for at, one in kept.items()
@@ -146,3 +135,21 @@ def begin(
         return starts | known
 
     return target.kafka.run(ask)
+
+
+def _check_topics(
+    group: str, kept: Mapping[TopicPartition, Standing], known: Offsets, ends: Offsets, ids: Mapping[str, str]
+) -> None:
+    """Raise Expired if a kept position belongs to another topic of the same name."""
+    beyond = next((at for at, offset in known.items() if offset > ends.get(at, offset)), None)
+    if beyond is not None:
+        raise Expired(
+            f"{beyond.topic}[{beyond.partition}] ends at {ends[beyond]} and group {group} says that it "
+            f"was copied up to {known[beyond]}: the topic was made anew; copy it under another name"
+        )
+    for at, standing in kept.items():
+        if standing.made and standing.made != ids.get(at.topic, standing.made):
+            raise Expired(
+                f"{at.topic} is not the topic that group {group} has copied: it was deleted and made anew "
+                f"(topic id {standing.made} then, {ids[at.topic]} now); copy it under another name"
+            )

@@ -56,8 +56,24 @@ async def commit_offsets(
             lambda one: codes.of(one.error_code),
             coordination.about,
         )
+    request = TxnOffsetCommitRequest(
+        transactional_id=coordination.key.name,
+        group_id=group.group,
+        producer_id=identity.producer_id,
+        producer_epoch=identity.epoch,
+        generation_id=group.generation,
+        member_id=group.member_id,
+        group_instance_id=group.instance_id,
+        topics=_topics(offsets),
+    )
+    about = f"group {group.group}"
+    await coordination.ask(request, _first_error, about, of=Group(group.group), max_version=None if v2 else 4)
+
+
+def _topics(offsets: Mapping[TopicPartition, Position]) -> list[TxnOffsetCommitRequestTopic]:
+    """The positions, as a request lists them."""
     topics: dict[str, TxnOffsetCommitRequestTopic] = {}
-    for at, position in sorted(offsets.items(), key=lambda one: one[0]):
+    for at, position in sorted(offsets.items(), key=lambda item: item[0]):
         topic = topics.get(at.topic) or topics.setdefault(at.topic, TxnOffsetCommitRequestTopic(name=at.topic))
         topic.partitions.append(
             TxnOffsetCommitRequestPartition(
@@ -67,18 +83,7 @@ async def commit_offsets(
                 committed_metadata=position.metadata,
             )
         )
-    request = TxnOffsetCommitRequest(
-        transactional_id=coordination.key.name,
-        group_id=group.group,
-        producer_id=identity.producer_id,
-        producer_epoch=identity.epoch,
-        generation_id=group.generation,
-        member_id=group.member_id,
-        group_instance_id=group.instance_id,
-        topics=list(topics.values()),
-    )
-    about = f"group {group.group}"
-    await coordination.ask(request, _first_error, about, of=Group(group.group), max_version=None if v2 else 4)
+    return list(topics.values())
 
 
 def _first_error(answer: TxnOffsetCommitResponse) -> ErrorCode:

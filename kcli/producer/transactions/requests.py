@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kcli.settings import ProducerSettings
 
     R = TypeVar("R")
+    Doubt = list[KcliError] | None
 
 MAYBE_DONE = (codes.UNKNOWN_SERVER_ERROR, codes.REQUEST_TIMED_OUT)
 FENCING = (codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH)
@@ -49,7 +50,7 @@ class Coordination:
         of: Group | None = None,
         max_version: int | None = None,
         deadline: float | None = None,
-        doubt: list[KcliError] | None = None,
+        doubt: Doubt = None,
     ) -> R:
         """The answer without an error. `deadline` is a time of the loop (`max_block` from now if None); `of` asks a
         group's coordinator. Raises BrokerError, ConnectError, AuthError, UnsupportedVersion, DeadlineExceeded."""
@@ -63,20 +64,12 @@ class Coordination:
                 broker = await self.cluster.coordinator(key)
                 answer = await broker.ask(request, timeout=self._patience(until), max_version=max_version)
             except (ConnectError, DeadlineExceeded) as lost:
-                if lost.retriable:
-                    self.cluster.coordinator_moved(key)
-                    if doubt is not None and lost.sent:
-                        doubt.append(lost)
+                self._lost(lost, key, doubt)
                 raise
             code = code_of(answer)
-            if not code:
-                return answer
-            problem = BrokerError(code, about)
-            if doubt is not None and code in MAYBE_DONE:
-                doubt.append(problem)
-            if code.forget == "coordinator":
-                self.cluster.coordinator_moved(key)
-            raise problem
+            if code:
+                raise self._refused(BrokerError(code, about), key, doubt)
+            return answer
 
         def policy(problem: KcliError) -> Backoff | None:
             code = problem.code if isinstance(problem, BrokerError) else codes.NONE
@@ -90,6 +83,20 @@ class Coordination:
             if policy(problem) is None:
                 raise
             raise DeadlineExceeded(f"{about}: no answer that counts in time; the last: {problem}") from problem
+
+    def _lost(self, lost: ConnectError | DeadlineExceeded, key: Group | Transaction, doubt: Doubt) -> None:
+        if lost.retriable:
+            self.cluster.coordinator_moved(key)
+            if doubt is not None and lost.sent:
+                doubt.append(lost)
+
+    def _refused(self, problem: BrokerError, key: Group | Transaction, doubt: Doubt) -> BrokerError:
+        """The error, after it was taken note of: it may be in doubt, and the coordinator may have moved."""
+        if doubt is not None and problem.code in MAYBE_DONE:
+            doubt.append(problem)
+        if problem.code.forget == "coordinator":
+            self.cluster.coordinator_moved(key)
+        return problem
 
     def _patience(self, until: float) -> float:
         left = until - asyncio.get_running_loop().time()

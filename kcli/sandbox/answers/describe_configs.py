@@ -68,50 +68,52 @@ def _synonyms(context: RequestContext, row: DescribeConfigsResourceResult) -> li
 
 
 def _rows(context: RequestContext, asked: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
-    if asked.resource_type == TOPIC:
-        topic = context.cluster.topics.by_name.get(asked.resource_name)
-        if topic is None:
-            raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-        return [
-            DescribeConfigsResourceResult(
-                name=name,
-                value=topic.config(name),
-                config_source=DYNAMIC_TOPIC if name in topic.configs else DEFAULT,
-                config_type=kind,
-            )
-            for name, (kind, _) in TOPIC_CONFIGS.items()
-        ]
-    if asked.resource_type == BROKER:
-        if asked.resource_name not in {"", *(str(one.node_id) for one in context.cluster.brokers)}:
-            raise BrokerError(codes.INVALID_REQUEST, message=f"there is no broker {asked.resource_name!r}")
-        return [
-            DescribeConfigsResourceResult(
-                name=name, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
-            )
-            for name, (kind, value) in {
-                **BROKER_CONFIGS,
-                **_given(context),
-                **_control(context),
-                **_authorizer(context),
-            }.items()
-        ] + _throttles(context, asked.resource_name)
-    if asked.resource_type == GROUP:
-        configs = context.cluster.groups.configs
-        mine = configs.by_group.get(asked.resource_name, {})
-        return [
-            DescribeConfigsResourceResult(
-                name=name,
-                value=configs.value(asked.resource_name, name),
-                config_type=kind,
-                config_source=DYNAMIC_GROUP if name in mine else DEFAULT,
-            )
-            for name, (kind, _) in GROUP_CONFIGS.items()
-        ]
-    if asked.resource_type == CLIENT_METRICS:
-        return _metrics(context, asked.resource_name)
-    if asked.resource_type == LOGGER:
-        return _loggers(context, asked.resource_name)
-    raise BrokerError(codes.INVALID_REQUEST, message=f"no configuration of resource type {asked.resource_type} here")
+    rows_of = ROWS.get(asked.resource_type)
+    if rows_of is None:
+        message = f"no configuration of resource type {asked.resource_type} here"
+        raise BrokerError(codes.INVALID_REQUEST, message=message)
+    return rows_of(context, asked.resource_name)
+
+
+def _topic(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+    topic = context.cluster.topics.by_name.get(name)
+    if topic is None:
+        raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    return [
+        DescribeConfigsResourceResult(
+            name=key,
+            value=topic.config(key),
+            config_source=DYNAMIC_TOPIC if key in topic.configs else DEFAULT,
+            config_type=kind,
+        )
+        for key, (kind, _) in TOPIC_CONFIGS.items()
+    ]
+
+
+def _broker(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+    if name not in {"", *(str(broker.node_id) for broker in context.cluster.brokers)}:
+        raise BrokerError(codes.INVALID_REQUEST, message=f"there is no broker {name!r}")
+    configs = {**BROKER_CONFIGS, **_given(context), **_control(context), **_authorizer(context)}
+    return [
+        DescribeConfigsResourceResult(
+            name=key, value=value, read_only=True, config_source=STATIC_BROKER, config_type=kind
+        )
+        for key, (kind, value) in configs.items()
+    ] + _throttles(context, name)
+
+
+def _group(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
+    configs = context.cluster.groups.configs
+    own = configs.by_group.get(name, {})
+    return [
+        DescribeConfigsResourceResult(
+            name=key,
+            value=configs.value(name, key),
+            config_type=kind,
+            config_source=DYNAMIC_GROUP if key in own else DEFAULT,
+        )
+        for key, (kind, _) in GROUP_CONFIGS.items()
+    ]
 
 
 def _metrics(context: RequestContext, name: str) -> list[DescribeConfigsResourceResult]:
@@ -187,3 +189,7 @@ def _throttles(context: RequestContext, broker: str) -> list[DescribeConfigsReso
             )
         )
     return rows
+
+
+ROWS = {TOPIC: _topic, BROKER: _broker, GROUP: _group, CLIENT_METRICS: _metrics, LOGGER: _loggers}
+"""What lists the configs of a resource, by the type of the resource."""

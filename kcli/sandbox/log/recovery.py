@@ -46,10 +46,7 @@ class State:
         elif kind == "topic":
             self.topics[facts["id"]] = facts
         elif kind == "deleted":
-            gone = self.topics.pop(facts["id"], None)
-            if gone is not None:
-                self.offsets = {key: kept for key, kept in self.offsets.items() if key[1] != gone["name"]}
-                self.pending = {key: kept for key, kept in self.pending.items() if key[2] != gone["name"]}
+            self._forget_topic(facts["id"])
         elif kind == "start" and facts["id"] in self.topics:
             self.topics[facts["id"]]["partitions"][facts["partition"]][2] = facts["start"]
         elif kind == "group":
@@ -65,9 +62,7 @@ class State:
         elif kind == "quota":
             self.quotas[str(facts["entity"])] = facts
         elif kind == "acl":
-            self.acls.pop(tuple(facts["acl"]), None)
-            if facts["there"]:
-                self.acls[tuple(facts["acl"])] = facts["acl"]
+            self._note_acl(tuple(facts["acl"]), facts)
         elif kind == "scram":
             self.scram[(facts["user"], facts["mechanism"])] = facts
         elif kind == "token":
@@ -77,17 +72,33 @@ class State:
         elif kind == "offset":
             self._note_offset((facts["group"], facts["topic"], facts["partition"]), facts)
         elif kind == "group deleted":
-            self.groups.pop(facts["group"], None)
-            self.shares = {key: kept for key, kept in self.shares.items() if key[0] != facts["group"]}
-            self.offsets = {key: kept for key, kept in self.offsets.items() if key[0] != facts["group"]}
-            self.pending = {key: kept for key, kept in self.pending.items() if key[1] != facts["group"]}
+            self._forget_group(facts["group"])
         elif kind == "transaction":
             self.transactions[facts["id"]] = facts
         elif kind == "pending":
             self.pending[(facts["producer"], facts["group"], facts["topic"], facts["partition"])] = facts
         elif kind == "settled":
-            ended = (facts["producer"], facts["group"])
-            self.pending = {key: kept for key, kept in self.pending.items() if key[:2] != ended}
+            self._settle((facts["producer"], facts["group"]))
+
+    def _forget_topic(self, topic_id: str) -> None:
+        topic = self.topics.pop(topic_id, None)
+        if topic is not None:
+            self.offsets = {key: kept for key, kept in self.offsets.items() if key[1] != topic["name"]}
+            self.pending = {key: kept for key, kept in self.pending.items() if key[2] != topic["name"]}
+
+    def _forget_group(self, group: str) -> None:
+        self.groups.pop(group, None)
+        self.shares = {key: kept for key, kept in self.shares.items() if key[0] != group}
+        self.offsets = {key: kept for key, kept in self.offsets.items() if key[0] != group}
+        self.pending = {key: kept for key, kept in self.pending.items() if key[1] != group}
+
+    def _settle(self, ended: tuple[int, str]) -> None:
+        self.pending = {key: kept for key, kept in self.pending.items() if key[:2] != ended}
+
+    def _note_acl(self, key: tuple[str, ...], facts: dict[str, Any]) -> None:
+        self.acls.pop(key, None)
+        if facts["there"]:
+            self.acls[key] = facts["acl"]
 
     def _note_share(self, key: tuple[str, str, int], facts: dict[str, Any]) -> None:
         if facts["start"] is None:

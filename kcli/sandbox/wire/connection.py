@@ -68,8 +68,6 @@ class Connection(asyncio.BufferedProtocol):
         with suppress(OSError):  # it went already; connection_lost comes
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if self._cluster.users is not None:
-            from kcli.sandbox.access.sasl import SaslSession
-
             self._sasl = SaslSession(self._cluster.users)
         self._broker.connected(self)
         self.used()
@@ -253,9 +251,7 @@ class Connection(asyncio.BufferedProtocol):
             if conduct.close_before:
                 raise CloseConnection
         self._traffic.count(asked.api_key)
-        peer = self.transport.get_extra_info("peername")
-        host = f"/{peer[0]}" if peer else "/"
-        context = RequestContext(cluster, self._broker, asked.version, asked.client_id or "", host, self, sasl)
+        context = self._context(asked)
         response = await answer_of(asked.api_key)(context, asked.request)
         if asked.api_key == API_VERSIONS and self.witness is None:
             self.witness = cluster.client_rules.meet(node, self.frames, asked)
@@ -274,6 +270,12 @@ class Connection(asyncio.BufferedProtocol):
             raise CloseConnection
         if quiet:
             await asyncio.sleep(quiet)  # nothing more is read from it meanwhile, as Kafka does (KIP-219)
+
+    def _context(self, asked: Received) -> RequestContext:
+        peer = self.transport.get_extra_info("peername")
+        host = f"/{peer[0]}" if peer else "/"
+        client_id = asked.client_id or ""
+        return RequestContext(self._cluster, self._broker, asked.version, client_id, host, self, self._sasl)
 
     def _quota(self, context: RequestContext, api_key: int, size: int, response: Any) -> float:
         """Say in the answer how long to be quiet, if a quota says so; in seconds."""
