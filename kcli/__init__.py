@@ -1,3 +1,104 @@
-"""kcli: a command line, a dashboard and a data pipeline for Apache Kafka on one wire-protocol client."""
+"""kcli: a command line, a dashboard and a data pipeline for Apache Kafka on one wire-protocol client.
+
+What programs use is here by name, and is imported when it is used: `import kcli` costs nothing.
+
+    async with kcli.Client("localhost:9092") as client:
+        async with client.producer() as producer:
+            await producer.send_and_wait("orders", b"first")
+
+    with kcli.SyncClient("localhost:9092") as kafka, kafka.consumer("orders", group="billing") as consumer:
+        for message in consumer:
+            print(message.value)
+"""
 
 from kcli.version import __version__ as __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.admin import Admin as Admin
+    from kcli.admin.configs.resources import Operation as Operation
+    from kcli.admin.configs.resources import Resource as Resource
+    from kcli.admin.topics.topics import NewTopic as NewTopic
+    from kcli.client import Client as Client
+    from kcli.consumer.consumer import Consumer as Consumer
+    from kcli.consumer.poll import Fetched as Fetched
+    from kcli.consumer.share.consumer import ShareConsumer as ShareConsumer
+    from kcli.consumer.share.settings import ShareSettings as ShareSettings
+    from kcli.consumer.workers import Workers as Workers
+    from kcli.errors import AuthError as AuthError
+    from kcli.errors import BrokerError as BrokerError
+    from kcli.errors import BufferFull as BufferFull
+    from kcli.errors import Closed as Closed
+    from kcli.errors import ConnectError as ConnectError
+    from kcli.errors import DeadlineExceeded as DeadlineExceeded
+    from kcli.errors import DecodeError as DecodeError
+    from kcli.errors import EncodeError as EncodeError
+    from kcli.errors import KcliError as KcliError
+    from kcli.errors import UnknownOutcome as UnknownOutcome
+    from kcli.errors import UnsupportedVersion as UnsupportedVersion
+    from kcli.errors import UsageError as UsageError
+    from kcli.grammar.bound import Bound as Bound
+    from kcli.model import Broker as Broker
+    from kcli.model import Cluster as Cluster
+    from kcli.model import GroupMetadata as GroupMetadata
+    from kcli.model import OffsetAndMetadata as OffsetAndMetadata
+    from kcli.model import TopicPartition as TopicPartition
+    from kcli.producer.batches.batch import BatchOutcome as BatchOutcome
+    from kcli.producer.batches.batch import RecordMetadata as RecordMetadata
+    from kcli.producer.producer import Producer as Producer
+    from kcli.proto.columns import Record as Record
+    from kcli.sandbox.sandbox import Sandbox as Sandbox
+    from kcli.sandbox.settings import SandboxSettings as SandboxSettings
+    from kcli.sandbox.thread import SandboxThread as SandboxThread
+    from kcli.security import Security as Security
+    from kcli.settings import ClientSettings as ClientSettings
+    from kcli.settings import ConsumerSettings as ConsumerSettings
+    from kcli.settings import GroupSettings as GroupSettings
+    from kcli.settings import ProducerSettings as ProducerSettings
+    from kcli.settings import parse_bootstrap as parse_bootstrap
+    from kcli.sync.client import SyncClient as SyncClient
+    from kcli.sync.consumer import Message as Message
+
+_WHERE = {
+    "admin.admin": "Admin",
+    "admin.configs.resources": "Operation Resource",
+    "admin.topics.topics": "NewTopic",
+    "client": "Client",
+    "consumer.consumer": "Consumer",
+    "consumer.poll": "Fetched",
+    "consumer.share.consumer": "ShareConsumer",
+    "consumer.share.settings": "ShareSettings",
+    "consumer.workers": "Workers",
+    "errors": "AuthError BrokerError BufferFull Closed ConnectError DeadlineExceeded DecodeError EncodeError KcliError "
+    "UnknownOutcome UnsupportedVersion UsageError",
+    "grammar.bound": "Bound",
+    "model": "Broker Cluster GroupMetadata OffsetAndMetadata TopicPartition",
+    "producer.batches.batch": "BatchOutcome RecordMetadata",
+    "producer.producer": "Producer",
+    "proto.columns": "Record",
+    "sandbox.sandbox": "Sandbox",
+    "sandbox.settings": "SandboxSettings",
+    "sandbox.thread": "SandboxThread",
+    "security": "Security",
+    "settings": "ClientSettings ConsumerSettings GroupSettings ProducerSettings parse_bootstrap",
+    "sync.client": "SyncClient",
+    "sync.consumer": "Message",
+}
+__all__ = ["__version__", *(name for names in _WHERE.values() for name in names.split())]  # noqa: PLE0604
+
+
+if not TYPE_CHECKING:  # with it, a checker would believe in every name
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is used. Raises AttributeError for one that there is not."""
+        from importlib import import_module
+
+        for module, names in _WHERE.items():
+            if name in names.split():
+                value = globals()[name] = getattr(import_module(f"kcli.{module}"), name)
+                return value
+        raise AttributeError(f"module 'kcli' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,20 +7,24 @@ import os
 
 from kcli.broker.broker import NetworkBroker
 from kcli.cluster.cluster import NetworkCluster
+from kcli.settings import ClientSettings, ConsumerSettings, ProducerSettings, parse_bootstrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
     from typing import Self
 
+    from kcli.admin.admin import Admin
     from kcli.consumer.consumer import Consumer
     from kcli.consumer.share.consumer import ShareConsumer
     from kcli.consumer.share.settings import ShareSettings
     from kcli.model import Address, BrokerConnection, Cluster
     from kcli.producer.intake.interceptors import Interceptor
     from kcli.producer.producer import Producer
-    from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+    from kcli.settings import GroupSettings
+
+    Connect = Callable[[Address, int], BrokerConnection]
 
 _kept = False
 LARGEST_KEPT = 31 * 1024 * 1024  # just below the most that glibc's threshold can become
@@ -31,11 +35,23 @@ _numbers = itertools.count(1)
 
 
 class Client:
-    """One cluster: `async with Client(ClientSettings(bootstrap=parse_bootstrap("localhost"))) as client:`."""
+    """One cluster: `async with Client("localhost:9092") as client:`.
 
-    def __init__(self, settings: ClientSettings) -> None:
+    `settings` may be the bootstrap addresses alone. `connect` makes the connections to brokers instead of kcli's own:
+    it is called with an address and a broker's id (-1 for a bootstrap address) and returns what speaks to that broker,
+    such as a `NetworkBroker` that counts what it sends (examples/own_broker.py). Raises ValueError for addresses that
+    are none."""
+
+    def __init__(self, settings: ClientSettings | str, *, connect: Connect | None = None) -> None:
+        if isinstance(settings, str):
+            settings = ClientSettings(bootstrap=parse_bootstrap(settings))
         self.settings = settings
         keep_large_blocks()
+        self.cluster: Cluster = NetworkCluster(connect or self._connect(), settings)
+
+    def _connect(self) -> Connect:
+        """How brokers are connected to by these settings."""
+        settings = self.settings
         client_id = settings.client_id or f"kcli-{os.getpid()}-{next(_numbers)}"
 
         kind = NetworkBroker
@@ -51,7 +67,14 @@ class Client:
         def connect(address: Address, node_id: int) -> BrokerConnection:
             return kind(address, node_id, self.settings, client_id, access)
 
-        self.cluster: Cluster = NetworkCluster(connect, settings)
+        return connect
+
+    @property
+    def admin(self) -> Admin:
+        """Questions about the cluster, and changes of it."""
+        from kcli.admin.admin import Admin
+
+        return Admin(self.cluster)
 
     async def __aenter__(self) -> Self:
         return self
@@ -61,19 +84,20 @@ class Client:
     ) -> None:
         await self.cluster.close()
 
-    def producer(self, settings: ProducerSettings, interceptors: Sequence[Interceptor] = ()) -> Producer:
+    def producer(self, settings: ProducerSettings | None = None, interceptors: Sequence[Interceptor] = ()) -> Producer:
         """A producer, to be used in an `async with` inside the client's. Raises UsageError with a read-only profile."""
         self._refuse("producing")
         from kcli.producer.producer import Producer
 
-        return Producer(self.cluster, settings, interceptors)
+        return Producer(self.cluster, settings or ProducerSettings(), interceptors)
 
-    def consumer(self, settings: ConsumerSettings, group: GroupSettings | None = None) -> Consumer:
+    def consumer(self, settings: ConsumerSettings | None = None, group: GroupSettings | None = None) -> Consumer:
         """A consumer, alone or as a member of a group, to be used in an `async with` inside the client's."""
         from kcli.consumer.consumer import Consumer
 
         if group is not None:
             self._refuse("joining a group")
+        settings = settings or ConsumerSettings()
         self._make_room(settings)
         own = self.settings
         return Consumer(self.cluster, settings, group, rack=own.rack, metadata_max_age=own.metadata_max_age)

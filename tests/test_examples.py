@@ -88,3 +88,15 @@ async def hear(program: asyncio.subprocess.Process, seen: set[int]) -> None:
     assert program.stdout is not None
     async for line in program.stdout:
         seen.add(int(line.split()[-1]))
+
+
+@pytest.mark.process
+async def test_a_broker_of_ones_own_sees_every_request() -> None:
+    async with Sandbox(topics={"orders": 1}) as sandbox:
+        program = await started(str(ROOT / "examples/own_broker.py"), sandbox.bootstrap, "orders")
+        async with asyncio.timeout(30):
+            out, _ = await program.communicate()
+    lines = out.decode().splitlines()
+    assert lines[0].startswith("stored at orders [0] 0; the topic: Topic(topic='orders'")
+    assert {line.partition(":")[0] for line in lines[1:]} >= {"Metadata", "Produce", "InitProducerId"}
+    assert program.returncode == 0

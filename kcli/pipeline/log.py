@@ -13,7 +13,7 @@ from kcli.model import TopicPartition
 from kcli.pipeline.connection import Sealed
 from kcli.pipeline.offset_options import EARLIEST, LATEST, Places
 from kcli.pipeline.options import ReadOptions
-from kcli.sync import SyncClient
+from kcli.sync.client import SyncClient
 from kcli.text.patterns import compiled, matcher
 
 PATIENCE = 30.0

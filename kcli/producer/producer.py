@@ -140,9 +140,17 @@ class Producer:
             report(future, on_delivery)
         return future
 
-    async def send_and_wait(self, topic: str, value: bytes | None, key: bytes | None = None) -> RecordMetadata:
-        """Send one record and wait until it is stored (A5.01)."""
-        return await (await self.send(topic, value, key))
+    async def send_and_wait(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> RecordMetadata:
+        """Send one record and wait until it is stored (A5.01); where. Raises as `send` and its future."""
+        return await (await self.send(topic, value, key, headers, partition, timestamp))
 
     async def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
         """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all of them:

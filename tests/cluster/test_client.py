@@ -15,7 +15,7 @@ from kcli.model import Group, TopicPartition
 from kcli.sandbox import Sandbox
 from kcli.sandbox.thread import SandboxThread
 from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings, parse_bootstrap
-from kcli.sync import SyncClient
+from kcli.sync.client import SyncClient
 
 NOT_AT_START = ("dataclasses", "uuid", "random", "importlib.metadata", "json", "kcli.producer", "kcli.consumer", "rich")
 

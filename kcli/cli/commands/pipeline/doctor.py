@@ -184,7 +184,7 @@ def _fill(bootstrap: str) -> None:
     from kcli.admin.topics.topics import NewTopic, create_topics, wait_for_topics
     from kcli.client import Client
     from kcli.settings import ClientSettings, ProducerSettings, parse_bootstrap
-    from kcli.sync import SyncClient
+    from kcli.sync.client import SyncClient
 
     async def send(client: Client) -> None:
         await create_topics(client.cluster, [NewTopic(topic="doctor", partitions=1)])

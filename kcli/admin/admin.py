@@ -1,0 +1,155 @@
+"""`client.admin`: questions about a cluster and changes of it, for programs.
+
+What is about many things answers for each of them: the value, or the KcliError that it failed with.
+"""
+
+from __future__ import annotations
+
+from kcli.asking.coordinators import Coordinators
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kcli.admin.cluster.cluster import ClusterDescription
+    from kcli.admin.configs.resources import Config, Operation, Resource
+    from kcli.admin.groups.rows import Described, Listed
+    from kcli.admin.topics.topics import Created, NewTopic, Topic
+    from kcli.asking.offsets import LogOffset
+    from kcli.errors import KcliError
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
+
+
+class Admin:
+    """Asks and changes one cluster. Raises KcliError where nothing could be asked at all."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def describe_cluster(self) -> ClusterDescription:
+        """Cluster id, controller and brokers."""
+        from kcli.admin.cluster.cluster import describe_cluster
+
+        return await describe_cluster(self._cluster)
+
+    # -- topics -----------------------------------------------------------------------------------------------------
+
+    async def topics(
+        self, names: Iterable[str] | None = None, *, internal: bool = False
+    ) -> dict[str, Topic | KcliError]:
+        """The named topics, or all; Kafka's own only with `internal`. TopicMissing for a name that there is not."""
+        from kcli.admin.topics.topics import describe_topics
+
+        return await describe_topics(self._cluster, names, internal=internal)
+
+    async def create_topics(
+        self, topics: Iterable[NewTopic], *, dry_run: bool = False
+    ) -> dict[str, Created | KcliError]:
+        """Create topics and wait until every broker knows them; with `dry_run` the controller only checks. Raises
+        DeadlineExceeded where a broker does not know them within 30 s."""
+        from kcli.admin.topics.topics import create_topics, wait_for_topics
+        from kcli.errors import KcliError
+
+        outcomes = await create_topics(self._cluster, topics, dry_run=dry_run)
+        if not dry_run:
+            created = [name for name, outcome in outcomes.items() if not isinstance(outcome, KcliError)]
+            await wait_for_topics(self._cluster, created)
+        return outcomes
+
+    async def delete_topics(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
+        """Delete topics: True where it will be gone, TopicMissing where there was none."""
+        from kcli.admin.topics.topics import delete_topics
+
+        return await delete_topics(self._cluster, names)
+
+    async def create_partitions(
+        self, counts: Mapping[str, int], *, dry_run: bool = False
+    ) -> dict[str, KcliError | None]:
+        """Give each topic so many partitions in all; None where it was done."""
+        from kcli.admin.topics.partitions import grow_topics
+
+        return await grow_topics(self._cluster, counts, dry_run=dry_run)
+
+    async def delete_records(self, before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | KcliError]:
+        """Delete the records before each offset; where each log starts then."""
+        from kcli.admin.topics.delete_records import delete_records
+
+        return await delete_records(self._cluster, before)
+
+    async def list_offsets(
+        self, wanted: Mapping[TopicPartition, int], isolation: str = "read_uncommitted"
+    ) -> dict[TopicPartition, LogOffset | KcliError]:
+        """The offset of each partition at a time (ms since the epoch; -1 the end, -2 the start, -3 the youngest
+        record). With isolation read_committed the end is the last stable offset."""
+        from kcli.asking.offsets import list_offsets
+
+        return await list_offsets(self._cluster, wanted, isolation)
+
+    # -- groups -----------------------------------------------------------------------------------------------------
+
+    async def groups(self) -> list[Listed]:
+        """All groups, of every type, by name. Raises KcliError when a broker did not list its groups."""
+        from kcli.admin.groups.groups import list_groups
+
+        listed, failed = await list_groups(self._cluster)
+        for error in failed.values():
+            raise error
+        return listed
+
+    async def describe_groups(self, names: Iterable[str]) -> dict[str, Described | KcliError]:
+        """State, members and assignments; GroupMissing for a name that there is not."""
+        from kcli.admin.groups.groups import find_groups
+
+        wanted = list(names)
+        return (await find_groups(Coordinators(self._cluster), wanted))[0] if wanted else {}
+
+    async def delete_groups(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
+        """Delete groups without members: True where it is gone, GroupInUse or GroupMissing where not."""
+        from kcli.admin.groups.groups import delete_groups
+
+        return await delete_groups(Coordinators(self._cluster), names)
+
+    async def committed(
+        self, groups: Iterable[str]
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
+        """All that each group committed; a group that does not exist has committed nothing."""
+        from kcli.admin.groups.committed import committed_offsets
+
+        return await committed_offsets(Coordinators(self._cluster), groups)
+
+    async def commit(
+        self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
+    ) -> dict[TopicPartition, bool | KcliError]:
+        """Commit offsets for a group without members; UNKNOWN_MEMBER_ID where it has some, UnknownOutcome where
+        nobody can say."""
+        from kcli.admin.groups.commits import write_commits
+        from kcli.model import OffsetAndMetadata
+
+        given = {at: OffsetAndMetadata(to) if isinstance(to, int) else to for at, to in offsets.items()}
+        return await write_commits(Coordinators(self._cluster), group, given)
+
+    async def delete_commits(
+        self, group: str, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, bool | KcliError]:
+        """Take back what a group committed; GROUP_SUBSCRIBED_TO_TOPIC where a member reads the topic."""
+        from kcli.admin.groups.commits import delete_commits
+
+        return await delete_commits(Coordinators(self._cluster), group, partitions)
+
+    # -- configs ----------------------------------------------------------------------------------------------------
+
+    async def describe_configs(
+        self, resources: Iterable[Resource], names: Sequence[str] = ()
+    ) -> dict[Resource, list[Config] | KcliError]:
+        """The configs of topics, brokers, loggers, groups or client metrics, all or only `names`."""
+        from kcli.admin.configs.resources import describe_configs
+
+        return await describe_configs(self._cluster, resources, names=names)
+
+    async def alter_configs(
+        self, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
+    ) -> dict[Resource, KcliError | None]:
+        """Set, delete, append or subtract configs, each resource whole or not at all; None where it was done."""
+        from kcli.admin.configs.resources import alter_configs
+
+        return await alter_configs(self._cluster, changes, dry_run=dry_run)

@@ -1,0 +1,1 @@
+"""kcli without async: plain functions over one event loop in a thread."""

@@ -1,0 +1,100 @@
+"""Administration without async; each function is that of `Admin` (tests/sync/test_sync.py holds both together)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kcli.admin.admin import Admin
+    from kcli.admin.cluster.cluster import ClusterDescription
+    from kcli.admin.configs.resources import Config, Operation, Resource
+    from kcli.admin.groups.rows import Described, Listed
+    from kcli.admin.topics.topics import Created, NewTopic, Topic
+    from kcli.asking.offsets import LogOffset
+    from kcli.errors import KcliError
+    from kcli.model import OffsetAndMetadata, TopicPartition
+    from kcli.sync.loop_thread import LoopThread
+
+
+class SyncAdmin:
+    """`kafka.admin`: asks and changes one cluster."""
+
+    def __init__(self, thread: LoopThread, admin: Admin) -> None:
+        self._thread = thread
+        self._admin = admin
+
+    def describe_cluster(self) -> ClusterDescription:
+        """Cluster id, controller and brokers."""
+        return self._thread.run(self._admin.describe_cluster())
+
+    def topics(self, names: Iterable[str] | None = None, *, internal: bool = False) -> dict[str, Topic | KcliError]:
+        """The named topics, or all; Kafka's own only with `internal`. TopicMissing for a name that there is not."""
+        return self._thread.run(self._admin.topics(names, internal=internal))
+
+    def create_topics(self, topics: Iterable[NewTopic], *, dry_run: bool = False) -> dict[str, Created | KcliError]:
+        """Create topics and wait until every broker knows them; with `dry_run` the controller only checks. Raises
+        DeadlineExceeded where a broker does not know them within 30 s."""
+        return self._thread.run(self._admin.create_topics(topics, dry_run=dry_run))
+
+    def delete_topics(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
+        """Delete topics: True where it will be gone, TopicMissing where there was none."""
+        return self._thread.run(self._admin.delete_topics(names))
+
+    def create_partitions(self, counts: Mapping[str, int], *, dry_run: bool = False) -> dict[str, KcliError | None]:
+        """Give each topic so many partitions in all; None where it was done."""
+        return self._thread.run(self._admin.create_partitions(counts, dry_run=dry_run))
+
+    def delete_records(self, before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | KcliError]:
+        """Delete the records before each offset; where each log starts then."""
+        return self._thread.run(self._admin.delete_records(before))
+
+    def list_offsets(
+        self, wanted: Mapping[TopicPartition, int], isolation: str = "read_uncommitted"
+    ) -> dict[TopicPartition, LogOffset | KcliError]:
+        """The offset of each partition at a time (ms since the epoch; -1 the end, -2 the start, -3 the youngest
+        record). With isolation read_committed the end is the last stable offset."""
+        return self._thread.run(self._admin.list_offsets(wanted, isolation))
+
+    def groups(self) -> list[Listed]:
+        """All groups, of every type, by name. Raises KcliError when a broker did not list its groups."""
+        return self._thread.run(self._admin.groups())
+
+    def describe_groups(self, names: Iterable[str]) -> dict[str, Described | KcliError]:
+        """State, members and assignments; GroupMissing for a name that there is not."""
+        return self._thread.run(self._admin.describe_groups(names))
+
+    def delete_groups(self, names: Iterable[str]) -> dict[str, bool | KcliError]:
+        """Delete groups without members: True where it is gone, GroupInUse or GroupMissing where not."""
+        return self._thread.run(self._admin.delete_groups(names))
+
+    def committed(
+        self, groups: Iterable[str]
+    ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
+        """All that each group committed; a group that does not exist has committed nothing."""
+        return self._thread.run(self._admin.committed(groups))
+
+    def commit(
+        self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
+    ) -> dict[TopicPartition, bool | KcliError]:
+        """Commit offsets for a group without members; UNKNOWN_MEMBER_ID where it has some, UnknownOutcome where
+        nobody can say."""
+        return self._thread.run(self._admin.commit(group, offsets))
+
+    def delete_commits(
+        self, group: str, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, bool | KcliError]:
+        """Take back what a group committed; GROUP_SUBSCRIBED_TO_TOPIC where a member reads the topic."""
+        return self._thread.run(self._admin.delete_commits(group, partitions))
+
+    def describe_configs(
+        self, resources: Iterable[Resource], names: Sequence[str] = ()
+    ) -> dict[Resource, list[Config] | KcliError]:
+        """The configs of topics, brokers, loggers, groups or client metrics, all or only `names`."""
+        return self._thread.run(self._admin.describe_configs(resources, names))
+
+    def alter_configs(
+        self, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
+    ) -> dict[Resource, KcliError | None]:
+        """Set, delete, append or subtract configs, each resource whole or not at all; None where it was done."""
+        return self._thread.run(self._admin.alter_configs(changes, dry_run=dry_run))

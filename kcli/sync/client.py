@@ -1,0 +1,98 @@
+"""A client without async: `with SyncClient("localhost:9092") as kafka:`."""
+
+from __future__ import annotations
+
+from kcli.client import Client
+from kcli.errors import UsageError
+from kcli.sync.loop_thread import LoopThread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+    from typing import Self, TypeVar
+
+    from kcli.client import Connect
+    from kcli.grammar.bound import Bound
+    from kcli.settings import ClientSettings, ConsumerSettings, GroupSettings, ProducerSettings
+    from kcli.sync.admin import SyncAdmin
+    from kcli.sync.consumer import SyncConsumer
+    from kcli.sync.producer import SyncProducer
+
+    T = TypeVar("T")
+
+
+class SyncClient:
+    """One cluster. Its event loop runs in a thread, from the beginning of the `with` block to its end."""
+
+    def __init__(self, settings: ClientSettings | str, *, connect: Connect | None = None) -> None:
+        self._settings = settings
+        self._connect = connect
+        self._thread: LoopThread | None = None
+        self._client: Client | None = None
+
+    def __enter__(self) -> Self:
+        self._thread = LoopThread()
+        try:
+            self._client = self._thread.call(lambda: Client(self._settings, connect=self._connect))
+        except BaseException:
+            self._thread.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        thread, client = self._thread, self._client
+        self._thread = self._client = None
+        if thread is None or client is None:
+            return
+        try:
+            thread.run(client.__aexit__(kind, error, trace))
+        finally:
+            thread.close()
+
+    def run(self, what: Callable[[Client], Awaitable[T]]) -> T:
+        """The result of `what(client)`, awaited on the loop: for what has no plain function."""
+        thread, client = self._in_use()
+
+        async def call() -> T:
+            return await what(client)
+
+        return thread.run(call())
+
+    def producer(self, settings: ProducerSettings | None = None) -> SyncProducer:
+        """A producer, to be used in a `with` block inside the client's."""
+        from kcli.sync.producer import SyncProducer
+
+        thread, client = self._in_use()
+        return SyncProducer(thread, thread.call(lambda: client.producer(settings)))
+
+    def consumer(
+        self,
+        *topics: str,
+        group: GroupSettings | str | None = None,
+        start: Bound | str = "earliest",
+        stop_at_end: bool = False,
+        settings: ConsumerSettings | None = None,
+    ) -> SyncConsumer:
+        """A consumer of topics, to be used in a `with` block inside the client's: alone, from `start` (earliest,
+        latest, or a Bound), or as a member of a group, where `start` (earliest or latest) counts for partitions without
+        a commit. `stop_at_end` ends the iteration where the topics ended when it began; not in a group."""
+        from kcli.sync.consumer import Selection, SyncConsumer
+
+        thread, client = self._in_use()
+        return SyncConsumer(thread, client, Selection(topics, group, start, stop_at_end), settings)
+
+    @property
+    def admin(self) -> SyncAdmin:
+        """Questions about the cluster, and changes of it."""
+        from kcli.sync.admin import SyncAdmin
+
+        thread, client = self._in_use()
+        return SyncAdmin(thread, client.admin)
+
+    def _in_use(self) -> tuple[LoopThread, Client]:
+        if self._thread is None or self._client is None:
+            raise UsageError("use the client in a with block")
+        return self._thread, self._client

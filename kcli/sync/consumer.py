@@ -1,0 +1,189 @@
+"""A consumer without async: an iterator of messages."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from kcli.asking.offsets import LATEST, list_offsets
+from kcli.errors import KcliError, UsageError
+from kcli.grammar.bound import Bound
+from kcli.model import TopicPartition
+from kcli.settings import ConsumerSettings, GroupSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from types import TracebackType
+    from typing import NamedTuple, Self
+
+    from kcli.client import Client
+    from kcli.consumer.consumer import Consumer
+    from kcli.consumer.poll import Fetched
+    from kcli.model import GroupMetadata, OffsetAndMetadata
+    from kcli.proto.columns import Headers
+    from kcli.sync.loop_thread import LoopThread
+
+    class Message(NamedTuple):
+        """One record and where it is from. `timestamp` is in ms since the epoch."""
+
+        topic: str
+        partition: int
+        offset: int
+        timestamp: int
+        key: bytes | None
+        value: bytes | None
+        headers: Headers
+
+    class Selection(NamedTuple):
+        """What is read: see `SyncClient.consumer`."""
+
+        topics: tuple[str, ...]
+        group: GroupSettings | str | None
+        start: Bound | str
+        stop_at_end: bool
+else:
+    Message = namedtuple("Message", "topic partition offset timestamp key value headers")
+    Selection = namedtuple("Selection", "topics group start stop_at_end")
+
+WORDS = ("earliest", "latest")
+
+
+class SyncConsumer:
+    """`with kafka.consumer("orders", group="billing") as consumer: for message in consumer:`.
+
+    A group commits what was iterated over. A message counts as done when the next one is asked for, or when the block
+    is left in order; when an exception leaves it, what came with the last fetch is read again, at least once.
+    """
+
+    def __init__(
+        self, thread: LoopThread, client: Client, selection: Selection, settings: ConsumerSettings | None
+    ) -> None:
+        """Raises UsageError for a selection that makes no sense."""
+        if not selection.topics:
+            raise UsageError("which topics? consumer('orders')")
+        self._thread = thread
+        self._client = client
+        self._selection = selection
+        group, start = selection.group, selection.start
+        own = settings or ConsumerSettings()
+        self._group = GroupSettings(group=group) if isinstance(group, str) else group
+        if isinstance(start, str):
+            if start not in WORDS:
+                raise UsageError(f"start {start!r}: expected {' or '.join(WORDS)}, or a Bound")
+            own = own.replace(reset=start)
+        elif self._group is not None:
+            raise UsageError(f"start {start}: a member of a group starts at its commits; expected earliest or latest")
+        if selection.stop_at_end and self._group is not None:
+            raise UsageError("stop_at_end: a group has no end; read without a group")
+        self._consumer: Consumer = thread.call(lambda: client.consumer(own, self._group))
+        self._messages: Iterator[Message] = iter(())
+        self._read: dict[TopicPartition, int] = {}  # one past what was iterated over
+        self._iterating = False
+
+    def __enter__(self) -> Self:
+        self._thread.run(self._begin())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.run(self._end(kind))
+
+    async def _begin(self) -> None:
+        topics = self._selection.topics
+        if self._group is not None:
+            await self._consumer.subscribe(topics)
+            return
+        cluster = self._client.cluster
+        partitions = [TopicPartition(topic, number) for topic in topics for number in await cluster.partitions(topic)]
+        start = self._selection.start
+        bound = Bound(start) if isinstance(start, str) else start
+        if self._selection.stop_at_end:
+            ends = await list_offsets(cluster, dict.fromkeys(partitions, LATEST), wait_for_leaders=True)
+            for end in ends.values():
+                if isinstance(end, KcliError):
+                    raise end
+            self._consumer.stop_at({at: end.offset for at, end in ends.items() if not isinstance(end, KcliError)})
+        self._consumer.assign(dict.fromkeys(partitions, bound))
+
+    async def _end(self, kind: type[BaseException] | None) -> None:
+        """Close. Of the last fetch only what was iterated over is done, and nothing when an exception came."""
+        unread = next(self._messages, None) is not None
+        try:
+            if kind is None and unread and self._group is not None and self._group.auto_commit:
+                await self._consumer.commit(self._own())
+        finally:
+            await self._consumer.__aexit__(KcliError if unread else kind)
+
+    def _own(self) -> dict[TopicPartition, int]:
+        """One past what was iterated over, of partitions that are still assigned."""
+        assignment = self._consumer.assignment
+        return {at: offset for at, offset in self._read.items() if at in assignment}
+
+    # -- messages ---------------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Message:
+        """Waits for a message. Raises StopIteration at the end (`stop_at_end`), and what ended the consumer."""
+        while True:
+            message = next(self._messages, None)
+            if message is not None:
+                self._read[TopicPartition(message.topic, message.partition)] = message.offset + 1
+                return message
+            fetched = self.poll()
+            if not fetched and self._consumer.finished:
+                raise StopIteration
+            self._messages, self._iterating = self._of(fetched), True
+
+    def _of(self, fetched: Iterable[Fetched]) -> Iterator[Message]:
+        """The records of what was fetched. Raises a partition's error in its place."""
+        for piece in fetched:
+            for batch in piece.batches:
+                for offset, timestamp, key, value, headers in batch:
+                    yield Message(piece.topic, piece.partition, offset, timestamp, key, value, headers)
+            if piece.error is not None:
+                raise piece.error
+            self._read[TopicPartition(piece.topic, piece.partition)] = piece.next_offset  # past markers, too
+
+    def poll(self, timeout: float | None = None, max_bytes: int | None = None) -> list[Fetched]:
+        """Batches, as `Consumer.poll` gives them: quicker than messages where many records come."""
+        self._messages, self._iterating = iter(()), False
+        return self._thread.run(self._consumer.poll(timeout, max_bytes))
+
+    # -- positions --------------------------------------------------------------------------------------------------
+
+    @property
+    def assignment(self) -> set[TopicPartition]:
+        return self._thread.call(lambda: self._consumer.assignment)
+
+    def position(self, at: TopicPartition) -> int | None:
+        """The offset of the next record that is fetched; None while it is not known."""
+        return self._thread.call(lambda: self._consumer.position(at))
+
+    def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
+        """Go on there. What was fetched and not iterated over is dropped."""
+        self._messages = iter([message for message in self._messages if (message.topic, message.partition) != at])
+        self._thread.call(lambda: self._consumer.seek(at, to))
+        self._read.pop(at, None)
+
+    def pause(self, *what: TopicPartition | str) -> None:
+        self._thread.call(lambda: self._consumer.pause(*what))
+
+    def resume(self, *what: TopicPartition | str) -> None:
+        self._thread.call(lambda: self._consumer.resume(*what))
+
+    def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
+        """Commit the group's next offsets; by default one past what was iterated over, or polled."""
+        if offsets is None and self._iterating:
+            offsets = self._thread.call(self._own)
+        self._thread.run(self._consumer.commit(offsets))
+
+    def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        """The group's commits, None where there is none."""
+        return self._thread.run(self._consumer.committed(partitions))
+
+    def group_metadata(self) -> GroupMetadata:
+        """This member's place in its group, for `SyncProducer.send_offsets`."""
+        return self._thread.call(self._consumer.group_metadata)

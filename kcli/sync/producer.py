@@ -1,0 +1,121 @@
+"""A producer without async. Batches leave in the background; a record's future may be asked from any thread."""
+
+from __future__ import annotations
+
+import contextlib
+from concurrent.futures import Future
+
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from kcli.model import GroupMetadata, TopicPartition
+    from kcli.producer.batches.batch import RecordMetadata
+    from kcli.producer.batches.ledger import Counts
+    from kcli.producer.intake.send_records import Headers, Row
+    from kcli.producer.producer import Producer
+    from kcli.producer.transactions.offsets import Position
+    from kcli.sync.loop_thread import LoopThread
+
+
+class SyncProducer:
+    """`with kafka.producer() as producer:`; leaving the block sends what was accepted."""
+
+    def __init__(self, thread: LoopThread, producer: Producer) -> None:
+        self._thread = thread
+        self._producer = producer
+
+    def __enter__(self) -> Self:
+        self._thread.run(self._producer.start())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.run(self._producer.__aexit__(kind, error, trace))
+
+    @property
+    def counts(self) -> Counts:
+        """How many records were accepted, acknowledged, failed, and are unknown."""
+        return self._producer.counts
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> Future[RecordMetadata]:
+        """Accept one record; `result()` of the future says where it was stored, or raises why not. Raises as
+        `Producer.send`. Each call is a turn to the loop's thread: for many records `send_records` is quicker."""
+
+        async def accept() -> Future[RecordMetadata]:
+            stored: Future[RecordMetadata] = Future()
+            (await self._producer.send(topic, value, key, headers, partition, timestamp)).add_done_callback(
+                lambda settled: _tell(stored, settled)
+            )
+            return stored
+
+        return self._thread.run(accept())
+
+    def send_and_wait(
+        self,
+        topic: str,
+        value: bytes | None,
+        key: bytes | None = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+    ) -> RecordMetadata:
+        """Send one record and wait until it is stored; where. Raises as `send` and its future."""
+        return self._thread.run(self._producer.send_and_wait(topic, value, key, headers, partition, timestamp))
+
+    def send_all(self, topic: str, rows: Iterable[Row]) -> list[RecordMetadata | BaseException]:
+        """Send rows of (partition or None, timestamp in ms or None, key, value, headers), and wait for all: where each
+        was stored, or why not, in their order."""
+        return self._thread.run(self._producer.send_all(topic, rows))
+
+    def send_records(self, topic: str, rows: Sequence[Row]) -> None:
+        """Accept rows as those of `send_all`, without promises: `flush` and `counts` tell what became of them."""
+        self._thread.run(self._producer.send_records(topic, rows))
+
+    def flush(self, timeout: float | None = None) -> int:
+        """Send everything accepted before the call, and wait for it; how many records are left at the deadline (s)."""
+        return self._thread.run(self._producer.flush(timeout))
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Self]:
+        """`with producer.transaction():` commits at the end, and aborts when the block raises."""
+        self._thread.run(self._producer.begin())
+        try:
+            yield self
+            self._thread.run(self._producer.commit())
+        except BaseException as problem:
+            try:
+                self._thread.run(self._producer.abort())
+            except KcliError as worse:
+                problem.add_note(f"and the transaction could not be aborted: {worse}")
+            raise
+
+    def send_offsets(self, offsets: Mapping[TopicPartition, Position], group: GroupMetadata) -> None:
+        """Commit a group's positions together with the transaction (KIP-447)."""
+        self._thread.run(self._producer.send_offsets(offsets, group))
+
+
+def _tell(stored: Future[RecordMetadata], settled: asyncio.Future[RecordMetadata]) -> None:
+    """Hand an outcome over to the other thread's future."""
+    if not stored.set_running_or_notify_cancel():
+        settled.cancelled() or settled.exception()  # nobody waits any more
+    elif settled.cancelled():
+        stored.set_exception(KcliError("the record was given up"))
+    elif (problem := settled.exception()) is not None:
+        stored.set_exception(problem)
+    else:
+        stored.set_result(settled.result())

@@ -1,0 +1,217 @@
+"""SyncClient on the sandbox: producer, consumer, admin, each as a program without async uses it."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import kcli
+from kcli.admin.admin import Admin
+from kcli.model import TopicPartition
+from kcli.sync.admin import SyncAdmin
+
+LINES = [b"%d" % number for number in range(100)]
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with kcli.SandboxThread(topics={"rows": 3, "empty": 1}) as sandbox:
+        with kcli.SyncClient(sandbox.bootstrap) as kafka, kafka.producer() as producer:
+            producer.send_records("rows", [(number % 3, None, None, line, ()) for number, line in enumerate(LINES)])
+        yield sandbox.bootstrap
+
+
+@pytest.fixture
+def kafka(bootstrap: str) -> Iterator[kcli.SyncClient]:
+    with kcli.SyncClient(bootstrap) as client:
+        yield client
+
+
+def test_a_record_that_is_sent_comes_back(kafka: kcli.SyncClient) -> None:
+    kafka.admin.create_topics([kcli.NewTopic(topic="one", partitions=1)])
+    with kafka.producer() as producer:
+        stored = producer.send_and_wait("one", b"value", b"key", [("a", b"1")], 0, 1_700_000_000_000)
+        later = producer.send("one", None)
+        assert (stored.topic, stored.partition, stored.offset) == ("one", 0, 0)
+        assert later.result(10).offset == 1
+        assert producer.counts.acked == 2
+    with kafka.consumer("one", stop_at_end=True) as consumer:
+        first, second = consumer
+    assert first == ("one", 0, 0, 1_700_000_000_000, b"key", b"value", [("a", b"1")])
+    assert (second.key, second.value) == (None, None)
+
+
+def test_an_error_of_a_record_is_raised_by_its_future(kafka: kcli.SyncClient) -> None:
+    with kafka.producer(kcli.ProducerSettings(max_block=5.0)) as producer:
+        with pytest.raises(kcli.KcliError, match="no-such"):
+            producer.send_and_wait("no-such", b"v")
+        (refused,) = producer.send_all("no-such", [(None, None, None, b"v", ())])
+        assert isinstance(refused, kcli.KcliError)
+
+
+def test_a_consumer_reads_all_partitions_to_their_ends(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", "empty", stop_at_end=True) as consumer:
+        assert sorted((message.value for message in consumer), key=int) == LINES  # type: ignore[arg-type]
+
+
+def test_a_consumer_starts_where_it_is_told(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", start=kcli.Bound("relative", 2), stop_at_end=True) as consumer:
+        assert len(list(consumer)) == 6
+    with kafka.consumer("rows", start="latest", stop_at_end=True) as consumer:
+        assert list(consumer) == []
+
+
+def committed(kafka: kcli.SyncClient, group: str) -> int:
+    offsets = kafka.admin.committed([group])[group]
+    assert isinstance(offsets, dict)
+    return sum(at.offset for at in offsets.values() if not isinstance(at, kcli.KcliError))
+
+
+def test_leaving_in_the_middle_commits_what_was_iterated_over_and_nothing_more(kafka: kcli.SyncClient) -> None:
+    seen = []
+    with kafka.consumer("rows", group="middle") as consumer:
+        for message in consumer:
+            seen.append(message.value)
+            if len(seen) == 40:
+                break
+    assert committed(kafka, "middle") == 40
+    with kafka.consumer("rows", group="middle") as consumer:
+        seen += [next(consumer).value for _ in range(60)]
+    assert sorted(seen, key=int) == LINES  # type: ignore[arg-type]
+    assert committed(kafka, "middle") == 100
+
+
+def test_an_exception_commits_nothing_of_the_last_fetch(kafka: kcli.SyncClient) -> None:
+    class Broken(Exception):
+        pass
+
+    def read() -> None:
+        with kafka.consumer("rows", group="broken") as consumer:
+            next(consumer)
+            raise Broken
+
+    with pytest.raises(Broken):
+        read()
+    assert committed(kafka, "broken") == 0
+
+
+def test_a_loop_that_goes_on_after_a_break_misses_nothing(kafka: kcli.SyncClient) -> None:
+    with kafka.consumer("rows", stop_at_end=True) as consumer:
+        first = [next(consumer) for _ in range(7)]
+        assert len([*first, *consumer]) == 100
+
+
+def test_a_commit_in_the_middle_is_of_what_was_iterated_over(kafka: kcli.SyncClient) -> None:
+    own = kcli.GroupSettings(group="by hand", auto_commit=False)
+    with kafka.consumer("rows", group=own) as consumer:
+        for _ in range(25):
+            next(consumer)
+        consumer.commit()
+        for _ in range(25):
+            next(consumer)
+    assert committed(kafka, "by hand") == 25
+
+
+def test_seek_goes_back_and_positions_are_told(kafka: kcli.SyncClient) -> None:
+    at = TopicPartition("rows", 0)
+    with kafka.consumer("rows", stop_at_end=True) as consumer:
+        assert consumer.assignment == {TopicPartition("rows", number) for number in range(3)}
+        before = [message for message in consumer if message.partition == 0]
+        consumer.seek(at, 30)
+        again = [message for message in consumer if message.partition == 0]
+        assert again == before[30:]
+        assert consumer.position(at) == 34
+
+
+def test_heartbeats_go_on_while_the_program_works(kafka: kcli.SyncClient) -> None:
+    own = kcli.GroupSettings(group="busy", session_timeout=1.0, heartbeat_interval=0.2)
+    with kafka.consumer("rows", group=own) as consumer:
+        next(consumer)
+        time.sleep(1.5)
+        described = kafka.admin.describe_groups(["busy"])["busy"]
+        assert not isinstance(described, kcli.KcliError)
+        assert (described.state, len(described.members)) == ("Stable", 1)
+
+
+def test_transactions(kafka: kcli.SyncClient) -> None:
+    kafka.admin.create_topics([kcli.NewTopic(topic="paid", partitions=1)])
+    with kafka.producer(kcli.ProducerSettings(transactional_id="sync")) as producer:
+        with producer.transaction():
+            producer.send("paid", b"kept")
+
+        def fail() -> None:
+            with producer.transaction():
+                producer.send("paid", b"dropped")
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+    committed_only = kcli.ConsumerSettings(isolation="read_committed")
+    with kafka.consumer("paid", stop_at_end=True, settings=committed_only) as consumer:
+        assert [message.value for message in consumer] == [b"kept"]
+
+
+def test_administration(kafka: kcli.SyncClient) -> None:
+    admin = kafka.admin
+    created = admin.create_topics([kcli.NewTopic(topic="made", partitions=2)])
+    assert not isinstance(created["made"], kcli.KcliError)
+    assert admin.create_partitions({"made": 3}) == {"made": None}
+    at = TopicPartition("made", 0)
+    with kafka.producer() as producer:
+        producer.send_all("made", [(0, None, None, b"v", ())] * 5)
+    assert admin.delete_records({at: 2}) == {at: 2}
+    start = admin.list_offsets({at: -2})[at]
+    assert not isinstance(start, kcli.KcliError)
+    assert start.offset == 2
+    topic = kcli.Resource("topic", "made")
+    assert admin.alter_configs({topic: [kcli.Operation(name="retention.ms", value="1000")]}) == {topic: None}
+    (config,) = admin.describe_configs([topic], ["retention.ms"])[topic]  # type: ignore[misc]
+    assert config.value == "1000"
+    assert admin.commit("made-group", {at: 3}) == {at: True}
+    assert "made-group" in {row.group for row in admin.groups()}
+    assert admin.delete_commits("made-group", [at]) == {at: True}
+    assert admin.delete_topics(["made", "never"])["made"] is True
+    assert admin.describe_cluster().brokers
+    assert "never" in str(admin.topics(["never"])["never"])
+    assert admin.describe_groups([]) == {}
+
+
+def test_each_function_of_admin_is_there_without_async() -> None:
+    there = {name: function for name, function in vars(Admin).items() if inspect.iscoroutinefunction(function)}
+    plain = {name: function for name, function in vars(SyncAdmin).items() if not name.startswith("_")}
+    assert there.keys() == plain.keys()
+    for name, function in there.items():
+        assert inspect.signature(function) == inspect.signature(plain[name]), name
+        assert function.__doc__ == plain[name].__doc__, name
+
+
+@pytest.mark.parametrize(
+    ("topics", "selection", "says"),
+    [
+        ((), {}, "which topics"),
+        (("rows",), {"start": "begin"}, "start 'begin': expected earliest or latest"),
+        (("rows",), {"group": "g", "start": kcli.Bound("offset", 5)}, "starts at its commits"),
+        (("rows",), {"group": "g", "stop_at_end": True}, "stop_at_end"),
+    ],
+)
+def test_wrong_selections_are_refused(
+    topics: tuple[str, ...], selection: dict[str, Any], says: str, kafka: kcli.SyncClient
+) -> None:
+    with pytest.raises(kcli.UsageError, match=says):
+        kafka.consumer(*topics, **selection)
+
+
+def test_a_client_is_used_inside_of_its_block(bootstrap: str) -> None:
+    client = kcli.SyncClient(bootstrap)
+    with pytest.raises(kcli.UsageError, match="with block"):
+        client.producer()
+    with client:
+        pass
+    with pytest.raises(kcli.UsageError, match="with block"):
+        _ = client.admin
+    assert not [thread for thread in threading.enumerate() if thread.name == "kcli-sync"]
