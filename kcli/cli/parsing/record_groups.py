@@ -6,7 +6,7 @@ what they do not have anyway.
 
 from __future__ import annotations
 
-from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.groups import ConnectionOptions, value_format
 from kcli.cli.parsing.option import Options, choice, flag, integer, text, texts
 
 
@@ -59,32 +59,7 @@ class TimeOptions(Options):
     end = text("--end", metavar="TIME", help="Only records before this time; stop there.")
 
 
-class ValueFormatOptions(Options):
-    """How values are read by those who look into them."""
-
-    value_format = choice(
-        "--value-format",
-        of=("auto", "json", "msgpack", "url"),
-        help="How a condition, or a time field, reads values. url: a=1&b=2.",
-    )
-
-
-class PayloadTimeOptions(ValueFormatOptions):
-    """Whether times are those of a field in the value."""
-
-    time_field = text(
-        "--time-field",
-        metavar="NAME",
-        help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.",
-    )
-    jitter = text(
-        "--jitter",
-        metavar="LENGTH",
-        help="By how much the field's times may go back from record to record (default 1m).",
-    )
-
-
-class FilterOptions(ValueFormatOptions):
+class FilterOptions(Options):
     """Which records are left out."""
 
     grep = texts("--grep", metavar="RE", help="Only values in which this is found. Repeatable.")
@@ -94,6 +69,7 @@ class FilterOptions(ValueFormatOptions):
     where = texts(
         "--where", metavar="CONDITION", help="Only records for which it holds, such as 'value.user.id == 42'."
     )
+    value_format = value_format()
     skip_corrupt = flag(
         "--skip-corrupt", help="Leave out batches that are damaged, and say which; else exit 1 at the first."
     )

@@ -6,7 +6,7 @@ could not finish and exits non-zero (R2). A group's offsets are committed only a
 
 from __future__ import annotations
 
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, held_back, partitions
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, held_back, named_topics, partitions
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output import text
 from kcli.cli.output.failure import with_line
@@ -35,7 +35,7 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, values: Values) -> None:
-        super().__init__(values, "consume")
+        super().__init__(values, "consume", named_topics(values), times=values, field=values, filters=values)
         self.values = values
         if values["control"]:
             self.settings = self.settings.replace(include_control=True)

@@ -6,7 +6,7 @@ is decoded. Markers and, with read_committed, aborted records are not records.
 
 from __future__ import annotations
 
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
@@ -26,7 +26,7 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, values: Values) -> None:
-        super().__init__(values, "count")
+        super().__init__(values, "count", named_topics(values), times=values, field=values, filters=values)
         if self.range.start is not None and self.range.start.kind == "stored":
             raise UsageError("-o stored: count reads no group's offsets")
         if self.keep is None:  # headers say how many records there are

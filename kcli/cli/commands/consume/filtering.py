@@ -12,28 +12,28 @@ from kcli.serde.filters import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.record_groups import FilterOptions
     from kcli.serde.within import Within
 
 
-def filter_of(values: Values, within: Within | None = None) -> Filter:
-    """The Filter of a command line; `within` is its range of payload times. Raises UsageError with the column of what
-    is wrong."""
-    if values["value_format"] and not values["where"] and within is None:
-        times = " and --time-field" if "time_field" in values else ""
+def filter_of(options: FilterOptions, has_time_field: bool, within: Within | None = None) -> Filter:
+    """The Filter of a command line; `within` is its range of payload times, if its command has --time-field. Raises
+    UsageError with the column of what is wrong."""
+    if options.value_format and not options.where and within is None:
+        times = " and --time-field" if has_time_field else ""
         raise UsageError(f"--value-format says how --where{times} read{'' if times else 's'} values; give one")
     where = []
-    if values["where"]:
+    if options.where:
         from kcli.serde.where import Where
 
-        where = [Where(expression) for expression in values["where"]]
+        where = [Where(expression) for expression in options.where]
     return Filter(
-        grep=values["grep"],
-        keys=[text.argument_bytes(key) for key in values["only_keys"]],
-        key_grep=values["key_grep"],
-        headers=[_header(given) for given in values["only_headers"]],
+        grep=options.grep,
+        keys=[text.argument_bytes(key) for key in options.only_keys],
+        key_grep=options.key_grep,
+        headers=[_header(given) for given in options.only_headers],
         where=where,
-        value=values_as(values["value_format"]),
+        value=values_as(options.value_format),
         within=within,
     )
 

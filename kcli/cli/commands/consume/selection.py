@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kcli.cli.commands.consume.payload_time.filter import PayloadTime
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import TimeFieldOptions
+    from kcli.cli.parsing.record_groups import FilterOptions, SelectionOptions, TimeOptions, TopicOptions
     from kcli.cli.runtime.topic_pattern import TopicPattern
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
@@ -31,12 +32,6 @@ if TYPE_CHECKING:
 SENTENCES = 10
 """How many corrupt batches are named one by one."""
 
-FILTERING = ("grep", "only_keys", "key_grep", "only_headers", "where", "value_format")
-"""The options that leave records out."""
-
-TIMES = ("start", "end", "time_field", "jitter")
-"""The options that make a range of times."""
-
 BY_PATTERN = ("consume", "tail", "count", "pipeline export")
 """The commands that take ^RE for a topic."""
 
@@ -44,41 +39,47 @@ EARLIEST, LATEST = Bound("earliest"), Bound("latest")
 
 
 class Selection:
-    """The topics, partitions and range of a command line. Raises UsageError."""
+    """The topics, partitions and range of a command line; `times`, `field` and `filters` are its options of these
+    kinds, where it has them. Raises UsageError."""
 
-    def __init__(self, values: Values, command: str) -> None:
+    def __init__(
+        self,
+        options: SelectionOptions,
+        command: str,
+        topics: list[str],
+        *,
+        times: TimeOptions | None = None,
+        field: TimeFieldOptions | None = None,
+        filters: FilterOptions | None = None,
+    ) -> None:
         from time import time
 
-        self.connection = Connection(values)
-        given = list(dict.fromkeys([*values["topics"], *(values["words"] or [])]))
+        self.connection = Connection(options)
+        given = list(dict.fromkeys(topics))
         if not given:
             raise UsageError(f"{command} which topic? kcli {command} TOPIC")
         self.topics: list[str] = [name for name in given if not name.startswith("^")]
         self.pattern: TopicPattern | None = None
         if len(self.topics) < len(given):
             self.pattern = self._pattern([name for name in given if name.startswith("^")], command)
-        self.partitions = text.partitions(values["partitions"])
-        self.range = parse_range(values["offset"], int(time() * 1000))
+        self.partitions = text.partitions(options.partitions)
+        self.range = parse_range(options.offset, int(time() * 1000))
         self.settings = ConsumerSettings(**self.connection.properties.consumer)
-        if values["isolation"] is not None:
-            self.settings = self.settings.replace(isolation=values["isolation"])
-        if values["skip_corrupt"]:
+        if options.isolation is not None:
+            self.settings = self.settings.replace(isolation=options.isolation)
+        if filters is not None and filters.skip_corrupt:
             self.settings = self.settings.replace(skip_corrupt=True)
         self.skipped = 0
-        self.payload = self._times(values)
+        self.payload: PayloadTime | None = None
+        if times is not None and has_times(times, field):
+            from kcli.cli.commands.consume.payload_time.filter import window
+
+            self.payload = window(times, field, self.range)
         self.keep: Filter | None = None
-        if self.payload is not None or any(values[name] for name in FILTERING):
+        if filters is not None and (self.payload is not None or any(given_filters(filters).values())):
             from kcli.cli.commands.consume.filtering import filter_of
 
-            self.keep = filter_of(values, None if self.payload is None else self.payload.within)
-
-    def _times(self, values: Values) -> PayloadTime | None:
-        """The range of payload times, if one is asked for; --start and --end alone are of the records' timestamps."""
-        if all(values.get(name) is None for name in TIMES):
-            return None
-        from kcli.cli.commands.consume.payload_time.filter import window
-
-        return window(values, self.range)
+            self.keep = filter_of(filters, field is not None, None if self.payload is None else self.payload.within)
 
     def _pattern(self, patterns: list[str], command: str) -> TopicPattern:
         if command not in BY_PATTERN:
@@ -200,6 +201,29 @@ class Selection:
                 cluster, made, quiet=self.connection.quiet, verbose=self.connection.verbose
             )
         return made
+
+
+def named_topics(options: TopicOptions) -> list[str]:
+    """The topics that a line names, by -t and as arguments."""
+    return [*options.topics, *options.words]
+
+
+def has_times(times: TimeOptions, field: TimeFieldOptions | None) -> bool:
+    """Whether a range of times is asked for: of the records' timestamps, or of a field in their values."""
+    of_field = field is not None and (field.time_field is not None or field.jitter is not None)
+    return times.start is not None or times.end is not None or of_field
+
+
+def given_filters(options: FilterOptions) -> dict[str, list[str] | str | None]:
+    """What leaves records out, by the name of its option. Names of saved progress are made of it."""
+    return {
+        "grep": options.grep,
+        "only_keys": options.only_keys,
+        "key_grep": options.key_grep,
+        "only_headers": options.only_headers,
+        "where": options.where,
+        "value_format": options.value_format,
+    }
 
 
 async def partitions(cluster: Cluster, topic: str) -> Sequence[int]:

@@ -8,7 +8,7 @@ from time import monotonic
 
 from kcli.cli.commands.consume.order.arrivals import Arrivals
 from kcli.cli.commands.consume.order.merge import WINDOW, Merge
-from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
 from kcli.cli.output.printer import Printer
@@ -38,7 +38,7 @@ class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
     def __init__(self, values: Values) -> None:
-        super().__init__(values, "tail")
+        super().__init__(values, "tail", named_topics(values), filters=values)
         self.values = values
         self.last: int = DEFAULT if values["last"] is None else values["last"]
         self.follow: bool = not values["no_follow"] and self.range.stop is None

@@ -8,7 +8,14 @@ from collections.abc import Awaitable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Selection, held_back, partitions
+from kcli.cli.commands.consume.selection import (
+    EARLIEST,
+    LATEST,
+    Selection,
+    given_filters,
+    held_back,
+    partitions,
+)
 from kcli.cli.output import text
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
@@ -44,10 +51,8 @@ class Plan(Selection):
         words = values["words"] or []
         if len(words) != 2:
             raise UsageError("copy what, and where to? kcli copy SRC DST")
-        values = Legacy(
-            {**values, "topics": words[:1], "words": [], "isolation": values["isolation"] or "read_committed"}
-        )
-        super().__init__(values, "copy")
+        values = Legacy({**values, "isolation": values["isolation"] or "read_committed"})
+        super().__init__(values, "copy", words[:1], filters=values)
         self.values = values
         (self.source,), self.destination = self.topics, words[1]
         self.elsewhere = bool(values["to_profile"] or values["to_bootstrap"])
@@ -102,8 +107,8 @@ class Plan(Selection):
             return
         from hashlib import sha256
 
-        options = ("offset", "isolation", "repartition", *FILTERING)
-        what = [cluster or "", topic.hex(), *(str(self.values[name]) for name in options)]
+        named = [self.values[name] for name in ("offset", "isolation", "repartition")]
+        what = [cluster or "", topic.hex(), *map(str, [*named, *given_filters(self.values).values()])]
         self.group += f".{sha256(chr(0).join(what).encode()).hexdigest()[:8]}"
         if self.exactly_once and not self.values["transactional_id"]:
             self.producer = self.producer.replace(transactional_id=self.group)

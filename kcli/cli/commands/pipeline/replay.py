@@ -6,7 +6,7 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Selection, partitions
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, partitions
 from kcli.cli.commands.copy.command import cluster_id, make_like
 from kcli.cli.commands.pipeline.source.source import Span
 from kcli.cli.output import text
@@ -36,17 +36,8 @@ class Plan(Selection):
         words = values["words"] or []
         if len(words) != 2:
             raise UsageError("replay what, and where to? kcli pipeline replay SRC DST")
-        wanted = {
-            **dict.fromkeys(FILTERING),
-            "skip_corrupt": False,
-            "time_field": None,
-            "jitter": None,
-            **values,
-            "topics": words[:1],
-            "words": [],
-        }
-        wanted["isolation"] = values["isolation"] or "read_committed"
-        super().__init__(Legacy(wanted), "pipeline replay")
+        wanted: Values = Legacy({**values, "isolation": values["isolation"] or "read_committed"})
+        super().__init__(wanted, "pipeline replay", words[:1], times=wanted)
         self.values = values
         (self.source,), self.destination = self.topics, words[1]
         self.elsewhere = bool(values["to_profile"] or values["to_bootstrap"])

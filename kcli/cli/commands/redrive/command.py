@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Selection, finished
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, given_filters
 from kcli.cli.commands.copy.command import answered, rate_of, say
 from kcli.cli.output import text
 from kcli.cli.output.failure import with_document
@@ -44,8 +44,8 @@ class Plan(Selection):
         words = values["words"] or []
         if len(words) != 1:
             raise UsageError("redrive which dead-letter topic? kcli redrive DLQ")
-        values = Legacy({**values, "topics": words, "words": [], "isolation": values["isolation"] or "read_committed"})
-        super().__init__(values, "redrive")
+        values = Legacy({**values, "isolation": values["isolation"] or "read_committed"})
+        super().__init__(values, "redrive", words, filters=values)
         self.values = values
         (self.dlq,) = self.topics
         self.execute: bool = values["execute"] and not values["dry_run"]
@@ -78,7 +78,7 @@ class Plan(Selection):
     def _name(self, values: Values) -> str:
         """Filters and beginnings have a progress of their own: what one left out, another one has still to do."""
         name = f"kcli-redrive.{self.dlq}"
-        filters = [(option, values[option]) for option in FILTERING if values[option]]
+        filters = [(option, given) for option, given in given_filters(values).items() if given]
         if self.range.start not in (None, EARLIEST):
             filters.append(("offset", values["offset"]))
         if not filters:

@@ -19,7 +19,7 @@ from kcli.serde.within import Within
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.parsing.groups import TimeFieldOptions
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.record_groups import TimeOptions
     from kcli.grammar.offsets import Range
     from kcli.model import Cluster, TopicPartition
 
@@ -46,21 +46,21 @@ def jitter_of(text: str | None) -> int:
     return length
 
 
-def window(values: Values, range: Range) -> PayloadTime | None:
-    """What the options mean. Without --time-field they are the start and stop of `range`, by the records' timestamps.
-    Raises UsageError."""
+def window(times: TimeOptions, field: TimeFieldOptions | None, range: Range) -> PayloadTime | None:
+    """The range of payload times. Without --time-field it is None, and --start and --end become the start and stop of
+    `range`, by the records' timestamps. Raises UsageError."""
     now = int(now_in_seconds() * 1000)
-    start, end = moment(values["start"], "--start", now), moment(values["end"], "--end", now)
+    start, end = moment(times.start, "--start", now), moment(times.end, "--end", now)
     if start is not None and end is not None and start > end:
-        raise UsageError(f"--end {values['end']} is before --start {values['start']}")
-    if values["time_field"] is not None:
+        raise UsageError(f"--end {times.end} is before --start {times.start}")
+    if field is not None and field.time_field is not None:
         if start is None and end is None:
             raise UsageError("--time-field says where times are; say which with --start or --end")
-        return PayloadTime(field_of(values), start, end, jitter_of(values["jitter"]))
-    if values["jitter"] is not None:
+        return PayloadTime(field_of(field), start, end, jitter_of(field.jitter))
+    if field is not None and field.jitter is not None:
         raise UsageError("--jitter is of payload times; name their field with --time-field")
-    for found, flag, said in ((start, "--start", range.start), (end, "--end", range.stop)):
-        if found is not None and said is not None:
+    for time, flag, bound in ((start, "--start", range.start), (end, "--end", range.stop)):
+        if time is not None and bound is not None:
             raise UsageError(f"{flag} and -o both say where to {flag[2:].replace('end', 'stop')}; take one")
     range.start = range.start if start is None else Bound("time", start)
     range.stop = range.stop if end is None else Bound("time", end)

@@ -6,7 +6,7 @@ while the output stands still is renewed where the broker can; a record whose lo
 
 from __future__ import annotations
 
-from kcli.cli.commands.consume.selection import TIMES, Selection, partitions
+from kcli.cli.commands.consume.selection import Selection, has_times, named_topics, partitions
 from kcli.cli.commands.consume.share.reading import ShareReading
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output import text
@@ -42,9 +42,9 @@ class SharePlan(Selection):
         for name, why in NOT_OURS.items():
             if values[name] not in (None, False, []):
                 raise UsageError(why)
-        if any(values[name] is not None for name in TIMES):
+        if has_times(values, values):
             raise UsageError("a share group reads what it has not read, not a range of time; take --where, or no group")
-        super().__init__(values, "consume")
+        super().__init__(values, "consume", named_topics(values), filters=values)
         if self.pattern is not None:
             raise UsageError(f"{self.pattern.patterns[0]}: a share group takes names of topics, and no pattern")
         self.values = values

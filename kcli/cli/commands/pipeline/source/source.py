@@ -8,9 +8,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kcli.cli.commands.consume.selection import EARLIEST, FILTERING, LATEST, Selection, held_back
+from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, held_back
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
+from kcli.cli.parsing.command import Legacy
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
@@ -29,14 +30,9 @@ class Source:
     """`look` asks the cluster; then `span` and `samples` are known and `options` can be made. Raises UsageError."""
 
     def __init__(self, frame: Frame, topics: Sequence[str]) -> None:
-        values: Values = {
-            **dict.fromkeys(FILTERING), "skip_corrupt": False, "time_field": None, "jitter": None, **frame.values,
-            "words": list(topics),
-            "isolation": frame.values["isolation"] or "read_committed",
-        }  # fmt: skip
-        values["where"] = values["value_format"] = None  # here they are Spark's
+        values: Values = Legacy({**frame.values, "isolation": frame.values["isolation"] or "read_committed"})
         self.frame = frame
-        self.selection = Selection(values, f"pipeline {frame.command}")
+        self.selection = Selection(values, f"pipeline {frame.command}", list(topics), times=values)
         self.topics: list[str] = self.selection.topics
         self.span: Span = {}
         self.sizes: dict[TopicPartition, float] = {}
