@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from kcli.errors import EncodeError
-from kcli.proto.compile import FIXED, Compiler, runs
+from kcli.proto.compile import FIXED, Compiler, fields_of, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +22,20 @@ class Writer(Compiler):
 
     def function(self) -> Callable[[Any], list[Buffer]]:
         write, label = self.compiled("w"), self.label
+        whole = not self._carries_records()
 
         def encode(value: Any) -> list[Buffer]:
             out: list[Buffer] = []
             try:
                 write(value, out.append)
+                return [b"".join(out)] if whole else out  # only records are worth not being copied
             except (struct.error, AttributeError, TypeError, UnicodeEncodeError) as broken:
                 raise EncodeError(f"{label} cannot carry this value: {broken}") from broken
-            return out
 
         return encode
+
+    def _carries_records(self) -> bool:
+        return any(wire.kind == "Records" for struct in self.done for _, wire in fields_of(struct))
 
     def _emit(
         self,
