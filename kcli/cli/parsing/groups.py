@@ -62,11 +62,15 @@ class OutputOptions(FormatOptions, ConnectionOptions):
     """What a command that prints rows about a cluster has."""
 
 
+def dry_run() -> bool:
+    return flag("--dry-run", help="Only show what would be done.")
+
+
 class PlanOptions(FormatOptions):
     """What a command has that shows its plan first."""
 
     execute = flag("--execute", help="Do it. Without, the plan is shown, and on a terminal you are asked.")
-    dry_run = flag("--dry-run", help="Only show what would be done.")
+    dry_run = dry_run()
 
 
 class ChangeOptions(PlanOptions, OutputOptions):

@@ -64,7 +64,10 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "coord": ("kcli.cli.commands.meta.options:COORD", "Who coordinates groups and transactional ids."),
     "txn": ("kcli.cli.commands.txn.options:TXN", "Transactions: list, describe, find and abort hanging ones."),
     "acls": ("kcli.cli.commands.acls.options:ACLS", "ACLs: list, add, remove, and who can do what."),
-    "users": ("kcli.cli.commands.users.options:USERS", "SCRAM users: list, describe, set a password, delete."),
+    "users": (
+        "users.list users.describe users.set users.delete",
+        "SCRAM users: list, describe, set a password, delete.",
+    ),
     "tokens": ("kcli.cli.commands.tokens.options:TOKENS", "Delegation tokens: list, create, renew, expire."),
     "leaders": ("kcli.cli.commands.leaders.options:LEADERS", "Leaders: not the preferred ones; elections."),
     "reassign": ("kcli.cli.commands.reassign.options:REASSIGN", "Replicas: balanced plans, moves, throttles, disks."),

@@ -4,57 +4,69 @@ which everybody on the machine can read."""
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from kcli.cli.main import complain
+from kcli.cli.parsing.option import Options, text
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.secret import Secret
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
 
-PLACES = {"password_file": "file", "password_command": "command", "password_env": "env"}
+class PasswordOptions(Options):
+    """Where a new password comes from."""
+
+    password_file = text("--password-file", metavar="FILE", help="From a file; - is stdin.")
+    password_command = text(
+        "--password-command", metavar="COMMAND", help="From what a command prints, such as 'pass show kafka/bob'."
+    )
+    password_env = text("--password-env", metavar="VARIABLE", help="From a variable's value.")
 
 
-def check(values: Values) -> None:
-    """Raises UsageError where two places are named, and where none is and nobody can be asked."""
-    named = [f"--{name.replace('_', '-')}" for name in PLACES if values[name] is not None]
+def check(options: PasswordOptions, *, asking: bool) -> None:
+    """Raises UsageError where two places are named, and where none is, `asking` is needed and nobody can be asked."""
+    named = [flag for flag, _, _ in _places(options)]
     if len(named) > 1:
         raise UsageError(f"{' and '.join(named)} exclude each other")
-    if not named and not values["dry_run"] and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not named and asking and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("where is the password? --password-file, --password-command or --password-env")
 
 
-def read(values: Values, user: str) -> Secret:
+def read(options: PasswordOptions, user: str) -> Secret:
     """The password as it was typed. Raises UsageError for none, and for two that differ."""
-    found = _placed(values)
-    if found is None:
+    password = _placed(options)
+    if password is None:
         from getpass import getpass
 
-        found = getpass(f"New password of {user}: ", sys.stderr)
-        if found != getpass("Once more: ", sys.stderr):
+        password = getpass(f"New password of {user}: ", sys.stderr)
+        if password != getpass("Once more: ", sys.stderr):
             raise UsageError("the two passwords differ; nothing was done")
-    if not found:
+    if not password:
         raise UsageError("a password must not be empty; nothing was done")
-    return Secret(found)
+    return Secret(password)
 
 
-def _placed(values: Values) -> str | None:
-    for name, kind in PLACES.items():
-        text = values[name]
-        if text is None:
-            continue
-        flag = f"--{name.replace('_', '-')}"
-        if (name, text) == ("password_file", "-"):
+def _placed(options: PasswordOptions) -> str | None:
+    """What stands at the place that is named; None where none is."""
+    for flag, kind, given in _places(options):
+        if kind == "file" and given == "-":
             return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
         if kind == "command":
             from shlex import split
 
-            what = tuple(split(text))
+            what = tuple(split(given))
         else:
-            what = (text,)
+            what = (given,)
         if not what or not what[0]:
             raise UsageError(f"{flag} is empty")
         return Source(kind=kind, what=what).resolve(flag, complain)
     return None
+
+
+def _places(options: PasswordOptions) -> list[tuple[str, str, str]]:
+    """The places that are named: the option, the kind of its Source, and its value."""
+    places = (
+        ("--password-file", "file", options.password_file),
+        ("--password-command", "command", options.password_command),
+        ("--password-env", "env", options.password_env),
+    )
+    return [(flag, kind, given) for flag, kind, given in places if given is not None]

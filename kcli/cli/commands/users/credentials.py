@@ -1,0 +1,75 @@
+"""SCRAM credentials by user, as rows, and as a plan of changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli import codes
+from kcli.admin.users.users import MECHANISMS, describe_users
+from kcli.cli.output.render import Document
+from kcli.cli.runtime.answer import missing
+from kcli.errors import BrokerError, KcliError, UsageError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.admin.users.users import Credentials
+    from kcli.cli.output.shapes.shape import Row
+
+
+def add_rows(document: Document, name: str, credentials: Credentials | KcliError) -> None:
+    """Put a row for each mechanism of a user into the document, or why there is none."""
+    if isinstance(credentials, KcliError):
+        document.fail(credentials, name)
+        return
+    document.rows["users"] += [
+        {"user": name, "mechanism": mechanism, "iterations": rounds}
+        for mechanism, rounds in sorted(credentials.items())
+    ]
+
+
+async def find_users(
+    cluster: Cluster, names: list[str], document: Document, *, unknown_too: bool = False
+) -> dict[str, Credentials]:
+    """Users by name. A user that does not exist is an error in the document, with the nearest name; or, with
+    `unknown_too`, a user without credentials."""
+    found: dict[str, Credentials] = {}
+    known: list[str] | None = None
+    for name, credentials in (await describe_users(cluster, names)).items():
+        if not isinstance(credentials, KcliError):
+            found[name] = credentials
+        elif not _absent(credentials):
+            document.fail(credentials, name)
+        elif unknown_too:
+            found[name] = {}
+        else:
+            known = list(await describe_users(cluster)) if known is None else known
+            missing(document, name, KcliError(f"there is no user {name} with SCRAM credentials"), known)
+    return found
+
+
+def _absent(error: KcliError) -> bool:
+    return isinstance(error, BrokerError) and error.code is codes.RESOURCE_NOT_FOUND
+
+
+def mechanisms_of(given: list[str]) -> list[str]:
+    """The mechanisms that --mechanism names, in capitals. Raises UsageError."""
+    names = [name.upper() for name in dict.fromkeys(given)]
+    for name in names:
+        if name not in MECHANISMS:
+            raise UsageError(f"--mechanism {name}: it is {' or '.join(MECHANISMS)}")
+    return names
+
+
+def planned(name: str, mechanism: str | None, old: int | None, new: int | None, result: str) -> Row:
+    """A row of the plan: the iterations there are, and those there will be."""
+    return {"user": name, "mechanism": mechanism, "old": old, "new": new, "result": result, "error": None}
+
+
+def finish(document: Document, rows: list[Row], done: dict[tuple[str, str], KcliError | None], word: str) -> None:
+    """What became of the plan's rows."""
+    for row in rows:
+        problem = done[row["user"], row["mechanism"]]
+        row["result"], row["error"] = (word, None) if problem is None else ("failed", str(problem))
+    for (name, mechanism), problem in done.items():
+        if problem is not None:
+            document.fail(problem, f"{name} {mechanism}")

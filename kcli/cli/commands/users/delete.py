@@ -1,0 +1,59 @@
+"""`kcli users delete`."""
+
+from __future__ import annotations
+
+from kcli.admin.users.users import alter_credentials
+from kcli.cli.commands.users.credentials import find_users, finish, mechanisms_of, planned
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions, if_exists
+from kcli.cli.parsing.option import texts
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.errors import KcliError
+from kcli.model import Cluster
+
+
+class DeleteOptions(ChangeOptions):
+    mechanisms = texts("--mechanism", metavar="MECHANISM", help="Only this mechanism. Repeatable.")
+    if_exists = if_exists()
+
+
+@command(
+    "users delete",
+    help="Delete users, or one mechanism of theirs.",
+    words="USER",
+    examples="""
+kcli users delete bob --dry-run
+kcli users delete bob alice --execute
+kcli users delete bob --mechanism SCRAM-SHA-256 --execute""",
+)
+def delete(options: DeleteOptions) -> int:
+    """Delete SCRAM credentials: the user cannot log in by them any more. Connections that are open stay, and ACLs stay.
+    The plan comes first; --execute does it.
+    """
+    names, wanted = words_of(options, "USER"), mechanisms_of(options.mechanisms)
+    excluding(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        users = await find_users(cluster, names, document, unknown_too=options.if_exists)
+        rows = document.rows["users"] = []
+        for name, has in users.items():
+            there = [mechanism for mechanism in sorted(has) if not wanted or mechanism in wanted]
+            rows += [planned(name, mechanism, has[mechanism], None, "would delete") for mechanism in there]
+            absent = [mechanism for mechanism in wanted if mechanism not in has]
+            rows += [planned(name, mechanism, None, None, "absent") for mechanism in (absent if has else [None])]
+            if has and absent and not options.if_exists:
+                document.fail(KcliError(f"user {name} has no {' and no '.join(absent)}"), name)
+        ready = [row for row in rows if row["result"] == "would delete"]
+        if options.dry_run or not ready:
+            return None
+        named = list(dict.fromkeys(row["user"] for row in ready))
+        if not confirm(options, document, named[0] if len(named) == 1 else f"delete {len(named)} users"):
+            document.rows.clear()
+            return 1
+        done = await alter_credentials(cluster, remove=[(row["user"], row["mechanism"]) for row in ready])
+        finish(document, ready, done, "deleted")
+        say(options, f"{plural(sum(row['result'] == 'deleted' for row in rows), 'credential')} deleted")
+        return None
+
+    return answer(options, "users.delete", work)

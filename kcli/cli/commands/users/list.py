@@ -1,0 +1,29 @@
+"""`kcli users list`."""
+
+from __future__ import annotations
+
+from kcli.admin.users.users import describe_users
+from kcli.cli.commands.users.credentials import add_rows
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.model import Cluster
+
+
+@command(
+    "users list",
+    help="Who can log in by SCRAM, by which mechanism.",
+    examples="""
+kcli users
+kcli users list --format csv""",
+)
+def list_all(options: OutputOptions) -> int:
+    """Print the users that have SCRAM credentials. Passwords are never told, by any broker."""
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        document.rows["users"] = []
+        for name, credentials in (await describe_users(cluster)).items():
+            add_rows(document, name, credentials)
+
+    return answer(options, "users.list", work)

@@ -1,0 +1,76 @@
+"""`kcli users set`: a new password, for the mechanisms that are named or that the user has."""
+
+from __future__ import annotations
+
+from kcli.admin.users.users import FEWEST, MECHANISMS, MOST, USUAL, Password, alter_credentials
+from kcli.cli.commands.users import new_password
+from kcli.cli.commands.users.credentials import find_users, finish, mechanisms_of, planned
+from kcli.cli.commands.users.new_password import PasswordOptions
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import integer, texts
+from kcli.cli.runtime.answer import answer, confirm, excluding, say, words_of
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+
+class SetOptions(PasswordOptions, ChangeOptions):
+    mechanisms = texts("--mechanism", metavar="MECHANISM", help="Only for this mechanism. Repeatable.")
+    iterations = integer("--iterations", least=FEWEST, help=f"Rounds of hashing, {FEWEST} to {MOST} (default {USUAL}).")
+
+
+@command(
+    "users set",
+    help="Set a user's password; also makes the user.",
+    words="USER",
+    examples="""
+kcli users set bob --execute
+kcli users set bob --password-file bob.txt --execute
+pwgen 32 1 | kcli users set bob --password-file - --execute
+kcli users set bob --password-command 'pass show kafka/bob' --mechanism SCRAM-SHA-512 --execute""",
+)
+def set_password(options: SetOptions) -> int:
+    """Set a user's password, for the mechanisms that the user has, or for both if it is a new one. It is asked for on
+    the terminal, without echo, or read from one of the places below; never from the command line. What is sent is
+    salted and hashed here, which is still as good as the password: use TLS. The plan comes first; --execute does it.
+    There is no undo: no broker tells the password there was.
+    """
+    names = words_of(options, "USER")
+    if len(names) > 1:
+        raise UsageError("set one user's password at a time")
+    excluding(options)
+    wanted = mechanisms_of(options.mechanisms)
+    new_password.check(options, asking=not options.dry_run)
+    rounds = options.iterations or USUAL
+    if rounds > MOST:
+        raise UsageError(f"--iterations {rounds}: Kafka takes {MOST} at most")
+    (name,) = names
+    password = None if options.dry_run else new_password.read(options, name)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        users = await find_users(cluster, names, document, unknown_too=True)
+        if name not in users:
+            return None
+        has = users[name]
+        chosen = wanted or sorted(has) or list(MECHANISMS)
+        rows = document.rows["users"] = [
+            planned(name, mechanism, has.get(mechanism), rounds, "would set") for mechanism in chosen
+        ]
+        kept = sorted(has.keys() - set(chosen))
+        if kept:
+            say(options, f"{name} can still log in by {' and '.join(kept)} with the password of before")
+        if password is None:
+            return None
+        if not confirm(options, document, name):
+            document.rows.clear()
+            return 1
+        passwords = [
+            Password(user=name, mechanism=mechanism, password=password, iterations=rounds) for mechanism in chosen
+        ]
+        finish(document, rows, await alter_credentials(cluster, passwords), "set")
+        if not document.errors:
+            say(options, f"user {name}: the password is set for {' and '.join(chosen)}")
+        return None
+
+    return answer(options, "users.set", work)

@@ -1,0 +1,33 @@
+"""The commands of `kcli users`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_1 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_2 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_3 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_4 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_5 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_6 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_7 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_8 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_9 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_10 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_11 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_12 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only for this mechanism. Repeatable.')
+_13 = Option(name='iterations', flags=('--iterations',), kind='int', metavar='N', help='Rounds of hashing, 4096 to 16384 (default 8192).', least=4096)
+_14 = Option(name='password_file', flags=('--password-file',), metavar='FILE', help='From a file; - is stdin.')
+_15 = Option(name='password_command', flags=('--password-command',), metavar='COMMAND', help="From what a command prints, such as 'pass show kafka/bob'.")
+_16 = Option(name='password_env', flags=('--password-env',), metavar='VARIABLE', help="From a variable's value.")
+_17 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_18 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_19 = Option(name='mechanisms', flags=('--mechanism',), multiple=True, metavar='MECHANISM', help='Only this mechanism. Repeatable.')
+_20 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
+
+COMMANDS = {
+    'list': Command(name='list', run='kcli.cli.commands.users.list:list_all', help='Who can log in by SCRAM, by which mechanism.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'describe': Command(name='describe', run='kcli.cli.commands.users.describe:describe', help='The credentials of users.', words='USER', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'set': Command(name='set', run='kcli.cli.commands.users.set:set_password', help="Set a user's password; also makes the user.", words='USER', options=(_12, _13, _14, _15, _16, _17, _18, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'delete': Command(name='delete', run='kcli.cli.commands.users.delete:delete', help='Delete users, or one mechanism of theirs.', words='USER', options=(_19, _20, _17, _18, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+}
