@@ -45,20 +45,22 @@ class Option(Frozen):
 
 
 class Options:
-    """What a command line says. The options of a class are its own, then those of its bases, in their order."""
+    """What a command line says. The options of a class are its own, then those of its bases in the order in which
+    Python looks through them: what several bases share, such as the connection, comes last."""
 
     declared: ClassVar[tuple[Option, ...]] = ()
+    own: ClassVar[tuple[Option, ...]] = ()
     words: list[str]
     """The arguments, in their order."""
 
     def __init_subclass__(cls) -> None:
-        own = [value for value in vars(cls).values() if isinstance(value, Option)]
-        every = {option.name: option for option in own}
-        for base in cls.__bases__:
-            for option in getattr(base, "declared", ()):
+        cls.own = tuple(value for value in vars(cls).values() if isinstance(value, Option))
+        every: dict[str, Option] = {}
+        for part in cls.__mro__[:-2]:  # without Options and object
+            for option in part.__dict__["own"]:
                 every.setdefault(option.name, option)
         cls.declared = tuple(every.values())
-        for option in own:
+        for option in cls.own:
             setattr(cls, option.name, option.absent())
 
     def __init__(self, **given: Any) -> None:

@@ -68,8 +68,11 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "users.list users.describe users.set users.delete",
         "SCRAM users: list, describe, set a password, delete.",
     ),
-    "tokens": ("kcli.cli.commands.tokens.options:TOKENS", "Delegation tokens: list, create, renew, expire."),
-    "leaders": ("kcli.cli.commands.leaders.options:LEADERS", "Leaders: not the preferred ones; elections."),
+    "tokens": (
+        "tokens.list tokens.create tokens.renew tokens.expire",
+        "Delegation tokens: list, create, renew, expire.",
+    ),
+    "leaders": ("leaders.list leaders.elect", "Leaders: not the preferred ones; elections."),
     "reassign": ("kcli.cli.commands.reassign.options:REASSIGN", "Replicas: balanced plans, moves, throttles, disks."),
     "schema": ("schema.schema", "The JSON schema of what a command prints."),
     "completion": ("completion.completion", "Print the completion script of bash, zsh or fish."),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kcli.admin.groups.reset_plan import NoPartition
 from kcli.admin.topics.topics import Partition, Topic, describe_topics
 from kcli.asking.leaders import TopicMissing
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.option import Options, flag
 from kcli.cli.runtime.answer import missing
 from kcli.errors import UsageError
 from kcli.model import Cluster, TopicPartition
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+
+class AllTopicsOptions(Options):
+    """Topics in place of those that the words name."""
+
+    all_topics = flag("-a", "--all-topics", help="Every topic.")
 
 
 class Chosen:
@@ -37,7 +39,7 @@ class Chosen:
                 document.fail(topic, name)
             else:
                 numbers = None if self.everything else self._scope.topics[name]
-                have = {one.partition: one for one in topic.partitions}
+                have = {partition.partition: partition for partition in topic.partitions}
                 for number in sorted(numbers if numbers is not None else have):
                     at = TopicPartition(name, number)
                     if number in have:
@@ -45,8 +47,3 @@ class Chosen:
                     else:
                         document.fail(NoPartition(at, len(have)), f"{name} [{number}]")
         return found
-
-
-def chosen(values: Values) -> Chosen:
-    """What a line says."""
-    return Chosen(values["words"], values["all_topics"], internal=values.get("internal", False))

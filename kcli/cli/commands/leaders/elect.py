@@ -1,0 +1,140 @@
+"""`kcli leaders elect`: elections with a plan."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kcli.admin.cluster.elections import elect_leaders
+from kcli.admin.reassign.reassignments import about
+from kcli.admin.topics.topics import Partition, Topic, describe_topics
+from kcli.backoff import Backoff, repeat
+from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
+from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions, Chosen
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions, internal
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.errors import KcliError
+from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+PATIENCE = 5.0  # seconds until brokers have heard of a new leader
+PAUSE = 0.05
+Partitions = dict[TopicPartition, Partition]
+
+
+class ElectOptions(AllTopicsOptions, ChangeOptions):
+    internal = internal()
+    unclean = flag("--unclean", help="Where nobody leads: any living replica. Loses records.")
+
+
+@command(
+    "leaders elect",
+    help="Give partitions back to their preferred leaders; or, unclean, to anybody.",
+    words="TOPIC",
+    examples="""
+kcli leaders elect orders                            # the plan
+kcli leaders elect orders:0,3 payments --execute
+kcli leaders elect --all-topics --internal --execute
+kcli leaders elect orders:3 --unclean --execute      # the last resort""",
+)
+def elect(options: ElectOptions) -> int:
+    """Elect leaders: of each partition the first of its replicas, if that is in sync. The plan comes first; --execute
+    does it. A partition that is led as it should be is no failure.
+
+    With --unclean: partitions that nobody leads get a living replica that is not in sync as leader, and the RECORDS
+    THAT ONLY THE OTHERS HAVE ARE LOST. Try first to get those back.
+    """
+    some, unclean = Chosen(options.words, options.all_topics, internal=options.internal), options.unclean
+    excluding(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        partitions = await some.find(cluster, document)
+        needed = {
+            at: partition
+            for at, partition in partitions.items()
+            if (partition.leader < 0 if unclean else not is_preferred(partition))
+        }
+        rows = {at: _planned(partition, at in needed, unclean) for at, partition in partitions.items()}
+        document.rows["partitions"] = [row for at, row in rows.items() if at in needed or not some.everything]
+        if not needed:
+            if partitions or not document.errors:
+                say(options, f"{plural(len(partitions), 'partition')}: no election is needed")
+            return None
+        if unclean:
+            say(
+                options,
+                f"WARNING: an unclean election of {plural(len(needed), 'partition')} loses the records that only the "
+                "missing replicas have, for good. If a broker can come back, let it.",
+            )
+        if options.dry_run:
+            return None
+        if not confirm(options, document, "unclean" if unclean else _phrase(needed)):
+            document.rows.clear()
+            return 1
+        done = await elect_leaders(cluster, needed, unclean=unclean)
+        now = await _heard(cluster, {at: needed[at] for at, outcome in done.items() if outcome is True})
+        for at, outcome in done.items():
+            row = rows[at]
+            if isinstance(outcome, KcliError):
+                row["result"], row["new"], row["error"] = "failed", row["old"], str(outcome)
+                document.fail(outcome, about(at))
+            else:
+                row["result"], row["new"] = "elected" if outcome else "not needed", now.get(at, row["new"])
+        say(options, f"{plural(sum(outcome is True for outcome in done.values()), 'leader')} elected")
+        return None
+
+    return answer(options, "leaders.elect", work)
+
+
+def _phrase(needed: Partitions) -> str:
+    topics = sorted({at.topic for at in needed})
+    return topics[0] if len(topics) == 1 else f"elect {plural(len(needed), 'leader')}"
+
+
+def _planned(partition: Partition, needed: bool, unclean: bool) -> Row:
+    old = None if partition.leader < 0 else partition.leader
+    new = old
+    if needed and unclean:
+        new = next((node for node in partition.replicas if node not in partition.offline), None)
+    elif needed:
+        new = partition.replicas[0] if partition.replicas else None
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "old": old,
+        "new": new,
+        "replicas": partition.replicas,
+        "isr": partition.isr,
+        "result": "would elect" if needed else "not needed",
+        "note": (why_not_preferred(partition) or None) if needed and not unclean else None,
+        "error": None,
+    }
+
+
+async def _heard(cluster: Cluster, elected: Partitions) -> dict[TopicPartition, int]:
+    """The leaders that a broker tells by now, if one does; it may hear of them a little later than the controller."""
+    leaders: dict[TopicPartition, int] = {}
+
+    async def heard() -> bool:
+        nonlocal leaders
+        try:
+            topics = (await describe_topics(cluster, {at.topic for at in elected})).values()
+        except KcliError:  # they are elected all the same: the plan says who
+            return True
+        leaders = {
+            at: partition.leader
+            for topic in topics
+            if isinstance(topic, Topic)
+            for partition in topic.partitions
+            if (at := TopicPartition(partition.topic, partition.partition)) in elected and partition.leader >= 0
+        }
+        return all(leaders.get(at, partition.leader) != partition.leader for at, partition in elected.items())
+
+    if elected:
+        await repeat(heard, Backoff(PAUSE, PAUSE), asyncio.get_running_loop().time() + PATIENCE)
+    return leaders

@@ -1,0 +1,49 @@
+"""`kcli leaders list`: partitions that another replica should lead."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.leaders.preferred import is_preferred, why_not_preferred
+from kcli.cli.commands.reassign.partitions_chosen import Chosen
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, internal
+from kcli.cli.runtime.answer import answer, plural, say
+from kcli.model import Cluster
+
+
+class ListOptions(OutputOptions):
+    internal = internal()
+
+
+@command(
+    "leaders list",
+    help="Partitions that are not led by their preferred replica, or by nobody.",
+    examples="""
+kcli leaders
+kcli leaders list --internal -J | jq '.partitions[] | select(.leader == null)'""",
+)
+def show(options: ListOptions) -> int:
+    """Print the partitions whose leader is not the first of their replicas, which is the preferred one, and those that
+    nobody leads.
+    """
+    everything = Chosen([], everything=True, internal=options.internal)
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        partitions = await everything.find(cluster, document)
+        document.rows["partitions"] = [
+            {
+                "topic": at.topic,
+                "partition": at.partition,
+                "leader": None if partition.leader < 0 else partition.leader,
+                "preferred": partition.replicas[0] if partition.replicas else None,
+                "replicas": partition.replicas,
+                "isr": partition.isr,
+                "note": why_not_preferred(partition) or None,
+            }
+            for at, partition in partitions.items()
+            if not is_preferred(partition)
+        ]
+        if not document.rows["partitions"]:
+            say(options, f"{plural(len(partitions), 'partition')}: all are led by their preferred replica")
+
+    return answer(options, "leaders.list", work)

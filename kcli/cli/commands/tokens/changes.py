@@ -1,0 +1,62 @@
+"""What changes tokens: which ones, for how long, and a plan with a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from kcli.admin.users.tokens import DEFAULT, Token, describe_tokens
+from kcli.cli.output.render import Document
+from kcli.cli.output.timestamps import known
+from kcli.cli.runtime.answer import missing
+from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+async def find_tokens(cluster: Cluster, ids: list[str], document: Document, *, if_exists: bool = False) -> list[Token]:
+    """The tokens of these ids; one that there is not, or that we may not see, is an error in the document."""
+    known = {token.id: token for token in await describe_tokens(cluster)}
+    for name in ids:
+        if name not in known and not if_exists:
+            missing(document, name, KcliError(f"there is no token {name} that one may see"), known)
+    return [known[name] for name in ids if name in known]
+
+
+def planned(token: Token, result: str) -> Row:
+    """A row of the plan: when the token expires, and what shall become of it."""
+    return {
+        "token_id": token.id,
+        "owner": token.owner,
+        "old": known(token.expires, "seconds"),
+        "new": None,
+        "result": result,
+        "note": None,
+        "error": None,
+    }
+
+
+async def change_each(
+    document: Document, rows: list[Row], tokens: list[Token], word: str, change: Callable[[Token], Awaitable[int]]
+) -> None:
+    """Change each token, and write into its row what became of it: `word`, or failed."""
+    for row, token in zip(rows, tokens, strict=True):
+        try:
+            row["new"], row["result"] = known(await change(token), "seconds"), word
+        except KcliError as error:
+            row["result"], row["error"] = "failed", str(error)
+            document.fail(error, token.id)
+
+
+def milliseconds_of(text: str | None, flag: str) -> int:
+    """Milliseconds of a duration, DEFAULT where it is not said. Raises UsageError."""
+    if text is None:
+        return DEFAULT
+    from kcli.grammar.offsets import duration
+
+    milliseconds = int(text) * 1000 if text.isdecimal() else duration(text)
+    if milliseconds is None or milliseconds <= 0:
+        raise UsageError(f"{flag} {text}: expected a duration such as 12h or 7d")
+    return milliseconds

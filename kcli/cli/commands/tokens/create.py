@@ -1,0 +1,98 @@
+"""`kcli tokens create`: the only command that gives the HMAC away."""
+
+from __future__ import annotations
+
+import os
+
+from kcli.acls import principal
+from kcli.admin.users.tokens import create_token, describe_tokens
+from kcli.cli.commands.tokens.changes import milliseconds_of
+from kcli.cli.commands.tokens.rows import token_row
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, dry_run
+from kcli.cli.parsing.option import text, texts
+from kcli.cli.runtime.answer import answer, say
+from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
+
+
+class CreateOptions(OutputOptions):
+    owner = text(
+        "--owner",
+        metavar="PRINCIPAL",
+        help="Whose token it shall be; else one's own. Takes an ACL: create-tokens on that user.",
+    )
+    renewers = texts(
+        "--renewer", metavar="PRINCIPAL", help="Who may renew and expire it, beside its owner. Repeatable."
+    )
+    lifetime = text(
+        "--max-lifetime",
+        metavar="DURATION",
+        help="When it ends for good, such as 12h or 7d; else, and at most, what the broker says.",
+    )
+    hmac_file = text("--hmac-file", metavar="FILE", help="Write the HMAC to this new file instead of printing it.")
+    dry_run = dry_run()
+
+
+@command(
+    "tokens create",
+    help="Make one; the only time that its secret is printed.",
+    examples="""
+kcli tokens create
+kcli tokens create --renewer alice --max-lifetime 1d --hmac-file token.txt
+kcli tokens create --owner bob --format json""",
+)
+def create(options: CreateOptions) -> int:
+    """Make a delegation token: its id is a user name, its HMAC the password, for SCRAM with sasl.delegation.token=true.
+    The HMAC is printed here and nowhere else, or written to a file that only you can read. The broker wants to be
+    asked over SASL or TLS.
+    """
+    owner = None if options.owner is None else principal(options.owner)
+    renewers = [principal(name) for name in dict.fromkeys(options.renewers)]
+    lifetime = milliseconds_of(options.lifetime, "--max-lifetime")
+    path = options.hmac_file
+    if path is not None and os.path.lexists(path):
+        raise UsageError(f"--hmac-file {path}: there is a file already; name a new one")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        if options.dry_run:
+            await describe_tokens(cluster, [])
+            say(options, f"would create a token of {owner or 'whoever asks'}")
+            return
+        with _Private(path) as out:
+            token = await create_token(cluster, owner, renewers, lifetime)
+            if out is not None:
+                os.write(out, f"{token.hmac.reveal()}\n".encode())
+        document.rows["tokens"] = [{**token_row(token), "hmac": None if path is not None else token.hmac.reveal()}]
+        say(
+            options,
+            "log in with it: -X sasl.mechanism=SCRAM-SHA-512 -X sasl.delegation.token=true "
+            f"-X sasl.username={token.id}, and the HMAC as sasl.password",
+        )
+
+    return answer(options, "tokens.create", work)
+
+
+class _Private:
+    """A new file that only we can read, opened before the token is made: without it none is. It goes when the token
+    does not come."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._out: int | None = None
+
+    def __enter__(self) -> int | None:
+        if self._path is not None:
+            try:
+                self._out = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except OSError as error:
+                raise KcliError(f"no token was made: {self._path} cannot be written ({error.strerror})") from None
+        return self._out
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._out is None or self._path is None:
+            return
+        os.close(self._out)
+        if kind is not None:
+            os.unlink(self._path)

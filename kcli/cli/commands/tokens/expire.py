@@ -1,0 +1,47 @@
+"""`kcli tokens expire`."""
+
+from __future__ import annotations
+
+from kcli.admin.users.tokens import expire_token
+from kcli.cli.commands.tokens.changes import change_each, find_tokens, milliseconds_of, planned
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions, if_exists
+from kcli.cli.parsing.option import text
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
+from kcli.model import Cluster
+
+
+class ExpireOptions(ChangeOptions):
+    period = text("--in", metavar="DURATION", help="Not at once but so long from now.")
+    if_exists = if_exists()
+
+
+@command(
+    "tokens expire",
+    help="Let tokens end, at once or soon.",
+    words="TOKEN",
+    examples="""
+kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --execute
+kcli tokens expire nWPnUkAORGOvZcXJRbRTmQ --in 5m --execute""",
+)
+def expire(options: ExpireOptions) -> int:
+    """Expire delegation tokens by their ids. The plan comes first; --execute does it. Nothing brings a token back."""
+    ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--in")
+    excluding(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        tokens = await find_tokens(cluster, ids, document, if_exists=options.if_exists)
+        rows = document.rows["tokens"] = [planned(token, "would expire") for token in tokens]
+        if options.dry_run or not tokens:
+            return None
+        if not confirm(options, document, ids[0] if len(ids) == 1 else f"expire {len(tokens)} tokens"):
+            document.rows.clear()
+            return 1
+        word = "expires" if options.period else "expired"
+        await change_each(document, rows, tokens, word, lambda token: expire_token(cluster, token, period))
+        when = f" will expire in {options.period}" if options.period else " expired"
+        say(options, plural(sum(row["result"] == word for row in rows), "token") + when)
+        return None
+
+    return answer(options, "tokens.expire", work)

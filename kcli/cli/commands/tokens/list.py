@@ -1,0 +1,34 @@
+"""`kcli tokens list`."""
+
+from __future__ import annotations
+
+from kcli.acls import principal
+from kcli.admin.users.tokens import describe_tokens
+from kcli.cli.commands.tokens.rows import token_row
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import texts
+from kcli.cli.runtime.answer import answer
+from kcli.model import Cluster
+
+
+class ListOptions(OutputOptions):
+    owners = texts("--owner", metavar="PRINCIPAL", help="Only tokens of this principal: User:bob, or bob. Repeatable.")
+
+
+@command(
+    "tokens list",
+    help="Delegation tokens that one may see.",
+    examples="""
+kcli tokens
+kcli tokens list --owner bob -J""",
+)
+def list_all(options: ListOptions) -> int:
+    """Print delegation tokens, the next to end first. What proves them is not printed."""
+    owners = [principal(name) for name in options.owners] or None
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        document.rows["tokens"] = [token_row(token) for token in await describe_tokens(cluster, owners)]
+
+    return answer(options, "tokens.list", work)

@@ -1,0 +1,39 @@
+"""`kcli tokens renew`."""
+
+from __future__ import annotations
+
+from kcli.admin.users.tokens import renew_token
+from kcli.cli.commands.tokens.changes import change_each, find_tokens, milliseconds_of, planned
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, dry_run
+from kcli.cli.parsing.option import text
+from kcli.cli.runtime.answer import answer, words_of
+from kcli.model import Cluster
+
+
+class RenewOptions(OutputOptions):
+    period = text("--for", metavar="DURATION", help="From now on, such as 12h or 7d; else what the broker says.")
+    dry_run = dry_run()
+
+
+@command(
+    "tokens renew",
+    help="Let tokens live longer.",
+    words="TOKEN",
+    examples="""
+kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ
+kcli tokens renew nWPnUkAORGOvZcXJRbRTmQ --for 2d""",
+)
+def renew(options: RenewOptions) -> int:
+    """Renew delegation tokens by their ids: they end later, but not after their end for good."""
+    ids, period = words_of(options, "TOKEN, by its id"), milliseconds_of(options.period, "--for")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        tokens = await find_tokens(cluster, ids, document)
+        rows = document.rows["tokens"] = [planned(token, "would renew") for token in tokens]
+        if not options.dry_run:
+            await change_each(document, rows, tokens, "renewed", lambda token: renew_token(cluster, token, period))
+        return None
+
+    return answer(options, "tokens.renew", work)
