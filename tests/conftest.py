@@ -15,6 +15,7 @@ import pytest
 from kcli import redact
 from kcli.sandbox.sandbox import Sandbox
 from tests import components
+from tests.both_parsers import BothParsers
 from tests.cli.leaps import leaping
 from tests.failures import Failures
 
@@ -37,6 +38,11 @@ def keeps_the_rules(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     found = [one for sandbox in made for one in sandbox.violations]
     if found and request.node.get_closest_marker("violates") is None:
         pytest.fail("kcli broke the rules of the protocol: " + "; ".join(found), pytrace=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def reads_every_line_twice() -> None:
+    BothParsers().install()
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from kcli.cli.parsing.command import Command
+    from kcli.cli.parsing.option import Values
+
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 """What a write says that was no mistake of its own."""
 
@@ -92,28 +95,38 @@ def _dispatch(words: list[str]) -> int:
         sys.stdout.write(help_text())
         sys.stdout.flush()
         return 0 if words else 2
+    return _run(words)
+
+
+def _run(words: list[str]) -> int:
+    """Run the command that a line names. Typer has what asks for help, and everything where KCLI_PARSER=typer."""
     from kcli.cli.parsing.verbs import find
 
     chosen = find(words)
-    if chosen is not None and os.environ.get("KCLI_PARSER") != "typer":
-        from kcli.cli.parsing.parser import parse
-
+    if chosen is not None:
         command, rest, path = chosen
-        try:
-            values = parse(command, rest)
-        except UsageError as problem:
-            more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
-            raise UsageError(f"{path}: {problem}{more}") from None
+        words = [*path.split(), *rest]
+        values = None if os.environ.get("KCLI_PARSER") == "typer" else _parse(command, rest, path)
         if values is not None:
             from kcli.cli.parsing.command import run_command
             from kcli.cli.runtime.fast_start import start_lean
 
             start_lean()
             return run_command(command, values)
-        words = [*path.split(), *rest]
     from kcli.cli.parsing.typer_app import dispatch
 
     return dispatch(words)
+
+
+def _parse(command: Command, argv: list[str], path: str) -> Values | None:
+    """What a line says; None when it asks for help. Raises UsageError that names the command."""
+    from kcli.cli.parsing.parser import parse
+
+    try:
+        return parse(command, argv)
+    except UsageError as problem:
+        more = "" if str(problem).endswith(("?", "`")) else f"; see `kcli {path} --help`"
+        raise UsageError(f"{path}: {problem}{more}") from None
 
 
 def print_version() -> int:

@@ -95,7 +95,9 @@ def command_of(command: Command, act: Callable[[Command, Values], int] = run_com
     if command.words:
         parameters.insert(0, _words(command.words))
     _sign(call, parameters)
-    settings = {**HELP, "ignore_unknown_options": command.own_words, "allow_interspersed_args": not command.own_words}
+    settings: dict[str, Any] = HELP
+    if command.own_words:
+        settings = {"help_option_names": [], "ignore_unknown_options": True, "allow_interspersed_args": False}
     app.command(name=command.name, help=command.description, short_help=command.help, context_settings=settings)(call)
     return typer.main.get_command(app)
 

@@ -1,0 +1,67 @@
+"""Every command line that a test runs in its process is read by Typer, too: equal values, and what is wrong is wrong.
+
+`main` reads a line by the fast parser; here its `parse` is wrapped, once for the whole run. A line is compared once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable
+from typing import Any
+
+from kcli.cli.parsing import parser
+from kcli.cli.parsing.command import Command
+from kcli.errors import UsageError
+
+Values = dict[str, Any]
+
+
+class BothParsers:
+    """Wraps `parser.parse`."""
+
+    def __init__(self) -> None:
+        self._fast: Callable[[Command, list[str]], Values | None] = parser.parse
+        self._commands: dict[Command, Any] = {}
+        self._compared: set[tuple[Command, tuple[str, ...]]] = set()
+        self._caught: list[Values] = []
+
+    def install(self) -> None:
+        parser.parse = self.parse
+
+    def parse(self, command: Command, argv: list[str]) -> Values | None:
+        """What the fast parser says. Raises AssertionError where Typer says another thing."""
+        try:
+            values = self._fast(command, argv)
+        except UsageError as problem:
+            self._compare(command, argv, problem)
+            raise
+        if values is not None:  # else help is asked for, which is Typer's anyway
+            self._compare(command, argv, values)
+        return values
+
+    def _compare(self, command: Command, argv: list[str], ours: Values | UsageError) -> None:
+        line = (command, tuple(argv))
+        if line in self._compared:
+            return
+        self._compared.add(line)
+        theirs = self.through_typer(command, argv)
+        if isinstance(ours, UsageError):
+            assert theirs is None, f"Typer takes what is refused with {ours}: {argv}"
+        else:
+            assert theirs == ours, f"Typer reads {argv} as {theirs}"
+
+    def through_typer(self, command: Command, argv: list[str]) -> Values | None:
+        """The values that Typer reads; None where it refuses the line."""
+        from kcli.cli.parsing import typer_app
+
+        if command not in self._commands:
+            self._commands[command] = typer_app.command_of(command, self._catch)
+        self._caught.clear()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(typer_app.Complaint):
+            self._commands[command].main(args=list(argv), prog_name="kcli", standalone_mode=False)
+        return self._caught[0] if self._caught else None
+
+    def _catch(self, command: Command, values: Values) -> int:
+        self._caught.append(values)
+        return 0

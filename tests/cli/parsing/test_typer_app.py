@@ -1,0 +1,58 @@
+"""Typer has the whole command line: `kcli.cli.app:app`, and everything with KCLI_PARSER=typer."""
+
+from __future__ import annotations
+
+import pytest
+
+from kcli.cli.main import main
+from kcli.cli.parsing import parser
+from kcli.cli.parsing.registry import SUBJECTS, every
+from tests.cli.conftest import Shell
+
+LINES = (
+    "topics list --format json",
+    "topics -J",
+    "topic ls -J",
+    "groups list --format tsv",
+    "schema topics list",
+    "completion bash",
+    "produce no-such-topic --value v -X max.block.ms=100",
+    "lag --format xml",
+    "topics describe",
+    "consume",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_does_the_same_through_typer(line: str, kcli: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = kcli(*line.split())
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the fast parser read it")
+
+    monkeypatch.setenv("KCLI_PARSER", "typer")
+    monkeypatch.setattr(parser, "parse", refuse)
+    typer = kcli(*line.split())
+    assert (typer.returncode, typer.stdout) == (fast.returncode, fast.stdout)
+    assert bool(typer.stderr) == bool(fast.stderr)
+
+
+def test_the_app_has_every_command() -> None:
+    from kcli.cli.app import app
+
+    assert app.list_commands(None) == [*SUBJECTS]
+    for path, command in every():
+        name, _, verb = path.partition(" ")
+        subject = app.get_command(None, name)
+        found = subject.commands[verb] if verb else subject
+        flags = {flag for parameter in found.params for flag in (*parameter.opts, *parameter.secondary_opts)}
+        wanted = set() if command.own_words else {flag for option in command.options for flag in option.flags}
+        assert flags - {"--help", "-h", "words"} == wanted, path
+
+
+def test_kcats_words_are_left_to_its_own_parser(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KCLI_PARSER", "typer")
+    assert main(["cat", "-h"]) == 0
+    assert capfd.readouterr().out.startswith("Usage: kcli cat -b HOST:PORT")
