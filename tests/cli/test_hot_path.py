@@ -22,7 +22,7 @@ LINES = (
 )  # fmt: skip
 OFFLINE = ("--version", "--help", "__complete")
 COMMANDS = (
-    "acls apply cluster config copy demo doctor faults leaders meta pipeline quotas raw reassign redrive "
+    "acls apply cluster config copy demo doctor faults groups/reset leaders meta pipeline quotas raw reassign redrive "
     "tokens txn users"
 )
 PLAIN = [

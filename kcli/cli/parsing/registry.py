@@ -37,8 +37,12 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "kcli.cli.commands.topics.options:TOPICS",
         "Topics: list, describe, create, alter, trim, stats, delete.",
     ),
-    "groups": ("kcli.cli.commands.groups.options:GROUPS", "Consumer groups: describe, reset, export, clone, delete."),
-    "rollback": ("kcli.cli.commands.groups.rollback_options:ROLLBACK", "Put a group back to a time inside the values."),
+    "groups": (
+        "groups.list groups.describe groups.members groups.delete groups.reset.reset groups.delete_offsets "
+        "groups.clone groups.export",
+        "Consumer groups: describe, reset, export, clone, delete.",
+    ),
+    "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
     "lag": ("kcli.cli.commands.lag.options:LAG", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.commands.offsets.options:OFFSETS", "Where logs start and end, by time too."),
     "pipeline": ("kcli.cli.commands.pipeline.options:PIPELINE", "Export, import and copy topics on Spark."),

@@ -8,86 +8,108 @@ from kcli.admin.groups.rows import GroupInUse, GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions, if_exists
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kcli.admin.groups.rows import Described
     from kcli.cli.output.render import Document
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Commits = dict[TopicPartition, OffsetAndMetadata | KcliError]
 
 
-def delete(values: Values) -> int:
-    """`kcli groups delete GROUP...`."""
-    groups, if_exists = words_of(values, "GROUP"), values["if_exists"]
-    excluding(values)
-    UndoFile(values).check()
+class DeleteOptions(UndoOptions):
+    if_exists = if_exists()
+
+
+@command(
+    "groups delete",
+    help="Delete groups without members.",
+    words="GROUP",
+    examples="""
+kcli groups delete billing --dry-run     # what would happen
+kcli groups delete billing --execute""",
+)
+def delete(options: DeleteOptions) -> int:
+    """Delete groups that have no members, and their committed offsets, which an undo file keeps."""
+    groups = words_of(options, "GROUP")
+    excluding(options)
+    UndoFile(options).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         coordinators = Coordinators(cluster)
-        rows, commits = await _plan(cluster, coordinators, groups, values, document)
+        rows, commits = await _plan(cluster, coordinators, groups, options, document)
         document.rows["groups"] = rows
         ready = [row["group"] for row in rows if row["result"] == "would delete"]
-        if values["dry_run"] or not ready:
+        if options.dry_run or not ready:
             return None
         phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} groups"
-        if not confirm(values, document, phrase):
+        if not confirm(options, document, phrase):
             document.rows.clear()
             return 1
-        lost = [(name, at, one) for name in ready for at, one in sorted(good(commits.get(name) or {}).items())]
-        await groups_undo.keep(values, cluster, lost)
-        done = await delete_groups(coordinators, ready)
+        lost = [(name, at, commit) for name in ready for at, commit in sorted(good(commits.get(name) or {}).items())]
+        await groups_undo.keep(options, cluster, lost)
+        results = await delete_groups(coordinators, ready)
         for row in rows:
-            result = done.get(row["group"])
+            result = results.get(row["group"])
             if result is True:
                 row["result"] = "deleted"
-            elif isinstance(result, GroupMissing) and if_exists:
+            elif isinstance(result, GroupMissing) and options.if_exists:
                 row["result"] = "absent"
             elif isinstance(result, KcliError):
                 _failed(row, result, document)
         return None
 
-    return answer(values, "groups.delete", work)
+    return answer(options, "groups.delete", work)
 
 
 async def _plan(
-    cluster: Cluster, coordinators: Coordinators, groups: list[str], values: Values, document: Document
+    cluster: Cluster, coordinators: Coordinators, groups: list[str], options: DeleteOptions, document: Document
 ) -> tuple[list[Row], dict[str, Commits]]:
     """A row per group: whether it can go, and what goes with it; and what each has committed."""
-    found, _ = await find_groups(coordinators, groups)
-    commits = await committed_offsets(coordinators, good(found))
+    answers, _ = await find_groups(coordinators, groups)
+    commits = await committed_offsets(coordinators, good(answers))
     rows: list[Row] = []
     for name in dict.fromkeys(groups):
-        group, offsets = found[name], commits.get(name)
+        group = answers[name]
         row: Row = {"group": name, "result": "would delete", "state": None, "members": None, "partitions": None}
         row["error"] = None
         rows.append(row)
-        if isinstance(group, GroupMissing) and values["if_exists"]:
+        if isinstance(group, GroupMissing) and options.if_exists:
             row["result"] = "absent"
+        elif isinstance(group, GroupMissing):
+            _failed(row, group, document)
+            document.errors.pop()
+            missing(document, name, group, await group_names(cluster))
         elif isinstance(group, KcliError):
             _failed(row, group, document)
-            if isinstance(group, GroupMissing):
-                document.errors.pop()
-                missing(document, name, group, await group_names(cluster))
         else:
-            row["state"], row["members"] = group.state or None, len(group.members)
-            row["partitions"] = len(offsets) if isinstance(offsets, dict) else None
-            if group.members:
-                _failed(row, GroupInUse(name, [who(member) for member in group.members]), document)
-            elif not values["no_undo"] and group.type != "share":
-                problem = _unread(name, offsets)
-                if problem is not None:
-                    _failed(row, problem, document)
+            _decide(row, group, commits.get(name), options, document)
     return rows, good(commits)
 
 
+def _decide(
+    row: Row, group: Described, commits: Commits | KcliError | None, options: DeleteOptions, document: Document
+) -> None:
+    """Fill the row of a group that exists."""
+    row["state"], row["members"] = group.state or None, len(group.members)
+    row["partitions"] = len(commits) if isinstance(commits, dict) else None
+    if group.members:
+        _failed(row, GroupInUse(group.group, [who(member) for member in group.members]), document)
+    elif not options.no_undo and group.type != "share":
+        problem = _unread(group.group, commits)
+        if problem is not None:
+            _failed(row, problem, document)
+
+
 def _unread(group: str, commits: Commits | KcliError | None) -> KcliError | None:
-    """What to say where not all is known that a group committed: an undo file would not undo."""
+    """The error where not all is known that a group committed: an undo file would not undo."""
     problem = next(iter(bad(commits).values()), None) if isinstance(commits, dict) else commits
     if problem is None:
         return None

@@ -12,9 +12,11 @@ from kcli.admin.groups.offset_files import csv_text, row
 from kcli.admin.groups.rows import GroupMissing
 from kcli.asking.coordinators import Coordinators
 from kcli.asking.fan_out import bad, good
-from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.commands.groups.scope import Scope, topics
 from kcli.cli.output import render
-from kcli.cli.parsing.command import Legacy
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import FORMATS, OutputOptions
+from kcli.cli.parsing.option import choice
 from kcli.cli.runtime.answer import answer, fail_all, say, unlisted
 from kcli.errors import KcliError
 from kcli.text.escape import put
@@ -22,26 +24,36 @@ from kcli.text.escape import put
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.render import Document
-    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster
 
 
-def export(values: Values) -> int:
-    """`kcli groups export [GROUP...]`."""
-    groups, scope = list(dict.fromkeys(values["words"])), Scope(values["topics"])
-    values = Legacy({**values, "format": values["format"] or "csv"})
+class ExportOptions(OutputOptions):
+    topics = topics()
+    format = choice("--format", of=FORMATS, help="Default csv, Kafka's own.")
+
+
+@command(
+    "groups export",
+    help="Print committed offsets, for --from-file.",
+    words="GROUP",
+    examples="""
+kcli groups export billing > billing.csv
+kcli groups export -J > all-groups.json
+kcli groups reset --from-file all-groups.json --dry-run""",
+)
+def export(options: ExportOptions) -> int:
+    """Print what groups have committed, in a form that `groups reset --from-file` reads. All groups, or
+    those named.
+
+    csv is that of Kafka's own `kafka-consumer-groups --export`, which reads it as well: TOPIC,PARTITION,OFFSET, with
+    the group in front unless one GROUP is named. json keeps leader epochs and metadata too.
+    """
+    groups, scope = list(dict.fromkeys(options.words)), Scope(options.topics)
 
     async def work(cluster: Cluster, document: Document) -> None:
         coordinators = Coordinators(cluster)
-        found, brokers = await find_groups(coordinators, groups)
-        if brokers:
-            await unlisted(cluster, document, brokers)
-        gone = bad(found) if groups else {}  # of all groups, one may go away between two questions
-        await fail_all(document, gone, GroupMissing, lambda: group_names(cluster))
-        names = [name for name, group in good(found).items() if group.type != "share"]
-        for name in set(groups) & good(found).keys() - set(names):
-            document.fail(KcliError(f"{name}: a share group has no committed offsets"), name)
-        commits = await committed_offsets(coordinators, sorted(names))
+        names = await _exported(coordinators, groups, document)
+        commits = await committed_offsets(coordinators, names)
         for name, error in bad(commits).items():
             document.fail(error, name)
         description = await describe_cluster(cluster)
@@ -49,21 +61,34 @@ def export(values: Values) -> int:
             {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cluster_id": description.cluster_id}
         ]
         rows = document.rows["offsets"] = []
-        for name, some in sorted(good(commits).items()):
-            for at, error in bad(some).items():
+        for name, offsets in sorted(good(commits).items()):
+            for at, error in bad(offsets).items():
                 document.fail(error, f"{name}: {at.topic} [{at.partition}]")
-            kept = {at: one for at, one in good(some).items() if one.offset >= 0 and scope.has(at)}
+            kept = {at: commit for at, commit in good(offsets).items() if commit.offset >= 0 and scope.has(at)}
             rows += [row(name, at, kept[at]) for at in sorted(kept)]
             if groups and not kept:
-                say(values, f"{name}: the group has committed no offsets{' there' if scope.topics else ''}")
+                say(options, f"{name}: the group has committed no offsets{' there' if scope.topics else ''}")
 
     def printed(document: Document, format: str) -> None:
         if format == "csv":
             # Kafka's tool reads three columns when one group is named on its command line, and four else
-            text = csv_text(document.rows.get("offsets", ()), with_group=len(groups) != 1)
-            put(text)
+            put(csv_text(document.rows.get("offsets", ()), with_group=len(groups) != 1))
             sys.stdout.flush()
         else:
             render.write(document, format)
 
-    return answer(values, "groups.export", work, printed)
+    return answer(options.replace(format=options.format or "csv"), "groups.export", work, printed)
+
+
+async def _exported(coordinators: Coordinators, groups: list[str], document: Document) -> list[str]:
+    """The names of the groups that have committed offsets; of all groups where none is named."""
+    cluster = coordinators.cluster
+    answers, brokers = await find_groups(coordinators, groups)
+    if brokers:
+        await unlisted(cluster, document, brokers)
+    gone = bad(answers) if groups else {}  # of all groups, one may go away between two questions
+    await fail_all(document, gone, GroupMissing, lambda: group_names(cluster))
+    names = [name for name, group in good(answers).items() if group.type != "share"]
+    for name in set(groups) & good(answers).keys() - set(names):
+        document.fail(KcliError(f"{name}: a share group has no committed offsets"), name)
+    return sorted(names)

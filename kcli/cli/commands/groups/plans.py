@@ -13,81 +13,87 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from kcli.admin.groups.offset_files import Saved
-    from kcli.admin.groups.reset import Change
+    from kcli.admin.groups.reset import Change, Form
     from kcli.asking.coordinators import Coordinators
-    from kcli.cli.commands.groups.forms import Prepare
     from kcli.cli.commands.groups.scope import Scope
     from kcli.cli.output.render import Document
-    from kcli.cli.parsing.option import Values
-    from kcli.model import OffsetAndMetadata, TopicPartition
+    from kcli.cli.parsing.groups import ConnectionOptions
+    from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Commits = dict[TopicPartition, OffsetAndMetadata | None]
+    Prepare = Callable[[Cluster, list[TopicPartition]], Awaitable[Form]]
+    """Asks the cluster about some partitions; returns where each of them is reset to."""
 
 
 async def by_form(
-    values: Values, coordinators: Coordinators, groups: list[str], scope: Scope, prepare: Prepare
+    options: ConnectionOptions, coordinators: Coordinators, groups: list[str], scope: Scope, prepare: Prepare
 ) -> list[Change]:
-    found = await _targets(values, coordinators, groups)
+    known = await _targets(options, coordinators, groups)
     meant: dict[str, list[TopicPartition]] = {}
-    for target in found.values():
+    for target in known.values():
         meant[target.group] = await scope.partitions(coordinators.cluster, target.committed)
         if not meant[target.group]:
             raise target.refusal or KcliError(
                 f"{target.group}: the group has committed no offsets: name topics with --topic"
             )
     form = await prepare(coordinators.cluster, sorted({at for some in meant.values() for at in some}))
-    return await plan(coordinators.cluster, [(found[name], some, form) for name, some in meant.items()])
+    return await plan(coordinators.cluster, [(known[name], some, form) for name, some in meant.items()])
 
 
 async def from_file(
-    values: Values, coordinators: Coordinators, saved: Saved, groups: list[str], scope: Scope
+    options: ConnectionOptions, coordinators: Coordinators, path: str, saved: Saved, groups: list[str], scope: Scope
 ) -> list[Change]:
     if saved.cluster_id is not None:
         here = (await describe_cluster(coordinators.cluster)).cluster_id
         if here is not None and here != saved.cluster_id:
-            say(values, f"{values['from_file']} is of another cluster, {saved.cluster_id}: this is {here}")
-    wanted = {group: {at: one for at, one in saved.groups[group].items() if scope.has(at)} for group in groups}
-    return await _given(values, coordinators, wanted, plain=saved.plain)
+            say(options, f"{path} is of another cluster, {saved.cluster_id}: this is {here}")
+    wanted = {group: {at: commit for at, commit in saved.groups[group].items() if scope.has(at)} for group in groups}
+    return await _given(options, coordinators, wanted, plain=saved.plain)
 
 
 async def from_group(
-    values: Values, coordinators: Coordinators, source: str, groups: list[str], scope: Scope, document: Document
+    options: ConnectionOptions,
+    coordinators: Coordinators,
+    source: str,
+    groups: list[str],
+    scope: Scope,
+    document: Document,
 ) -> list[Change]:
-    found = (await targets(coordinators, [source]))[source]
-    if found.described is None and found.refusal is None:
+    target = (await targets(coordinators, [source]))[source]
+    if target.described is None and target.refusal is None:
         missing(document, source, GroupMissing(source), await group_names(coordinators.cluster))
         return []
-    if found.refusal is not None and not isinstance(found.refusal, GroupLive):
-        raise found.refusal  # a group at work may be copied from
-    for at, problem in bad(found.commits).items():
+    if target.refusal is not None and not isinstance(target.refusal, GroupLive):
+        raise target.refusal  # a group at work may be copied from
+    for at, problem in bad(target.commits).items():
         if scope.has(at):
             raise problem  # a part of a group's offsets is no clone
-    commits: Commits = {at: one for at, one in found.committed.items() if scope.has(at)}
+    commits: Commits = {at: commit for at, commit in target.committed.items() if scope.has(at)}
     if not commits:
         raise KcliError(f"{source}: the group has committed no offsets{' there' if scope.topics else ''}")
-    return await _given(values, coordinators, dict.fromkeys(groups, commits), plain=False)
+    return await _given(options, coordinators, dict.fromkeys(groups, commits), plain=False)
 
 
 async def _given(
-    values: Values, coordinators: Coordinators, wanted: dict[str, Commits], *, plain: bool
+    options: ConnectionOptions, coordinators: Coordinators, wanted: dict[str, Commits], *, plain: bool
 ) -> list[Change]:
     if not any(wanted.values()):
         raise UsageError("--topic leaves nothing of what is in the file")
-    found = await _targets(values, coordinators, wanted)
-    wants = [(found[name], sorted(some), reset_forms.given(some, plain=plain)) for name, some in wanted.items()]
+    known = await _targets(options, coordinators, wanted)
+    wants = [(known[name], sorted(some), reset_forms.given(some, plain=plain)) for name, some in wanted.items()]
     return await plan(coordinators.cluster, wants)
 
 
-async def _targets(values: Values, coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
-    """The groups; of one that comes about by the reset it is said, for it may be a slip of the keyboard."""
+async def _targets(options: ConnectionOptions, coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
+    """The groups. A note names each that the reset will create: its name may be a slip of the keyboard."""
     from kcli.text.suggest import did_you_mean
 
-    found = await targets(coordinators, groups)
-    fresh = [name for name, target in found.items() if target.described is None and target.refusal is None]
+    known = await targets(coordinators, groups)
+    fresh = [name for name, target in known.items() if target.described is None and target.refusal is None]
     names = await group_names(coordinators.cluster) if fresh else []
     for name in fresh:
-        say(values, f"{name}: this group does not exist yet{did_you_mean(name, names)}")
-    return found
+        say(options, f"{name}: this group does not exist yet{did_you_mean(name, names)}")
+    return known

@@ -1,9 +1,10 @@
-"""Which partitions a command about committed offsets means: `--topic orders:0,1`, `--all-topics`."""
+"""Which partitions a command means: `--topic orders:0,1`, `--all-topics`."""
 
 from __future__ import annotations
 
 from kcli.admin.groups.reset_plan import NoPartition, numbers_of
 from kcli.asking.leaders import TopicMissing
+from kcli.cli.parsing.option import Options, flag, texts
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 
@@ -15,6 +16,21 @@ if TYPE_CHECKING:
 
 MOST = 100_000
 """Partitions that one --topic may name: more is a slip of the keyboard."""
+
+
+def topics() -> list[str]:
+    return texts(
+        *("-t", "--topic"),
+        metavar="TOPIC[:0,1]",
+        help="A topic, all its partitions or those named: orders, orders:0,1, orders:0-5. Repeatable.",
+    )
+
+
+class ScopeOptions(Options):
+    """Which committed offsets of a group a command changes."""
+
+    topics = topics()
+    all_topics = flag("--all-topics", help="All topics the group has committed offsets of.")
 
 
 class Scope:
@@ -48,10 +64,10 @@ class Scope:
         """The partitions meant, which exist; with --all-topics all of each topic that has one in `committed`, and those
         that are committed in topics that do not exist any more. Raises KcliError for a topic or a partition that was
         named and does not exist: nothing is done by halves then."""
-        found: set[TopicPartition] = set()
+        partitions: set[TopicPartition] = set()
         if self.all_topics:
-            found.update(committed)
-        for topic in self.topics or sorted({at.topic for at in found}):
+            partitions.update(committed)
+        for topic in self.topics or sorted({at.topic for at in partitions}):
             numbers = await numbers_of(cluster, topic)
             if isinstance(numbers, KcliError):
                 if self.all_topics and isinstance(numbers, TopicMissing):
@@ -62,8 +78,8 @@ class Scope:
                 at = TopicPartition(topic, number)
                 if number not in numbers:
                     raise NoPartition(at, len(numbers))
-                found.add(at)
-        return sorted(found)
+                partitions.add(at)
+        return sorted(partitions)
 
 
 def _topic(text: str) -> tuple[str, set[int] | None]:

@@ -14,29 +14,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import UndoOptions
+    from kcli.cli.parsing.option import Options
     from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
 
     Before = Sequence[tuple[str, TopicPartition, OffsetAndMetadata | None]]
 
 
-async def keep(values: Values, cluster: Cluster, before: Before) -> None:
+async def keep(options: UndoOptions, cluster: Cluster, before: Before) -> None:
     """Write what is committed before a change, and say how to take the change back. Raises NoUndo."""
     if not before:
         return
-    document = {"schema": SCHEMA, "ok": True, "offsets": [row(*one) for one in before], "errors": []}
+    document = {"schema": SCHEMA, "ok": True, "offsets": [row(*commit) for commit in before], "errors": []}
     name = "-".join(sorted({group for group, _, _ in before}))
-    await UndoFile(values).keep(cluster, name, document, "kcli groups reset --from-file {}")
+    await UndoFile(options).keep(cluster, name, document, "kcli groups reset --from-file {}")
 
 
-def saved_offsets(values: Values) -> tuple[Saved, list[str]]:
-    """What --from-file says, and the groups that are meant: those named, or those of the file. A file that names no
-    group is about each group named. Raises UsageError."""
-    name = values["from_file"]
+def saved_offsets(name: str, options: Options) -> tuple[Saved, list[str]]:
+    """The offsets of a file (- is stdin), and the groups that are meant: those named, or those of the file. A file that
+    names no group is about each group named. Raises UsageError."""
     saved = read(_text(name), "stdin" if name == "-" else name)
-    groups = list(dict.fromkeys(values["words"]))
+    groups = list(dict.fromkeys(options.words))
     if "" in saved.groups:
-        groups = words_of(values, "GROUP: the file has offsets of one group and does not say which")
+        groups = words_of(options, "GROUP: the file has offsets of one group and does not say which")
         plain = saved.groups.pop("")
         saved.groups = {**dict.fromkeys(groups, plain), **saved.groups}
     missing = [group for group in groups if group not in saved.groups]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.groups.options import PAYLOAD_TIME
+from kcli.cli.commands.consume.options import TIMES, VALUE_FORMAT
 from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.shared_options import ISOLATION, OUTPUT
@@ -27,7 +27,8 @@ Examples:
             metavar="TIME",
             help="Also the first offset at this time: ISO 8601, epoch s or ms, -1h, now.",
         ),
-        *PAYLOAD_TIME,
+        *TIMES[2:],
+        VALUE_FORMAT,
         Option(name="group", flags=("-g", "--group"), metavar="GROUP", help="Also what this group committed."),
         ISOLATION,
         *OUTPUT,

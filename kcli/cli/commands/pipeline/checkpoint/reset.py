@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kcli.admin.cluster.cluster import describe_cluster
 from kcli.admin.groups.reset import Change, Standing, Wanted, decide
 from kcli.admin.groups.reset_plan import standings
-from kcli.cli.commands.groups.forms import form_of, now_ms
+from kcli.cli.commands.groups.reset.forms import now_ms, place
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.render import Document
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
@@ -18,7 +18,7 @@ from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form
-    from kcli.cli.commands.groups.forms import Prepare
+    from kcli.cli.commands.groups.plans import Prepare
     from kcli.cli.output.shapes.shape import Row
     from kcli.cli.parsing.option import Values
 
@@ -94,7 +94,7 @@ def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing 
 def _form(text: str) -> Prepare:
     """One place of the offset grammar, as `groups reset --to` has it."""
     try:
-        return form_of("to", {"to": text, "time_field": None, "jitter": None, "value_format": None}, now_ms())[0]
+        return place(text, now_ms())[0]
     except UsageError as problem:
         raise UsageError(str(problem).replace("--to ", f"{OPTION} ", 1)) from None
 

@@ -4,28 +4,27 @@
 from __future__ import annotations
 
 from asyncio import gather
+from typing import TYPE_CHECKING
 
 from kcli.admin.groups.reset import Wanted
 from kcli.asking.offsets import EARLIEST, LATEST, list_offsets
-from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of, moment
+from kcli.cli.commands.consume.payload_time.filter import field_of, jitter_of
 from kcli.cli.commands.consume.payload_time.search import firsts
 from kcli.cli.output.timestamps import utc
-from kcli.cli.parsing.command import Legacy
-from kcli.errors import KcliError, UsageError
+from kcli.errors import KcliError
 from kcli.model import OffsetAndMetadata
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form, Standing
-    from kcli.cli.commands.groups.forms import Prepare
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.commands.groups.plans import Prepare
+    from kcli.cli.parsing.groups import TimeFieldOptions
     from kcli.model import Cluster, TopicPartition
     from kcli.seeking.seeking import First
 
 
-def prepare_of(values: Values, moment: int) -> Prepare:
+def prepare_of(options: TimeFieldOptions, moment: int, *, quiet: bool) -> Prepare:
     """How to reset to the first record whose time in --time-field is `moment` (ms) or later. Raises UsageError."""
-    field, jitter, quiet = field_of(values), jitter_of(values["jitter"]), bool(values.get("quiet"))
+    field, jitter = field_of(options), jitter_of(options.jitter)
 
     async def prepare(cluster: Cluster, partitions: list[TopicPartition]) -> Form:
         starts, ends = await gather(
@@ -40,10 +39,10 @@ def prepare_of(values: Values, moment: int) -> Prepare:
                 failed[at] = start if isinstance(start, KcliError) else end  # type: ignore[assignment]
             else:
                 ranges[at] = start.offset, end.offset
-        found = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
+        answers = await firsts(cluster, field, ranges, moment, jitter, quiet=quiet)
 
         def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
-            answer = failed.get(at) or found[at]
+            answer = failed.get(at) or answers[at]
             return answer if isinstance(answer, KcliError) else _wanted(answer, field.field)
 
         return form
@@ -58,17 +57,3 @@ def _wanted(first: First, field: str) -> Wanted:
         return Wanted(commit=OffsetAndMetadata(offset=first.offset), note="no record is that young: the end")
     when = utc(first.time)
     return Wanted(commit=OffsetAndMetadata(offset=first.offset), note=f"{field} is {when} there")
-
-
-def rollback(values: Values) -> int:
-    """`kcli rollback GROUP -t TOPIC --time-field F --start T`."""
-    from kcli.cli.commands.groups.options import GROUPS
-    from kcli.cli.commands.groups.reset import reset
-
-    for name, flag in (("time_field", "--time-field NAME"), ("start", "--start TIME")):
-        if values[name] is None:
-            raise UsageError(f"rollback takes {flag}; other ways to move a group are in `kcli groups reset`")
-    moment(values["start"], "--start", 0)
-    groups = [*values["words"], *([values["group"]] if values["group"] is not None else [])]
-    time = {"words": groups, "to": f"@{values['start'].removeprefix('@')}"}
-    return reset(Legacy(GROUPS["reset"].defaults() | values | time))

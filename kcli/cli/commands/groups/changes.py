@@ -1,0 +1,95 @@
+"""The way from a plan of new offsets to what became of it: the question, the undo file, the change, row by row."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.reset_plan import execute
+from kcli.admin.topics.topics import describe_topics
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.leaders import TopicMissing
+from kcli.cli.commands.groups import undo as groups_undo
+from kcli.cli.runtime.answer import answer, confirm, excluding, missing, say
+from kcli.cli.runtime.undo import UndoFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kcli.admin.groups.reset import Change
+    from kcli.cli.output.render import Document
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.groups import UndoOptions
+    from kcli.model import Cluster
+
+    Planned = Callable[[Coordinators, Document], Awaitable[list[Change]]]
+
+
+def check(options: UndoOptions) -> None:
+    """Raises UsageError for options of a change that contradict each other."""
+    excluding(options)
+    UndoFile(options).check()
+
+
+def run(options: UndoOptions, name: str, planned: Planned) -> int:
+    """Show what `planned` returns and do it, if that is wanted; rows and columns are those of the shape `name`."""
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        coordinators = Coordinators(cluster)
+        try:
+            changes = await planned(coordinators, document)
+        except TopicMissing as error:
+            missing(document, error.topic, error, await describe_topics(cluster, internal=False))
+            return None
+        _show(changes, document)
+        ready = [change for change in changes if change.open]
+        if not ready and not document.errors:
+            nothing = "there is nothing to change" if changes else "nothing is committed there: nothing to change"
+            say(options, nothing)
+        if not ready or options.dry_run:
+            return None
+        groups = sorted({change.group for change in ready})
+        if not confirm(options, document, groups[0] if len(groups) == 1 else f"change {len(groups)} groups"):
+            document.rows.clear()
+            return 1
+        await groups_undo.keep(options, cluster, [(change.group, change.at, change.old) for change in ready])
+        await execute(coordinators, ready)
+        document.errors.clear()
+        _show(changes, document)
+        _summary(options, changes)
+        return None
+
+    return answer(options, name, work)
+
+
+def _summary(options: UndoOptions, changes: list[Change]) -> None:
+    counts: dict[str, int] = {}
+    for change in changes:
+        counts[change.result] = counts.get(change.result, 0) + 1
+    say(options, "offsets: " + ", ".join(f"{count} {result}" for result, count in counts.items()))
+
+
+def _show(changes: list[Change], document: Document) -> None:
+    """Put rows and errors into the document; once an error that all partitions of a group share."""
+    document.rows["partitions"] = [_row(change) for change in changes]
+    shown: set[int] = set()
+    for change in changes:
+        if change.error is not None and id(change.error) not in shown:
+            shown.add(id(change.error))
+            document.fail(change.error, change.group)
+
+
+def _row(change: Change) -> Row:
+    old, new = change.old, change.new
+    return {
+        "group": change.group,
+        "topic": change.at.topic,
+        "partition": change.at.partition,
+        "old": None if old is None else old.offset,
+        "new": None if new is None else new.offset,
+        "delta": change.delta,
+        "lag": None if new is None or change.end is None else max(change.end - new.offset, 0),
+        "result": change.result,
+        "note": "; ".join(change.notes) or None,
+        "start": change.start,
+        "end": change.end,
+        "error": None if change.error is None else str(change.error),
+    }

@@ -1,0 +1,37 @@
+"""`kcli groups clone`."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.groups import changes, plans
+from kcli.cli.commands.groups.scope import Scope, topics
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.errors import UsageError
+
+
+class CloneOptions(UndoOptions):
+    topics = topics()
+
+
+@command(
+    "groups clone",
+    help="Copy the committed offsets of a group to another.",
+    words="SOURCE TARGET",
+    examples="""
+kcli groups clone billing billing-2                              # the plan
+kcli groups clone billing billing-2 -t orders --execute""",
+)
+def clone(options: CloneOptions) -> int:
+    """Commit for TARGET what SOURCE has committed, with leader epochs and metadata. SOURCE may be at
+    work; TARGET must have no members, and need not exist. Commits of TARGET that SOURCE does not have stay.
+    """
+    changes.check(options)
+    scope = Scope(options.topics)
+    if len(options.words) != 2:
+        raise UsageError("which groups? kcli groups clone SOURCE TARGET")
+    source, target = options.words
+    if source == target:
+        raise UsageError(f"{source} is the same group: name another TARGET")
+    return changes.run(
+        options, "groups.clone", lambda at, document: plans.from_group(options, at, source, [target], scope, document)
+    )

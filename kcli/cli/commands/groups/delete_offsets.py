@@ -1,0 +1,57 @@
+"""`kcli groups delete-offsets`."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.groups import group_names
+from kcli.admin.groups.reset_deletion import plan_deletion
+from kcli.admin.groups.reset_plan import targets
+from kcli.admin.groups.rows import GroupMissing
+from kcli.cli.commands.groups import changes
+from kcli.cli.commands.groups.scope import Scope, ScopeOptions
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.runtime.answer import missing, words_of
+from kcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.groups.reset import Change
+    from kcli.asking.coordinators import Coordinators
+    from kcli.cli.output.render import Document
+
+
+class DeleteOffsetsOptions(ScopeOptions, UndoOptions):
+    pass
+
+
+@command(
+    "groups delete-offsets",
+    help="Delete committed offsets of groups, topic by topic.",
+    words="GROUP",
+    examples="""
+kcli groups delete-offsets billing -t old-orders                 # the plan
+kcli groups delete-offsets billing -t old-orders:3 --execute""",
+)
+def delete_offsets(options: DeleteOffsetsOptions) -> int:
+    """Delete what groups committed of some topics. A group may have members, as long as none is
+    subscribed to the topic.
+    """
+    changes.check(options)
+    scope = Scope(options.topics, all_topics=options.all_topics)
+    groups = words_of(options, "GROUP")
+    if scope.empty:
+        raise UsageError("of which topics? --topic TOPIC, or --all-topics")
+
+    async def planned(coordinators: Coordinators, document: Document) -> list[Change]:
+        plan: list[Change] = []
+        for target in (await targets(coordinators, groups)).values():
+            if target.described is None and target.refusal is None:
+                error = GroupMissing(target.group)
+                missing(document, target.group, error, await group_names(coordinators.cluster))
+                continue
+            partitions = await scope.partitions(coordinators.cluster, target.commits)
+            named = [at for at in partitions if at in target.commits or scope.topics.get(at.topic)]
+            plan += plan_deletion(target, named)
+        return plan
+
+    return changes.run(options, "groups.delete-offsets", planned)

@@ -1,0 +1,67 @@
+"""`kcli groups describe`."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.groups import who
+from kcli.cli.commands.groups.members import member_row
+from kcli.cli.commands.lag.command import measure, partition_row, problems
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, isolation
+from kcli.cli.runtime.answer import answer, plural, say, words_of
+from kcli.lag.snapshot import take
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.groups.rows import Described
+    from kcli.cli.output.render import Document
+    from kcli.model import Cluster
+
+
+class DescribeOptions(OutputOptions):
+    isolation = isolation()
+
+
+@command(
+    "groups describe",
+    help="Partitions, lag and owners of groups.",
+    words="GROUP",
+    examples="""
+kcli groups describe billing
+kcli groups describe billing -J | jq .members""",
+)
+def describe(options: DescribeOptions) -> int:
+    """Print each partition of groups with committed, end, lag, member and host; and the groups."""
+    groups = words_of(options, "GROUP")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        snapshot = await take(cluster, groups, isolation=options.isolation or "read_uncommitted")
+        await problems(cluster, snapshot, document)
+        measured = [measure(group) for group in snapshot.groups]
+        document.rows["groups"] = [
+            {
+                "group": total.group,
+                "type": group.described.type,
+                "state": group.described.state or None,
+                "assignor": group.described.assignor or None,
+                "coordinator": group.described.coordinator,
+                "epoch": group.described.epoch,
+                "members": total.members,
+                "lag": total.lag,
+                "status": total.status,
+            }
+            for group, _, total in measured
+        ]
+        document.rows["partitions"] = [partition_row(row) for _, rows, _ in measured for row in rows]
+        described = [group.described for group, _, _ in measured]
+        document.rows["members"] = [member_row(group.group, member) for group in described for member in group.members]
+        for group in described:
+            _say_idle(options, group)
+
+    return answer(options, "groups.describe", work)
+
+
+def _say_idle(options: DescribeOptions, group: Described) -> None:
+    """Name the members that own no partition."""
+    idle = [who(member) for member in group.members if not member.assignment]
+    if idle and group.owners_known:
+        say(options, f"{group.group}: {plural(len(idle), 'member')} without a partition: {', '.join(idle)}")

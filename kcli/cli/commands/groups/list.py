@@ -1,0 +1,52 @@
+"""`kcli groups list`."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.groups import list_groups
+from kcli.admin.groups.rows import STATES, TYPES
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, states
+from kcli.cli.parsing.option import texts
+from kcli.cli.runtime.answer import answer, some_of, unlisted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.render import Document
+    from kcli.model import Cluster
+
+
+class ListOptions(OutputOptions):
+    types = texts("--type", metavar="TYPE", help="Only this type: classic, consumer, share, streams.")
+    states = states()
+
+
+@command(
+    "groups list",
+    help="List groups of all types.",
+    examples="""
+kcli groups list
+kcli groups list --state Empty --format plain | cut -f1""",
+)
+def list_all(options: ListOptions) -> int:
+    """List groups of all types: classic, consumer (KIP-848), share, streams."""
+    wanted_types = some_of(options.types, TYPES, "--type")
+    wanted_states = some_of(options.states, STATES, "--state")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        listed, failed = await list_groups(cluster)
+        if failed:
+            await unlisted(cluster, document, failed)
+        document.rows["groups"] = [
+            {
+                "group": row.group,
+                "type": row.type,
+                "state": row.state,
+                "protocol": row.protocol,
+                "coordinator": row.coordinator,
+            }
+            for row in listed
+            if (not wanted_types or (row.type or "") in wanted_types)
+            and (not wanted_states or (row.state or "").lower() in wanted_states)
+        ]
+
+    return answer(options, "groups.list", work)

@@ -1,0 +1,66 @@
+"""`kcli groups members`, and the row of a member."""
+
+from __future__ import annotations
+
+from kcli.admin.groups.groups import find_groups, group_names
+from kcli.admin.groups.rows import GroupMissing
+from kcli.asking.coordinators import Coordinators
+from kcli.asking.fan_out import bad, good
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer, fail_all, say, words_of
+from kcli.errors import KcliError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.groups.rows import Described, Member
+    from kcli.cli.output.render import Document
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.model import Cluster
+
+
+@command(
+    "groups members",
+    help="Members of groups and what they own.",
+    words="GROUP",
+    examples="""
+kcli groups members billing""",
+)
+def members(options: OutputOptions) -> int:
+    """Print the members of groups, where they run and what they own."""
+    groups = words_of(options, "GROUP")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        described = await _described(cluster, groups, document)
+        document.rows["members"] = [member_row(group.group, member) for group in described for member in group.members]
+        for group in described:
+            if not group.members and not group.owners_known and group.type in ("share", "streams"):
+                unknown = f"{group.group}: this broker lists its {group.type} groups and does not tell their members"
+                document.fail(KcliError(unknown), group.group)
+            elif not group.members:
+                say(options, f"{group.group}: no members ({group.state})")
+
+    return answer(options, "groups.members", work)
+
+
+async def _described(cluster: Cluster, groups: list[str], document: Document) -> list[Described]:
+    """The groups that exist; the others are errors of the document."""
+    answers, _ = await find_groups(Coordinators(cluster), groups)
+    await fail_all(document, bad(answers), GroupMissing, lambda: group_names(cluster))
+    return list(good(answers).values())
+
+
+def member_row(group: str, member: Member) -> Row:
+    return {
+        "group": group,
+        "member_id": member.member_id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "host": member.host,
+        "partitions": len(member.assignment),
+        "assignment": [f"{at.topic}:{at.partition}" for at in member.assignment],
+        "epoch": member.epoch,
+        "rack": member.rack,
+        "subscribed": member.topics or ([member.regex] if member.regex else []),
+        "tasks": member.tasks or None,
+    }

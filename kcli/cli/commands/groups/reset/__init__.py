@@ -1,0 +1,1 @@
+"""`kcli groups reset` and `kcli rollback`."""

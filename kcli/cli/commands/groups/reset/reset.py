@@ -1,0 +1,76 @@
+"""`kcli groups reset`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.groups import changes, plans
+from kcli.cli.commands.groups.reset.forms import FormOptions, check_form, form_of, now_ms
+from kcli.cli.commands.groups.scope import Scope, ScopeOptions
+from kcli.cli.commands.groups.undo import saved_offsets
+from kcli.cli.output.timestamps import utc
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.runtime.answer import say, words_of
+from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from kcli.cli.commands.groups.plans import Prepare
+
+
+class ResetOptions(FormOptions, ScopeOptions, UndoOptions):
+    pass
+
+
+@command(
+    "groups reset",
+    help="Change the committed offsets of groups.",
+    words="GROUP",
+    examples="""
+kcli groups reset billing --all-topics --to-earliest             # the plan
+kcli groups reset billing -t orders:0,1 --to-offset 4711 --execute
+kcli groups reset billing -t orders --to-datetime 2026-01-31T10:00:00Z --execute
+kcli groups reset billing --all-topics --by-duration PT1H30M --execute
+kcli groups reset billing --all-topics --shift-by -100 --execute
+kcli groups reset billing -t orders --to @-2h --execute          # one grammar: as `consume -o`
+kcli groups reset billing -t orders --to @-2h --time-field event.ts --execute    # by a time in the values
+kcli groups reset --from-file undo.json --execute                # take a reset back
+kcli groups reset billing-2 --from-group billing -t orders --execute""",
+)
+def reset(options: ResetOptions) -> int:
+    """Set the committed offsets of groups that have no members. The plan comes first: old, new and
+    delta of each partition; --execute does it, and on a terminal you may type the group's name instead.
+
+    What was committed before is kept in an undo file, which `--from-file` takes back, also where nothing was committed.
+    Offsets are clamped to the log, and the row says so. A group that does not exist is made.
+    """
+    changes.check(options)
+    scope = Scope(options.topics, all_topics=options.all_topics)
+    check_form(options)
+    if (path := options.from_file) is not None:
+        saved, groups = saved_offsets(path, options)
+        return changes.run(
+            options, "groups.reset", lambda at, _: plans.from_file(options, at, path, saved, groups, scope)
+        )
+    groups = words_of(options, "GROUP")
+    if (source := options.from_group) is not None:
+        return changes.run(
+            options, "groups.reset", lambda at, document: plans.from_group(options, at, source, groups, scope, document)
+        )
+    refuse_empty(scope)
+    prepare, moment = form_of(options, now_ms(), quiet=options.quiet)
+    return reset_to(options, groups, scope, prepare, moment)
+
+
+def refuse_empty(scope: Scope) -> None:
+    """Raises UsageError where no topic is named."""
+    if scope.empty:
+        raise UsageError("of which topics? --topic TOPIC, or --all-topics for all that the group has committed")
+
+
+def reset_to(options: UndoOptions, groups: list[str], scope: Scope, prepare: Prepare, moment: int | None) -> int:
+    """Reset groups by a form. A note says which moment (ms since the epoch) is meant, if one is: a time without a zone
+    is a different time for each reader."""
+    if moment is not None:
+        say(options, f"to {utc(moment)}")
+    return changes.run(options, "groups.reset", lambda at, _: plans.by_form(options, at, groups, scope, prepare))

@@ -1,0 +1,52 @@
+"""The commands of `kcli groups`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='types', flags=('--type',), multiple=True, metavar='TYPE', help='Only this type: classic, consumer, share, streams.')
+_1 = Option(name='states', flags=('--state',), multiple=True, metavar='STATE', help='Only groups in this state: Stable, Empty, …')
+_2 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_3 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_4 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_5 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_6 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_7 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_8 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_9 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_10 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_11 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_14 = Option(name='isolation', flags=('--isolation',), help='Which end lag is measured to: high watermark (default), or last stable offset.', choices=('read_uncommitted', 'read_committed'))
+_15 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
+_16 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_17 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_18 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_19 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_20 = Option(name='to', flags=('--to',), metavar='WHERE', help='beginning, end, stored, N, -N (before the end), +N (after the start), @TIME.')
+_21 = Option(name='to_earliest', flags=('--to-earliest',), kind='flag', help='Where the log starts.')
+_22 = Option(name='to_latest', flags=('--to-latest',), kind='flag', help='Where the log ends.')
+_23 = Option(name='to_offset', flags=('--to-offset',), kind='int', metavar='N', help='This offset.', least=0)
+_24 = Option(name='to_datetime', flags=('--to-datetime',), metavar='TIME', help='The first record at or after it: 2026-01-31T10:00:00.000; UTC where no zone is named, as in Kafka.')
+_25 = Option(name='by_duration', flags=('--by-duration',), metavar='DURATION', help='The first record of the last so long: PT1H30M, P1DT2H, or 90m.')
+_26 = Option(name='shift_by', flags=('--shift-by',), kind='int', metavar='N', help='N after what is committed; -N before it.')
+_27 = Option(name='to_current', flags=('--to-current',), kind='flag', help='What is committed; the end where nothing is.')
+_28 = Option(name='from_file', flags=('--from-file',), metavar='FILE', help='An undo file, an export, or the CSV of kafka-consumer-groups --export; - is stdin.')
+_29 = Option(name='from_group', flags=('--from-group',), metavar='GROUP', help='What another group has committed.')
+_30 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
+_31 = Option(name='jitter', flags=('--jitter',), metavar='LENGTH', help="By how much the field's times may go back from record to record (default 1m).")
+_32 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_33 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC[:0,1]', help='A topic, all its partitions or those named: orders, orders:0,1, orders:0-5. Repeatable.')
+_34 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')
+_35 = Option(name='format', flags=('--format',), help="Default csv, Kafka's own.", choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+
+COMMANDS = {
+    'list': Command(name='list', run='kcli.cli.commands.groups.list:list_all', help='List groups of all types.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'describe': Command(name='describe', run='kcli.cli.commands.groups.describe:describe', help='Partitions, lag and owners of groups.', words='GROUP', options=(_14, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'members': Command(name='members', run='kcli.cli.commands.groups.members:members', help='Members of groups and what they own.', words='GROUP', options=(_2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'delete': Command(name='delete', run='kcli.cli.commands.groups.delete:delete', help='Delete groups without members.', words='GROUP', options=(_15, _16, _17, _18, _19, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'reset': Command(name='reset', run='kcli.cli.commands.groups.reset.reset:reset', help='Change the committed offsets of groups.', words='GROUP', options=(_20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31, _32, _33, _34, _16, _17, _18, _19, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'delete-offsets': Command(name='delete-offsets', run='kcli.cli.commands.groups.delete_offsets:delete_offsets', help='Delete committed offsets of groups, topic by topic.', words='GROUP', options=(_33, _34, _16, _17, _18, _19, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'clone': Command(name='clone', run='kcli.cli.commands.groups.clone:clone', help='Copy the committed offsets of a group to another.', words='SOURCE TARGET', options=(_33, _16, _17, _18, _19, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'export': Command(name='export', run='kcli.cli.commands.groups.export:export', help='Print committed offsets, for --from-file.', words='GROUP', options=(_33, _35, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+}

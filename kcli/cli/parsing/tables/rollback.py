@@ -1,0 +1,32 @@
+"""The commands of `kcli rollback`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='group', flags=('-g', '--group'), metavar='GROUP', help='The group, instead of an argument.')
+_1 = Option(name='start', flags=('--start',), metavar='TIME', help='Where to: ISO 8601, epoch s or ms, -1h, now.')
+_2 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
+_3 = Option(name='jitter', flags=('--jitter',), metavar='LENGTH', help="By how much the field's times may go back from record to record (default 1m).")
+_4 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_5 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC[:0,1]', help='A topic, all its partitions or those named: orders, orders:0,1, orders:0-5. Repeatable.')
+_6 = Option(name='all_topics', flags=('--all-topics',), kind='flag', help='All topics the group has committed offsets of.')
+_7 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_8 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_9 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_10 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_11 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_12 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_13 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_14 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_15 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_16 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_17 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_18 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_19 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_20 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_21 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_22 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+
+COMMANDS = {
+    '': Command(name='rollback', run='kcli.cli.commands.groups.reset.rollback:rollback', words='GROUP', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+}
