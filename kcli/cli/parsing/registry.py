@@ -67,7 +67,10 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "meta": ("kcli.cli.commands.meta.options:META", "What a broker says of brokers, topics and partitions."),
     "coord": ("kcli.cli.commands.meta.options:COORD", "Who coordinates groups and transactional ids."),
     "txn": ("kcli.cli.commands.txn.options:TXN", "Transactions: list, describe, find and abort hanging ones."),
-    "acls": ("kcli.cli.commands.acls.options:ACLS", "ACLs: list, add, remove, and who can do what."),
+    "acls": (
+        "acls.list acls.add acls.remove acls.restore acls.who_can",
+        "ACLs: list, add, remove, and who can do what.",
+    ),
     "users": (
         "users.list users.describe users.set users.delete",
         "SCRAM users: list, describe, set a password, delete.",

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kcli.acls import Acl
-from kcli.cli.commands.acls.command import row
-from kcli.cli.commands.acls.words import checked
+from kcli.cli.commands.acls.find import acl_row
+from kcli.cli.commands.acls.parse import checked
+from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.model import Cluster
-
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
 
 SCHEMA = "kcli.acls.undo/1"
 LIST = "kcli.acls.list/1"
 
 
-async def keep(values: Values, cluster: Cluster, added: list[Acl], removed: list[Acl]) -> None:
+async def keep(options: UndoOptions, cluster: Cluster, added: list[Acl], removed: list[Acl]) -> None:
     """Write what will be added and removed, and say how to take the change back."""
-    document = {"schema": SCHEMA, "added": list(map(row, added)), "removed": list(map(row, removed))}
-    await UndoFile(values).keep(cluster, "acls", document, "kcli acls restore {}")
+    document = {"schema": SCHEMA, "added": list(map(acl_row, added)), "removed": list(map(acl_row, removed))}
+    await UndoFile(options).keep(cluster, "acls", document, "kcli acls restore {}")
 
 
 def read(path: str) -> tuple[list[Acl], list[Acl]]:

@@ -8,56 +8,78 @@ from typing import TYPE_CHECKING
 from kcli.acls import ANYWHERE, CLUSTER, EVERYBODY, KINDS, OPERATIONS, POSSIBLE, Acl, principal, sentence
 from kcli.admin.acls.acl_check import WITHOUT, Authorizer, Verdict, acls_of, authorizer, verdict, verdicts
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, say
 from kcli.errors import UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
 MAY_NOT = 3
 
 
-def run(values: Values) -> int:
-    """`kcli acls who-can OPERATION RESOURCE [NAME]`."""
-    operation, kind, name = _asked(values["words"])
-    who = None if values["principal"] is None else principal(values["principal"])
-    if values["host"] is not None and who is None:
+class WhoCanOptions(OutputOptions):
+    principal = text("--principal", metavar="PRINCIPAL", help="Whether this one may.")
+    host = text("--host", metavar="HOST", help="From this address; default one that no ACL names.")
+
+
+@command(
+    "acls who-can",
+    help="Who may do something to a resource, and which ACL says so.",
+    words="OPERATION RESOURCE [NAME]",
+    examples="""
+kcli acls who-can write topic orders
+kcli acls who-can read group billing --principal bob
+kcli acls who-can read topic orders --principal bob --host 10.0.0.7 && echo yes
+kcli acls who-can create cluster""",
+)
+def run(options: WhoCanOptions) -> int:
+    """Print who may do an OPERATION to a resource: literal, prefixed and wildcard ACLs together, denials first. With
+    --principal: whether that one may; exit code 3 when not.
+
+    \b
+    A RESOURCE is topic, group, cluster, transactional-id, delegation-token or user.
+    """
+    operation, kind, name = _asked(options.words)
+    who = None if options.principal is None else principal(options.principal)
+    if options.host is not None and who is None:
         raise UsageError("--host goes with --principal: who comes from there?")
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         acls, beside = await asyncio.gather(acls_of(cluster, kind, name), authorizer(cluster))
         if who is None:
-            found = verdicts(acls, operation)
+            answers = verdicts(acls, operation)
         else:
-            found = [verdict(acls, who, values["host"] or ANYWHERE, operation)]
-        rows = document.rows["verdicts"] = [_row(one, acls, beside) for one in found]
+            answers = [verdict(acls, who, options.host or ANYWHERE, operation)]
+        rows = document.rows["verdicts"] = [_row(answered, acls, beside) for answered in answers]
         if who is None:
-            rows += _unnamed(found, acls, beside)
+            rows += _unnamed(answers, acls, beside)
         for remark in _remarks(acls, beside, who):
-            say(values, remark)
+            say(options, remark)
         return MAY_NOT if who is not None and not rows[0]["allowed"] else None
 
-    return answer(values, "acls.who-can", work)
+    return answer(options, "acls.who-can", work)
 
 
-def _row(one: Verdict, acls: list[Acl], beside: Authorizer) -> Row:
-    allowed, why = one.allowed, "no ACL allows it"
-    if beside.super(one.principal):
+def _row(answered: Verdict, acls: list[Acl], beside: Authorizer) -> Row:
+    allowed, why = answered.allowed, "no ACL allows it"
+    if beside.super(answered.principal):
         allowed, why = True, "super user"
-    elif one.rule is not None:
-        why = sentence(one.rule)
+    elif answered.rule is not None:
+        why = sentence(answered.rule)
     elif not acls and beside.everyone is not False:
         allowed = bool(beside.everyone)
         why = f"no ACL holds for it, and {WITHOUT} is {'true' if allowed else 'not told'}"
-    return {"principal": one.principal, "host": one.host, "allowed": allowed, "because": why}
+    return {"principal": answered.principal, "host": answered.host, "allowed": allowed, "because": why}
 
 
-def _unnamed(found: list[Verdict], acls: list[Acl], beside: Authorizer) -> list[Row]:
+def _unnamed(answers: list[Verdict], acls: list[Acl], beside: Authorizer) -> list[Row]:
     """Who may without an ACL: super users, and everybody where the cluster is open."""
-    named = {one.principal for one in found}
-    rows = [_row(Verdict(principal=one), acls, beside) for one in beside.super_users or () if one not in named]
+    named = {answered.principal for answered in answers}
+    rows = [_row(Verdict(principal=name), acls, beside) for name in beside.super_users or () if name not in named]
     if EVERYBODY not in named:
         rows.append(_row(Verdict(principal=EVERYBODY), acls, beside))
     return rows

@@ -1,0 +1,98 @@
+"""`kcli acls add`: the ACLs that a line spells out, or those of a file."""
+
+from __future__ import annotations
+
+from kcli.acls import Acl, principal
+from kcli.cli.commands.acls import undo as acls_undo
+from kcli.cli.commands.acls.change import change, run_change
+from kcli.cli.commands.acls.parse import NeedOptions, has_need, needed, operations, resources, rules
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import choice, text, texts
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+
+class AddOptions(NeedOptions, UndoOptions):
+    allow = texts(
+        "--allow", "--allow-principal", metavar="PRINCIPAL", help="Who may: User:bob, or bob; User:*. Repeatable."
+    )
+    deny = texts("--deny", "--deny-principal", metavar="PRINCIPAL", help="Who may not. Repeatable.")
+    allow_hosts = texts("--allow-host", metavar="HOST", help="From where --allow holds (default *, any). Repeatable.")
+    deny_hosts = texts("--deny-host", metavar="HOST", help="From where --deny holds (default *, any). Repeatable.")
+    pattern = choice(
+        "--pattern", "--resource-pattern-type", of=("literal", "prefixed"), help="How names are meant; default literal."
+    )
+    from_file = text(
+        "--from",
+        "--from-file",
+        metavar="FILE",
+        help="The ACLs of a file: of `kcli acls list -J`, or what an undo file says was removed; - is stdin.",
+    )
+
+
+@command(
+    "acls add",
+    help="Allow or deny somebody something.",
+    examples="""
+kcli acls add --allow bob --operation read --topic orders --execute
+kcli acls add --allow bob --producer --topic orders- --pattern prefixed --execute
+kcli acls add --allow bob --consumer --topic orders --group billing --execute
+kcli acls add --deny 'User:*' --deny-host 10.0.0.7 --operation all --topic orders --execute
+kcli acls add --from acls.json --execute""",
+)
+def add(options: AddOptions) -> int:
+    """Add ACLs: each principal, from each host, may do (or not do) each operation on each resource. What is there
+    already is shown as such and not sent. The plan comes first; --execute does it, and keeps an undo file for `kcli
+    acls restore`.
+    """
+    if options.from_file is not None:
+        _check_alone(options)
+        wanted = acls_undo.listed(options.from_file)
+    else:
+        wanted = spelled(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        return await change(options, cluster, document, wanted, [])
+
+    return run_change(options, "acls.add", work)
+
+
+def spelled(options: AddOptions) -> list[Acl]:
+    """The ACLs that `kcli acls add` names. Raises UsageError for what no broker takes, and what is not said."""
+    named = resources(options)
+    permissions = (
+        ("allow", options.allow, options.allow_hosts),
+        ("deny", options.deny, options.deny_hosts),
+    )
+    who = [
+        (principal(name), host, permission)
+        for permission, names, hosts in permissions
+        for name in names
+        for host in hosts or ["*"]
+    ]
+    if not who:
+        raise UsageError("who? --allow PRINCIPAL or --deny PRINCIPAL, such as --allow User:bob")
+    for permission, names, hosts in permissions:
+        if hosts and not names:
+            raise UsageError(f"--{permission}-host goes with --{permission}")
+    if has_need(options):
+        if options.deny:
+            raise UsageError("--producer and --consumer are for --allow")
+        return needed(options, who, options.pattern)
+    if not named:
+        raise UsageError("on what? --topic, --group, --transactional-id, --cluster, --delegation-token or --user")
+    if not options.operations:
+        raise UsageError("what? --operation read, write, …, or all; or the sets --producer and --consumer")
+    return [
+        acl for at in named for operation in operations(options) for acl in rules(at, operation, who, options.pattern)
+    ]
+
+
+def _check_alone(options: AddOptions) -> None:
+    """Raises UsageError where a line names ACLs beside a file of them."""
+    who = options.allow or options.deny or options.allow_hosts or options.deny_hosts
+    what = options.operations or resources(options) or options.pattern
+    if who or what or options.producer or options.consumer or options.idempotent:
+        raise UsageError("--from names the ACLs; leave the other options away")

@@ -1,0 +1,43 @@
+"""`kcli acls list`."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.acls.find import acl_row, find_acls
+from kcli.cli.commands.acls.parse import FilterOptions, filters
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import choice
+from kcli.cli.runtime.answer import answer
+from kcli.model import Cluster
+
+
+class ListOptions(FilterOptions, OutputOptions):
+    pattern = choice(
+        "--pattern",
+        "--resource-pattern-type",
+        of=("match", "any", "literal", "prefixed"),
+        help="Default match: what holds for the resource.",
+    )
+
+
+@command(
+    "acls list",
+    help="The ACLs there are, all or those that match.",
+    examples="""
+kcli acls
+kcli acls list --topic orders
+kcli acls list --principal bob --operation write
+kcli acls list --topic orders- --pattern prefixed
+kcli acls list -J > acls.json                 # `kcli acls add --from` reads it""",
+)
+def list_all(options: ListOptions) -> int:
+    """Print ACLs. With a resource named, those that hold for it: wildcards and prefixes too (--pattern any, literal or
+    prefixed takes the name as it is written in the ACL).
+    """
+    wanted = filters(options, options.pattern, "match")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        document.rows["acls"] = [acl_row(acl) for acl in await find_acls(cluster, wanted)]
+
+    return answer(options, "acls.list", work)

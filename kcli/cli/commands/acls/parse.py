@@ -1,0 +1,185 @@
+"""What a line of `kcli acls` means: resources, filters, and the ACLs that it spells out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from kcli.acls import CLUSTER, KINDS, OPERATIONS, POSSIBLE, Acl, AclFilter, principal
+from kcli.cli.parsing.option import Options, choice, flag, texts
+from kcli.errors import UsageError
+
+
+class ResourceOptions(Options):
+    """Resources, and what may be done to them."""
+
+    topics = texts("-t", "--topic", metavar="TOPIC", help="A topic; * is all. Repeatable.")
+    groups = texts("-g", "--group", metavar="GROUP", help="A group; * is all. Repeatable.")
+    transactional_ids = texts("--transactional-id", metavar="NAME", help="A transactional id; * is all. Repeatable.")
+    cluster = flag("--cluster", help="The cluster.")
+    delegation_tokens = texts(
+        "--delegation-token", metavar="NAME", help="A delegation token, by its id; * is all. Repeatable."
+    )
+    users = texts(
+        "--user",
+        "--user-principal",
+        metavar="PRINCIPAL",
+        help="A user, who has delegation tokens; * is all. Repeatable.",
+    )
+    operations = texts(
+        "--operation", metavar="OPERATION", help="read, write, create, delete, alter, describe, all, … Repeatable."
+    )
+
+
+class FilterOptions(ResourceOptions):
+    """What an ACL must have to match."""
+
+    principals = texts(
+        "--principal", metavar="PRINCIPAL", help="Of whom: User:bob, or bob; User:* is everybody's. Repeatable."
+    )
+    hosts = texts("--host", metavar="HOST", help="From where; * is what holds for any host. Repeatable.")
+    permission = choice("--permission", of=("allow", "deny"), help="Only those that do this.")
+
+
+class NeedOptions(ResourceOptions):
+    """What a producer or a consumer needs, in one word."""
+
+    producer = flag(
+        "--producer",
+        help="What a producer needs: write, describe, create on --topic; write, describe on --transactional-id.",
+    )
+    consumer = flag("--consumer", help="What a consumer needs: read, describe on --topic; read on --group.")
+    idempotent = flag(
+        "--idempotent", help="With --producer: idempotent-write on the cluster, which brokers before 3.0 want."
+    )
+
+
+Named = list[tuple[str, str]]
+"""Resources: (kind, name)."""
+Who = list[tuple[str, str, str]]
+"""Principals: (principal, host, permission)."""
+PRODUCER = {"topic": ("write", "describe", "create"), "transactional-id": ("write", "describe")}
+CONSUMER = {"topic": ("read", "describe"), "group": ("read",)}
+
+
+def resources(options: ResourceOptions) -> Named:
+    """The resources that a line names."""
+    by_kind = {
+        "topic": options.topics,
+        "group": options.groups,
+        "transactional-id": options.transactional_ids,
+        "delegation-token": options.delegation_tokens,
+        "user": [name if name == "*" else principal(name) for name in options.users],
+        "cluster": [CLUSTER] if options.cluster else [],
+    }
+    return list(dict.fromkeys((kind, name) for kind, names in by_kind.items() for name in names))
+
+
+def operations(options: ResourceOptions) -> list[str]:
+    """The operations that a line names. Raises UsageError for an unknown one."""
+    names = [name.lower().replace("_", "-") for name in dict.fromkeys(options.operations)]
+    for name in names:
+        if name not in OPERATIONS:
+            from kcli.text.suggest import did_you_mean
+
+            raise UsageError(f"--operation {name}: it is {', '.join(OPERATIONS)}{did_you_mean(name, OPERATIONS)}")
+    return names
+
+
+def filters(options: FilterOptions, pattern: str | None, usual: str) -> list[AclFilter]:
+    """The filters of a line, of which an ACL must match one. `usual` is the pattern of a name where `pattern`, the
+    option, does not say it."""
+    named: Sequence[tuple[str | None, str | None]] = resources(options) or [(None, None)]
+    principals: Sequence[str | None] = [principal(name) for name in options.principals] or [None]
+    hosts: Sequence[str | None] = options.hosts or [None]
+    some: Sequence[str | None] = operations(options) or [None]
+    return [
+        AclFilter(
+            kind=kind,
+            name=name,
+            pattern=pattern or ("any" if name is None else usual),
+            principal=who,
+            host=host,
+            operation=operation,
+            permission=options.permission,
+        )
+        for (kind, name), who, host, operation in product(named, principals, hosts, some)
+    ]
+
+
+def has_filter(options: FilterOptions) -> bool:
+    """Whether a line says anything that an ACL could match."""
+    return bool(resources(options) or options.principals or options.hosts or options.operations or options.permission)
+
+
+def has_need(options: NeedOptions) -> bool:
+    """Whether a line has --producer or --consumer. Raises UsageError for --idempotent alone."""
+    if options.idempotent and not options.producer:
+        raise UsageError("--idempotent goes with --producer")
+    return options.producer or options.consumer
+
+
+def needed(options: NeedOptions, who: Who, pattern: str | None) -> list[Acl]:
+    """The ACLs that --producer and --consumer stand for. Raises UsageError."""
+    if options.operations:
+        raise UsageError("--producer and --consumer name the operations; leave --operation away")
+    named = resources(options)
+    kinds = {kind for kind, _ in named}
+    if "topic" not in kinds:
+        raise UsageError("--producer and --consumer want --topic")
+    if options.consumer and "group" not in kinds:
+        raise UsageError("--consumer wants --group")
+    known: dict[str, list[str]] = {}
+    for wanted, needs in ((options.producer, PRODUCER), (options.consumer, CONSUMER)):
+        for kind, names in needs.items() if wanted else ():
+            known.setdefault(kind, []).extend(names)
+    for kind, _ in named:
+        if kind not in known:
+            raise UsageError(
+                f"what shall be done to the {kind}? --producer and --consumer do not say; name --operation"
+            )
+    if options.idempotent:
+        named, known["cluster"] = [*named, ("cluster", CLUSTER)], ["idempotent-write"]
+    acls = [acl for at in named for operation in known[at[0]] for acl in rules(at, operation, who, pattern)]
+    return list(dict.fromkeys(acls))
+
+
+def rules(at: tuple[str, str], operation: str, who: Who, pattern: str | None) -> list[Acl]:
+    """The ACLs of one operation on one resource. Raises UsageError."""
+    kind, name = at
+    of = "literal" if kind == "cluster" else pattern or "literal"
+    return [checked(Acl(kind, name, of, user, host, operation, permission)) for user, host, permission in who]
+
+
+def checked(acl: Acl, *, known: bool = False) -> Acl:
+    """The ACL, if it can be one; one that is `known` was taken by a broker before. Raises UsageError with what to say
+    instead."""
+    if acl.kind not in KINDS:
+        raise UsageError(f"{acl.kind}: ACLs are of {', '.join(KINDS)}")
+    if acl.operation != "all" and acl.operation not in POSSIBLE[acl.kind]:
+        raise UsageError(f"{acl.operation} is nothing for a {acl.kind}: all, {', '.join(POSSIBLE[acl.kind])}")
+    if acl.pattern not in ("literal", "prefixed") or acl.permission not in ("allow", "deny"):
+        raise UsageError(f"an ACL is literal or prefixed, and allows or denies; not {acl.pattern}, {acl.permission}")
+    if not acl.name:
+        raise UsageError(f"an ACL of a {acl.kind} wants a name; * is all")
+    if acl.kind == "cluster" and acl.name != CLUSTER:
+        raise UsageError(f"the cluster is called {CLUSTER} in ACLs, not {acl.name}")
+    if acl.kind == "topic" and not known and "*" in acl.name and acl.name != "*":
+        raise UsageError(f"{acl.name}: * alone is all; for names that begin alike: --pattern prefixed --topic PREFIX")
+    if known:
+        return acl
+    if acl.pattern == "prefixed" and acl.name == "*":
+        raise UsageError("* is a literal name; with --pattern prefixed it would mean names that begin with *")
+    if not acl.host or (acl.host != "*" and not _address(acl.host)):
+        raise UsageError(f"{acl.host}: a host of an ACL is an address, such as 10.0.0.7; brokers know no other; or *")
+    return acl
+
+
+def _address(text: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,67 @@
+"""`kcli acls remove`: the ACLs that match, or that --producer and --consumer stand for."""
+
+from __future__ import annotations
+
+from kcli.acls import Acl, principal
+from kcli.cli.commands.acls.change import change, run_change
+from kcli.cli.commands.acls.find import find_acls
+from kcli.cli.commands.acls.parse import FilterOptions, NeedOptions, filters, has_filter, has_need, needed
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import choice, flag
+from kcli.cli.runtime.answer import say
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+
+class RemoveOptions(FilterOptions, NeedOptions, UndoOptions):
+    pattern = choice(
+        "--pattern",
+        "--resource-pattern-type",
+        of=("literal", "prefixed", "match", "any"),
+        help="How names are meant; default literal. Without a name any.",
+    )
+    all = flag("--all", help="All ACLs of the cluster, if nothing else is said.")
+
+
+@command(
+    "acls remove",
+    help="Remove ACLs that match.",
+    examples="""
+kcli acls remove --principal bob --topic orders --dry-run
+kcli acls remove --principal bob --execute    # all that bob has
+kcli acls remove --consumer --principal bob --topic orders --group billing --execute
+kcli acls remove --topic orders --pattern match --permission deny --execute""",
+)
+def remove(options: RemoveOptions) -> int:
+    """Remove the ACLs that match all that is said; exactly those that the plan shows. A name is taken as it is written
+    in the ACL (--pattern match: all that hold for it, wildcards and prefixes too). The plan comes first; --execute
+    does it, and keeps an undo file for `kcli acls restore`.
+    """
+    exact = _needed_acls(options)
+    if exact is None and not has_filter(options) and not options.all:
+        raise UsageError("which? --principal, --topic, …; --all means every ACL of the cluster")
+    if options.all and (has_filter(options) or exact is not None):
+        raise UsageError("--all and filters exclude each other")
+    asked = filters(options, options.pattern, "literal")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        wanted = exact if exact is not None else await find_acls(cluster, asked)
+        if not wanted:
+            say(options, "no ACL matches; a name is taken as it is written, --pattern match finds all that hold for it")
+        return await change(options, cluster, document, [], wanted)
+
+    return run_change(options, "acls.remove", work)
+
+
+def _needed_acls(options: RemoveOptions) -> list[Acl] | None:
+    """The ACLs of --producer and --consumer that `kcli acls remove` names; None without these. Raises UsageError."""
+    if not has_need(options):
+        return None
+    if not options.principals or options.operations or options.permission or options.pattern in ("match", "any"):
+        raise UsageError(
+            "--producer and --consumer go with --principal and names, literal or prefixed; they say the operations"
+        )
+    who = [(principal(name), host, "allow") for name in options.principals for host in options.hosts or ["*"]]
+    return needed(options, who, options.pattern)

@@ -1,0 +1,30 @@
+"""`kcli acls restore`."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.acls import undo as acls_undo
+from kcli.cli.commands.acls.change import change, run_change
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+
+@command(
+    "acls restore",
+    help="Take changes back from their undo file.",
+    words="FILE",
+    examples="""
+kcli acls restore ~/.local/state/kcli/undo/acls-20260131T100000Z.json --execute""",
+)
+def restore(options: UndoOptions) -> int:
+    """Remove what was added and add what was removed, as an undo file says."""
+    if len(options.words) != 1:
+        raise UsageError("from which file? kcli acls restore FILE")
+    added, removed = acls_undo.read(options.words[0])
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        return await change(options, cluster, document, removed, added)
+
+    return run_change(options, "acls.restore", work)

@@ -1,0 +1,53 @@
+"""The commands of `kcli acls`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='pattern', flags=('--pattern', '--resource-pattern-type'), help='Default match: what holds for the resource.', choices=('match', 'any', 'literal', 'prefixed'))
+_1 = Option(name='principals', flags=('--principal',), multiple=True, metavar='PRINCIPAL', help="Of whom: User:bob, or bob; User:* is everybody's. Repeatable.")
+_2 = Option(name='hosts', flags=('--host',), multiple=True, metavar='HOST', help='From where; * is what holds for any host. Repeatable.')
+_3 = Option(name='permission', flags=('--permission',), help='Only those that do this.', choices=('allow', 'deny'))
+_4 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='A topic; * is all. Repeatable.')
+_5 = Option(name='groups', flags=('-g', '--group'), multiple=True, metavar='GROUP', help='A group; * is all. Repeatable.')
+_6 = Option(name='transactional_ids', flags=('--transactional-id',), multiple=True, metavar='NAME', help='A transactional id; * is all. Repeatable.')
+_7 = Option(name='cluster', flags=('--cluster',), kind='flag', help='The cluster.')
+_8 = Option(name='delegation_tokens', flags=('--delegation-token',), multiple=True, metavar='NAME', help='A delegation token, by its id; * is all. Repeatable.')
+_9 = Option(name='users', flags=('--user', '--user-principal'), multiple=True, metavar='PRINCIPAL', help='A user, who has delegation tokens; * is all. Repeatable.')
+_10 = Option(name='operations', flags=('--operation',), multiple=True, metavar='OPERATION', help='read, write, create, delete, alter, describe, all, … Repeatable.')
+_11 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_12 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_13 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_14 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_15 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_16 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_17 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_18 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_19 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_20 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_21 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_22 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_23 = Option(name='allow', flags=('--allow', '--allow-principal'), multiple=True, metavar='PRINCIPAL', help='Who may: User:bob, or bob; User:*. Repeatable.')
+_24 = Option(name='deny', flags=('--deny', '--deny-principal'), multiple=True, metavar='PRINCIPAL', help='Who may not. Repeatable.')
+_25 = Option(name='allow_hosts', flags=('--allow-host',), multiple=True, metavar='HOST', help='From where --allow holds (default *, any). Repeatable.')
+_26 = Option(name='deny_hosts', flags=('--deny-host',), multiple=True, metavar='HOST', help='From where --deny holds (default *, any). Repeatable.')
+_27 = Option(name='pattern', flags=('--pattern', '--resource-pattern-type'), help='How names are meant; default literal.', choices=('literal', 'prefixed'))
+_28 = Option(name='from_file', flags=('--from', '--from-file'), metavar='FILE', help='The ACLs of a file: of `kcli acls list -J`, or what an undo file says was removed; - is stdin.')
+_29 = Option(name='producer', flags=('--producer',), kind='flag', help='What a producer needs: write, describe, create on --topic; write, describe on --transactional-id.')
+_30 = Option(name='consumer', flags=('--consumer',), kind='flag', help='What a consumer needs: read, describe on --topic; read on --group.')
+_31 = Option(name='idempotent', flags=('--idempotent',), kind='flag', help='With --producer: idempotent-write on the cluster, which brokers before 3.0 want.')
+_32 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_33 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_34 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_35 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_36 = Option(name='pattern', flags=('--pattern', '--resource-pattern-type'), help='How names are meant; default literal. Without a name any.', choices=('literal', 'prefixed', 'match', 'any'))
+_37 = Option(name='all', flags=('--all',), kind='flag', help='All ACLs of the cluster, if nothing else is said.')
+_38 = Option(name='principal', flags=('--principal',), metavar='PRINCIPAL', help='Whether this one may.')
+_39 = Option(name='host', flags=('--host',), metavar='HOST', help='From this address; default one that no ACL names.')
+
+COMMANDS = {
+    'list': Command(name='list', run='kcli.cli.commands.acls.list:list_all', help='The ACLs there are, all or those that match.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+    'add': Command(name='add', run='kcli.cli.commands.acls.add:add', help='Allow or deny somebody something.', options=(_23, _24, _25, _26, _27, _28, _29, _30, _31, _4, _5, _6, _7, _8, _9, _10, _32, _33, _34, _35, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+    'remove': Command(name='remove', run='kcli.cli.commands.acls.remove:remove', help='Remove ACLs that match.', options=(_36, _37, _1, _2, _3, _29, _30, _31, _4, _5, _6, _7, _8, _9, _10, _32, _33, _34, _35, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+    'restore': Command(name='restore', run='kcli.cli.commands.acls.restore:restore', help='Take changes back from their undo file.', words='FILE', options=(_32, _33, _34, _35, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+    'who-can': Command(name='who-can', run='kcli.cli.commands.acls.who_can:run', help='Who may do something to a resource, and which ACL says so.', words='OPERATION RESOURCE [NAME]', options=(_38, _39, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22)),
+}
