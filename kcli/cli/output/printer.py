@@ -9,33 +9,33 @@ from kcli.proto import core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.template import Program
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.record_groups import PrintOptions
     from kcli.proto.batch import Batch
 
 
 class Printer:
     """How records are printed. `terminal` means that hostile bytes must be shown, not sent (cli.md 12)."""
 
-    def __init__(self, values: Values, *, terminal: bool) -> None:
-        self._json: bool = values["json"]
-        self._terminal = terminal and not values["raw"]
-        self._null = b"NULL" if values["nulls"] else b""
-        self._delimiter = text.delimiter(values["delimiter"], "-D", b"\n") or b"\n"
+    def __init__(self, options: PrintOptions, *, terminal: bool) -> None:
+        self._json: bool = options.json
+        self._terminal = terminal and not options.raw
+        self._null = b"NULL" if options.nulls else b""
+        self._delimiter = text.delimiter(options.delimiter, "-D", b"\n") or b"\n"
         self._program: Program | None = None
         self._scratch = bytearray()
-        if self._json and values["template"] is not None:
+        if self._json and options.template is not None:
             raise UsageError("-J and -f are two ways to print; take one")
         if not self._json:
-            self._program = self._compile(values)
+            self._program = self._compile(options)
 
-    def _compile(self, values: Values) -> Program | None:
-        key_delimiter = text.delimiter(values["key_delimiter"], "-K")
-        if values["template"] is None and key_delimiter is None and not self._terminal:
+    def _compile(self, options: PrintOptions) -> Program | None:
+        key_delimiter = text.delimiter(options.key_delimiter, "-K")
+        if options.template is None and key_delimiter is None and not self._terminal:
             return None
         from kcli.cli.output import template
 
-        if values["template"] is not None:
-            return template.compile_template(values["template"], null=self._null, terminal=self._terminal)
+        if options.template is not None:
+            return template.compile_template(options.template, null=self._null, terminal=self._terminal)
         if key_delimiter is not None:
             return template.keyed(key_delimiter, self._delimiter, null=self._null, terminal=self._terminal)
         return (*template.compile_template("%s", null=self._null, terminal=True), self._delimiter)

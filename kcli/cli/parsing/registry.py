@@ -21,12 +21,12 @@ Verbs = dict[str, Command]
 
 SUBJECTS: dict[str, tuple[str, str]] = {
     "produce": ("kcli.cli.commands.consume.options:PRODUCE", "Send lines, files or JSON envelopes as records."),
-    "consume": ("kcli.cli.commands.consume.options:CONSUME", "Print records; follow unless bounded."),
+    "consume": ("consume.consume", "Print records; follow unless bounded."),
     "tail": (
-        "kcli.cli.commands.consume.options:TAIL",
+        "consume.tail",
         "Print the last records by time over all partitions, then follow.",
     ),
-    "count": ("kcli.cli.commands.consume.options:TALLY", "Count records exactly."),
+    "count": ("consume.count", "Count records exactly."),
     "cat": ("cat.command", "Run a command line of kcat's; also when kcli is linked as kcat."),
     "copy": ("kcli.cli.commands.copy.options:COPY", "Copy records from one topic to another, also between clusters."),
     "redrive": ("kcli.cli.commands.redrive.options:REDRIVE", "Send dead letters back to the topics they came from."),

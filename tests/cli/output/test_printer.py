@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
-from kcli.cli.commands.consume.options import CONSUME
+from kcli.cli.commands.consume.consume import ConsumeOptions
 from kcli.cli.output.printer import Printer
+from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.parser import parse
+from kcli.cli.parsing.registry import declared
 from kcli.errors import UsageError
 from kcli.proto import core
 from kcli.proto.batch import Batch, read_batches, seal
@@ -30,15 +31,17 @@ def batch() -> Batch:
     return read_batches(bytes(sealed.data))[0]
 
 
-def values(line: str) -> dict[str, Any]:
-    given: dict[str, Any] | None = parse(CONSUME, line.split())
+def options(line: str) -> ConsumeOptions:
+    command = declared("consume")
+    assert isinstance(command, Command)
+    given = parse(command, line.split())
     assert given is not None
-    return given
+    return ConsumeOptions(**given)
 
 
 def printed(line: str, limit: int = -1, terminal: bool = False) -> bytes:
     out = bytearray()
-    Printer(values(line), terminal=terminal).put(out, batch(), "t", 2, limit)
+    Printer(options(line), terminal=terminal).put(out, batch(), "t", 2, limit)
     return bytes(out)
 
 
@@ -63,8 +66,8 @@ def test_on_a_pipe_the_bytes_are_the_bytes(line: str, out: bytes) -> None:
 def test_a_limit_stops_between_records() -> None:
     assert printed("t", limit=1) == b"v\n"
     out = bytearray()
-    assert Printer(values("t"), terminal=False).put(out, batch(), "t", 0, 3) == (3, 3)
-    assert Printer(values("t -K:"), terminal=True).put(out, batch(), "t", 0, 3) == (3, 3)
+    assert Printer(options("t"), terminal=False).put(out, batch(), "t", 0, 3) == (3, 3)
+    assert Printer(options("t -K:"), terminal=True).put(out, batch(), "t", 0, 3) == (3, 3)
 
 
 def test_envelopes_are_lossless() -> None:
@@ -97,6 +100,6 @@ def test_raw_is_raw_on_a_terminal_too() -> None:
 
 @pytest.mark.parametrize("line", ["t -J -f %s", "t -D", "t -f %q"])
 def test_two_ways_to_print_are_one_too_many(line: str) -> None:
-    given: dict[str, Any] = values(line) if line != "t -D" else {**values("t"), "delimiter": ""}
+    given = options(line) if line != "t -D" else options("t").replace(delimiter="")
     with pytest.raises(UsageError):
         Printer(given, terminal=False)

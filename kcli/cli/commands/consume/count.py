@@ -9,6 +9,10 @@ from __future__ import annotations
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, finished, named_topics
 from kcli.cli.output.failure import with_document
 from kcli.cli.output.progress import Progress
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
+from kcli.cli.parsing.option import choice, flag
+from kcli.cli.parsing.record_groups import FilterOptions, SelectionOptions, TimeOptions, TopicOptions, offset_range
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import DecodeError, UsageError
@@ -18,27 +22,47 @@ from kcli.model import TopicPartition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
     from kcli.client import Client
+
+
+class CountOptions(TopicOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, ConnectionOptions):
+    offset = offset_range("Only of this range, such as @-1h:now.")
+    format = choice(
+        "--format",
+        of=("plain", "table", "json", "ndjson", "yaml", "csv", "tsv"),
+        help="Rows per partition instead of one number.",
+    )
+    json = flag("-J", "--json", help="Short for --format json.")
 
 
 class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
-    def __init__(self, values: Values) -> None:
-        super().__init__(values, "count", named_topics(values), times=values, field=values, filters=values)
+    def __init__(self, options: CountOptions) -> None:
+        super().__init__(options, "count", named_topics(options), times=options, field=options, filters=options)
         if self.range.start is not None and self.range.start.kind == "stored":
             raise UsageError("-o stored: count reads no group's offsets")
         if self.keep is None:  # headers say how many records there are
             self.settings = self.settings.replace(decompress=False)
-        if values["json"] and values["format"] not in (None, "json"):
+        if options.json and options.format not in (None, "json"):
             raise UsageError("-J is --format json")
-        self.format: str | None = "json" if values["json"] else values["format"]
+        self.format: str | None = "json" if options.json else options.format
 
 
-def run(values: Values) -> int:
-    """Count. Returns the exit code."""
-    plan = Plan(values)
+@command(
+    "count",
+    words="TOPIC...",
+    examples="""
+kcli count orders
+kcli count orders -o @-1h:now                       # of the last hour
+kcli count orders --start -1h --time-field event.ts # by a time in the values
+kcli count orders --where 'value.total > 100'       # of some
+kcli count orders payments --format table           # by partition""",
+)
+def count(options: CountOptions) -> int:
+    """Count what `consume` would print: markers and compacted gaps are not records; with --isolation read_committed
+    aborted records are none either."""
+    plan = Plan(options)
     return with_document(lambda: run_loop(lambda stop: _count(plan, stop)), "count", plan.format)
 
 

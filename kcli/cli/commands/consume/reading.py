@@ -13,8 +13,8 @@ from kcli.model import OffsetAndMetadata, TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.consume.command import Plan
     from kcli.cli.commands.consume.commits import Commits
+    from kcli.cli.commands.consume.consume import Plan
     from kcli.cli.commands.consume.order.arrivals import Arrivals
     from kcli.cli.commands.consume.sink import Sink
     from kcli.cli.runtime.signals import Stop
@@ -37,7 +37,7 @@ class Reading:
         self.consumer = consumer
         self.sink = sink
         self.commits = commits
-        self.printer = Printer(plan.values, terminal=sink.terminal)
+        self.printer = Printer(plan.options, terminal=sink.terminal)
         self.left = plan.limit
         self.written = 0
         self.passed = 0  # records that the filters looked at

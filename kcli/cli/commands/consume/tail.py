@@ -12,6 +12,10 @@ from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, fin
 from kcli.cli.commands.consume.sink import Sink
 from kcli.cli.output.failure import with_line
 from kcli.cli.output.printer import Printer
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.option import flag, integer
+from kcli.cli.parsing.record_groups import FilterOptions, PrintOptions, SelectionOptions, TopicOptions, offset_range
 from kcli.cli.runtime.signals import Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import DecodeError, UsageError
@@ -20,7 +24,6 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
     from kcli.client import Client
     from kcli.consumer.poll import Fetched
     from kcli.proto.batch import Batch
@@ -34,29 +37,43 @@ LARGE = 256 * 1024  # plain bytes of a batch that is not held for a few of its r
 WIDEN = 8  # how much further to look back where gaps and markers hid records
 
 
+class TailOptions(TopicOptions, SelectionOptions, FilterOptions, PrintOptions, ConnectionOptions):
+    last = integer("-n", "-c", "--lines", least=0, help="How many (default 10).")
+    offset = offset_range("Only of this range, such as @-1h.")
+    no_follow = flag("--no-follow", "-e", help="Stop after the last N.")
+
+
 class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
-    def __init__(self, values: Values) -> None:
-        super().__init__(values, "tail", named_topics(values), filters=values)
-        self.values = values
-        self.last: int = DEFAULT if values["last"] is None else values["last"]
-        self.follow: bool = not values["no_follow"] and self.range.stop is None
+    def __init__(self, options: TailOptions) -> None:
+        super().__init__(options, "tail", named_topics(options), filters=options)
+        self.options = options
+        self.last: int = DEFAULT if options.last is None else options.last
+        self.follow: bool = not options.no_follow and self.range.stop is None
         if self.range.start is not None and self.range.start.kind == "stored":
             raise UsageError("-o stored: tail reads no group's offsets")
 
 
-def run(values: Values) -> int:
-    """Tail. Returns the exit code."""
-    plan = Plan(values)
-    return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), values["json"])
+@command(
+    "tail",
+    words="TOPIC...",
+    examples=r"""
+kcli tail orders
+kcli tail orders payments -n 100 -f '%T{iso} %t %s\n'
+kcli tail orders -n 5 --no-follow -J""",
+)
+def tail(options: TailOptions) -> int:
+    """Print the last N records of all partitions and topics together, merged by time; then what comes."""
+    plan = Plan(options)
+    return with_line(lambda: run_loop(lambda stop: _tail(plan, stop)), options.json)
 
 
 async def _tail(plan: Plan, stop: Stop) -> int:
     from kcli.client import Client
 
     sink = Sink(stop=stop)
-    printer = Printer(plan.values, terminal=sink.terminal)
+    printer = Printer(plan.options, terminal=sink.terminal)
     try:
         async with Client(plan.connection.client()) as client:
             tell_outages(client.cluster, quiet=plan.connection.quiet)

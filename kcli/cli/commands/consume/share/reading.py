@@ -13,7 +13,7 @@ from kcli.model import TopicPartition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.consume.share.command import SharePlan
+    from kcli.cli.commands.consume.share.share_group import SharePlan
     from kcli.cli.commands.consume.sink import Sink
     from kcli.cli.runtime.signals import Stop
     from kcli.consumer.share.chunk import Acquired
@@ -32,7 +32,7 @@ class ShareReading:
         self.plan = plan
         self.consumer = consumer
         self.sink = sink
-        self.printer = Printer(plan.values, terminal=sink.terminal)
+        self.printer = Printer(plan.options, terminal=sink.terminal)
         self.left = plan.limit
         self.written = 0
         self.expired = 0  # offsets whose lock ran out before they were written

@@ -15,7 +15,7 @@ from kcli.proto.messages.incremental_alter_configs import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.commands.consume.share.command import SharePlan
+    from kcli.cli.commands.consume.share.share_group import SharePlan
     from kcli.model import Cluster
 
 GROUP, SET = 32, 0

@@ -18,44 +18,31 @@ from kcli.errors import KcliError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.commands.consume.consume import ConsumeOptions
     from kcli.consumer.share.ranges import Outcome
 
 FAILED_ASSERTION = 3  # exit code
 LEAVE = 5.0  # seconds to give back and leave after Ctrl-C
-NOT_OURS = {
-    "group": "--group and --share-group are two kinds of groups; take one",
-    "partitions": "--share-group gives out records of all partitions; -p does not go with it",
-    "offset": "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
-    "order": "--order reads all partitions at once; a share group gives records to whom it likes",
-    "control": "a share group gives no control records; --print-control-records does not go with it",
-    "isolation": "isolation is a setting of the share group: kcli cannot choose it here (share.isolation.level)",
-}
-"""What does not go with --share-group, and why."""
 SENTENCES = 5
 
 
 class SharePlan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
-    def __init__(self, values: Values) -> None:
-        for name, why in NOT_OURS.items():
-            if values[name] not in (None, False, []):
-                raise UsageError(why)
-        if has_times(values, values):
-            raise UsageError("a share group reads what it has not read, not a range of time; take --where, or no group")
-        super().__init__(values, "consume", named_topics(values), filters=values)
+    def __init__(self, options: ConsumeOptions, group: str) -> None:
+        _refuse(options)
+        super().__init__(options, "consume", named_topics(options), filters=options)
         if self.pattern is not None:
             raise UsageError(f"{self.pattern.patterns[0]}: a share group takes names of topics, and no pattern")
-        self.values = values
-        self.group: str = values["share_group"]
-        self.kind: str = values["share_ack"] or "accept"
-        self.from_beginning: bool = values["beginning"]
-        self.limit: int = -1 if values["count"] is None else values["count"]
-        self.to_end: bool = values["exit_at_end"]
-        self.timeout = None if values["timeout_ms"] is None else values["timeout_ms"] / 1000
-        self.single: bool = values["unbuffered"]
-        self.fail_if_none: bool = values["fail_if_none"]
+        self.options = options
+        self.group = group
+        self.kind: str = options.share_ack or "accept"
+        self.from_beginning: bool = options.beginning
+        self.limit: int = -1 if options.count is None else options.count
+        self.to_end: bool = options.exit_at_end
+        self.timeout = None if options.timeout_ms is None else options.timeout_ms / 1000
+        self.single: bool = options.unbuffered
+        self.fail_if_none: bool = options.fail_if_none
         if self.kind == "release" and not self.bounded and self.timeout is None:
             raise UsageError("--share-ack release gives records back when it ends: say when, by -n, -e or --timeout-ms")
 
@@ -64,10 +51,33 @@ class SharePlan(Selection):
         return self.limit >= 0 or self.to_end
 
 
-def run(values: Values) -> int:
+def _refuse(options: ConsumeOptions) -> None:
+    """Raises UsageError for what does not go with --share-group."""
+    reasons = (
+        (options.group, "--group and --share-group are two kinds of groups; take one"),
+        (options.partitions, "--share-group gives out records of all partitions; -p does not go with it"),
+        (
+            options.offset,
+            "a share group keeps the state of each record and has no offsets to start at; -o does not go with it",
+        ),
+        (options.order, "--order reads all partitions at once; a share group gives records to whom it likes"),
+        (options.control, "a share group gives no control records; --print-control-records does not go with it"),
+        (
+            options.isolation,
+            "isolation is a setting of the share group: kcli cannot choose it here (share.isolation.level)",
+        ),
+    )
+    for given, reason in reasons:
+        if given not in (None, False, []):
+            raise UsageError(reason)
+    if has_times(options, options):
+        raise UsageError("a share group reads what it has not read, not a range of time; take --where, or no group")
+
+
+def consume_share_group(options: ConsumeOptions, group: str) -> int:
     """Consume as a member of a share group. Returns the exit code."""
-    plan = SharePlan(values)
-    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), values["json"])
+    plan = SharePlan(options, group)
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.json)
 
 
 async def _consume(plan: SharePlan, stop: Stop) -> int:

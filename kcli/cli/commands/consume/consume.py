@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, held_back, named_topics, partitions
 from kcli.cli.commands.consume.sink import Sink
-from kcli.cli.output import text
 from kcli.cli.output.failure import with_line
+from kcli.cli.output.text import records
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ConnectionOptions, TimeFieldOptions
+from kcli.cli.parsing.option import choice, flag, integer, text
+from kcli.cli.parsing.record_groups import (
+    FilterOptions,
+    PrintOptions,
+    SelectionOptions,
+    TimeOptions,
+    TopicOptions,
+    record_limit,
+)
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
 from kcli.cli.runtime.signals import run as run_loop
 from kcli.errors import UsageError
@@ -20,7 +31,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.commands.consume.commits import Commits
     from kcli.cli.commands.consume.reading import Reading
-    from kcli.cli.parsing.option import Values
     from kcli.cli.runtime.topic_pattern import TopicPattern
     from kcli.client import Client
     from kcli.consumer.consumer import Consumer
@@ -31,25 +41,54 @@ PATIENCE = 10.0  # seconds that the last commit may take after Ctrl-C
 LEAVE = 5.0  # and leaving the group
 
 
+class ConsumeOptions(
+    TopicOptions, SelectionOptions, TimeOptions, TimeFieldOptions, FilterOptions, PrintOptions, ConnectionOptions
+):
+    beginning = flag("--from-beginning", help="The same as -o beginning.")
+    exit_at_end = flag("-e", "--exit", help="Stop at the end as it was at the start.")
+    count = record_limit()
+    order = choice(
+        "--order",
+        of=("offset", "time"),
+        help="time: merged by time over partitions and topics; offset: one partition after another. Else as it comes.",
+    )
+    fail_if_none = flag("--fail-if-none", help="Exit 3 when no record was written.")
+    group = text("-g", "--group", metavar="GROUP", help="Join this consumer group.")
+    share_group = text(
+        "--share-group",
+        metavar="GROUP",
+        help="Take records from this share group (KIP-932), acknowledged once they were written.",
+    )
+    share_ack = choice(
+        "--share-ack",
+        of=("accept", "release", "reject"),
+        help="What becomes of a share group's records: done (default), given back at the end, or never again.",
+    )
+    control = flag(
+        "--print-control-records", help="Print what ends transactions, too: key COMMIT or ABORT, header __control."
+    )
+    timeout_ms = integer("--timeout-ms", least=0, metavar="MS", help="Exit 4 when no record came for so long.")
+
+
 class Plan(Selection):
     """What a command line says, understood. Raises UsageError."""
 
-    def __init__(self, values: Values) -> None:
-        super().__init__(values, "consume", named_topics(values), times=values, field=values, filters=values)
-        self.values = values
-        if values["control"]:
+    def __init__(self, options: ConsumeOptions) -> None:
+        super().__init__(options, "consume", named_topics(options), times=options, field=options, filters=options)
+        self.options = options
+        if options.control:
             self.settings = self.settings.replace(include_control=True)
-        self.limit: int = -1 if values["count"] is None else values["count"]
-        self.to_end: bool = values["exit_at_end"]
-        self.timeout = None if values["timeout_ms"] is None else values["timeout_ms"] / 1000
-        self.single: bool = values["unbuffered"]
-        self.fail_if_none: bool = values["fail_if_none"]
-        if values["beginning"]:
+        self.limit: int = -1 if options.count is None else options.count
+        self.to_end: bool = options.exit_at_end
+        self.timeout = None if options.timeout_ms is None else options.timeout_ms / 1000
+        self.single: bool = options.unbuffered
+        self.fail_if_none: bool = options.fail_if_none
+        if options.beginning:
             if self.range.start is not None:
                 raise UsageError("--from-beginning and -o both say where to start; take one")
             self.range.start = EARLIEST
-        self.group = self._group(values["group"])
-        self.order: str | None = values["order"]
+        self.group = self._group(options.group)
+        self.order: str | None = options.order
         if self.order is not None and self.group is not None:
             raise UsageError("--order reads all partitions at once; a --group gives them to whom it likes")
         if self.order == "offset" and self.end is None:
@@ -83,16 +122,52 @@ class Plan(Selection):
         return self.range.stop or (LATEST if ends else None)
 
 
-def run(values: Values) -> int:
-    """Consume. Returns the exit code."""
-    if values["share_group"] is not None:
-        from kcli.cli.commands.consume.share.command import run as run_share
+@command(
+    "consume",
+    words="TOPIC...",
+    examples=r"""
+kcli consume orders -e                              # all there is
+kcli consume orders -o -10 -e                       # the last ten of each partition
+kcli consume orders --start 2026-03-01T09:00Z --end 2026-03-01T10:00Z
+kcli consume orders --start -1h --end now --time-field event.ts --jitter 5m
+kcli consume orders -o @-1h:now -f '%T{iso} %k %s\n'
+kcli consume orders -p 0 -o 100:200 -J              # envelopes of a range
+kcli consume orders -e --grep 'timeout|refused'     # values that match
+kcli consume orders -e -n 1 --where 'value.user.id == 42 and value.items[0].price > 9.5'
+kcli consume orders -e --key user-42 --header trace-id --fail-if-none
+kcli consume '^orders-' -e --order time             # all topics of a pattern, merged by time
+kcli consume orders -g billing                      # as a member of a group
+kcli consume orders -g b -X group.protocol=consumer # of one by KIP-848
+kcli consume orders --share-group work --from-beginning   # of a share group; -e: what it has now""",
+)
+def consume(options: ConsumeOptions) -> int:
+    """Print values from the beginning and follow until Ctrl-C, unless -e, -c or the end of an -o range stops it. With
+    --group, join the group and commit what was written. ^RE for a TOPIC is a pattern: all topics whose names begin so,
+    also those that appear later; end it with $ for whole names.
 
-        return run_share(values)
-    if values["share_ack"] is not None:
+    With --share-group, members share partitions record by record: what was written is accepted, what was not goes back.
+
+    --order time merges what there is at the start exactly, by the time of the oldest record that is next in its
+    partition: the order within a partition stays. What comes later is put in order as far as it comes within 0.2 s.
+    --order offset prints one partition after another, and needs an end. Neither goes with --group.
+
+    With --time-field, --start and --end are of a time inside the value (JSON, msgpack or a query): the offsets are
+    searched for it, --jitter more on both sides, and the records are filtered exactly. Numbers are s, ms, us or ns by
+    their size.
+
+    A --where condition sees value (what its JSON or msgpack map says, else text), key (text, or JSON in braces),
+    headers (last of a name, as text), topic, partition, offset and timestamp (ms). It has a.b, a["b"], a[0], == != < <=
+    > >=, in, and, or, not, + - * / // %, startswith endswith contains matches lower upper len number. A field that is
+    missing is null; < and > with null, or between a number and a text, are false. -n counts the records that are kept.
+    """
+    if options.share_group is not None:
+        from kcli.cli.commands.consume.share.share_group import consume_share_group
+
+        return consume_share_group(options, options.share_group)
+    if options.share_ack is not None:
         raise UsageError("--share-ack says what becomes of a share group's records; it needs --share-group")
-    plan = Plan(values)
-    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), values["json"])
+    plan = Plan(options)
+    return with_line(lambda: run_loop(lambda stop: _consume(plan, stop)), options.json)
 
 
 async def _consume(plan: Plan, stop: Stop) -> int:
@@ -217,9 +292,9 @@ def _verdict(plan: Plan, reading: Reading, stop: Stop) -> int:
 
     plan.say_skipped()
     if plan.connection.verbose:
-        complain(f"{text.records(reading.written)} written")
+        complain(f"{records(reading.written)} written")
     if stop.asked and (plan.bounded or reading.sink.buffer):
-        complain(f"interrupted: {text.records(reading.written)} written")
+        complain(f"interrupted: {records(reading.written)} written")
         return INTERRUPTED
     if plan.fail_if_none and not reading.written:
         complain("no record was written, and --fail-if-none is given")

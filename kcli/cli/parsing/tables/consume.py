@@ -1,0 +1,51 @@
+"""The commands of `kcli consume`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='beginning', flags=('--from-beginning',), kind='flag', help='The same as -o beginning.')
+_1 = Option(name='exit_at_end', flags=('-e', '--exit'), kind='flag', help='Stop at the end as it was at the start.')
+_2 = Option(name='count', flags=('-c', '-n', '--count', '--max-messages'), kind='int', metavar='N', help='Stop after N records.', least=0)
+_3 = Option(name='order', flags=('--order',), help='time: merged by time over partitions and topics; offset: one partition after another. Else as it comes.', choices=('offset', 'time'))
+_4 = Option(name='fail_if_none', flags=('--fail-if-none',), kind='flag', help='Exit 3 when no record was written.')
+_5 = Option(name='group', flags=('-g', '--group'), metavar='GROUP', help='Join this consumer group.')
+_6 = Option(name='share_group', flags=('--share-group',), metavar='GROUP', help='Take records from this share group (KIP-932), acknowledged once they were written.')
+_7 = Option(name='share_ack', flags=('--share-ack',), help="What becomes of a share group's records: done (default), given back at the end, or never again.", choices=('accept', 'release', 'reject'))
+_8 = Option(name='control', flags=('--print-control-records',), kind='flag', help='Print what ends transactions, too: key COMMIT or ABORT, header __control.')
+_9 = Option(name='timeout_ms', flags=('--timeout-ms',), kind='int', metavar='MS', help='Exit 4 when no record came for so long.', least=0)
+_10 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.')
+_11 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
+_12 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='beginning, end, stored, N, -N (from the end), +N, N:M, :end, @t1, @t1:, @t1:t2, s@ms, e@ms.')
+_13 = Option(name='isolation', flags=('--isolation',), help='read_committed hides aborted and undecided transactions. Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'))
+_14 = Option(name='start', flags=('--start',), metavar='TIME', help='Only records from this time on: ISO 8601, -1h, …')
+_15 = Option(name='end', flags=('--end',), metavar='TIME', help='Only records before this time; stop there.')
+_16 = Option(name='time_field', flags=('--time-field',), metavar='NAME', help="Times are those of this field in the value, such as ts or event.ts; else the records' timestamps.")
+_17 = Option(name='jitter', flags=('--jitter',), metavar='LENGTH', help="By how much the field's times may go back from record to record (default 1m).")
+_18 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_19 = Option(name='grep', flags=('--grep',), multiple=True, metavar='RE', help='Only values in which this is found. Repeatable.')
+_20 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', help='Only records with this key. Repeatable: any.')
+_21 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys in which this is found.')
+_22 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.')
+_23 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.")
+_24 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.')
+_25 = Option(name='template', flags=('-f',), metavar='FORMAT', help='%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {hex} {base64} {iso} …')
+_26 = Option(name='json', flags=('-J', '--json'), kind='flag', help='One JSON envelope a line; produce reads it back.')
+_27 = Option(name='unbuffered', flags=('-u',), kind='flag', help='Write every record by itself.')
+_28 = Option(name='raw', flags=('--raw',), kind='flag', help='Control bytes as they are, on a terminal too.')
+_29 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_30 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_31 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_32 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_33 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_34 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_35 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_36 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_37 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_38 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_39 = Option(name='delimiter', flags=('-D',), metavar='DELIM', help='Between records: \\n (default), \\0, \\t, \\xNN, or text.')
+_40 = Option(name='key_delimiter', flags=('-K',), metavar='DELIM', help='Between key and value.')
+_41 = Option(name='nulls', flags=('-Z', '--null'), kind='flag', help='Empty is null when producing; null is NULL when printing.')
+
+COMMANDS = {
+    '': Command(name='consume', run='kcli.cli.commands.consume.consume:consume', words='TOPIC...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, _41)),
+}

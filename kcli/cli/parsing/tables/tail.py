@@ -1,0 +1,39 @@
+"""The commands of `kcli tail`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='last', flags=('-n', '-c', '--lines'), kind='int', metavar='N', help='How many (default 10).', least=0)
+_1 = Option(name='offset', flags=('-o', '--offset'), multiple=True, metavar='OFFSET', help='Only of this range, such as @-1h.')
+_2 = Option(name='no_follow', flags=('--no-follow', '-e'), kind='flag', help='Stop after the last N.')
+_3 = Option(name='topics', flags=('-t', '--topic'), multiple=True, metavar='TOPIC', help='The topic, instead of an argument.')
+_4 = Option(name='partitions', flags=('-p', '--partition'), metavar='N,N-N', help='Only these partitions, such as 0,3-5.')
+_5 = Option(name='isolation', flags=('--isolation',), help='read_committed hides aborted and undecided transactions. Default: read_uncommitted.', choices=('read_committed', 'read_uncommitted'))
+_6 = Option(name='grep', flags=('--grep',), multiple=True, metavar='RE', help='Only values in which this is found. Repeatable.')
+_7 = Option(name='only_keys', flags=('--key',), multiple=True, metavar='KEY', help='Only records with this key. Repeatable: any.')
+_8 = Option(name='key_grep', flags=('--key-grep',), multiple=True, metavar='RE', help='Only keys in which this is found.')
+_9 = Option(name='only_headers', flags=('--header',), multiple=True, metavar='NAME[=VALUE]', help='Only records with this header. Repeatable.')
+_10 = Option(name='where', flags=('--where',), multiple=True, metavar='CONDITION', help="Only records for which it holds, such as 'value.user.id == 42'.")
+_11 = Option(name='value_format', flags=('--value-format',), help='How a condition, or a time field, reads values. url: a=1&b=2.', choices=('auto', 'json', 'msgpack', 'url'))
+_12 = Option(name='skip_corrupt', flags=('--skip-corrupt',), kind='flag', help='Leave out batches that are damaged, and say which; else exit 1 at the first.')
+_13 = Option(name='template', flags=('-f',), metavar='FORMAT', help='%s %S %R value, its length, as 4 bytes; %k %K key; %T ms; %h headers; %t %p %o; {hex} {base64} {iso} …')
+_14 = Option(name='json', flags=('-J', '--json'), kind='flag', help='One JSON envelope a line; produce reads it back.')
+_15 = Option(name='unbuffered', flags=('-u',), kind='flag', help='Write every record by itself.')
+_16 = Option(name='raw', flags=('--raw',), kind='flag', help='Control bytes as they are, on a terminal too.')
+_17 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_18 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_19 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_20 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_21 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_22 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_23 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_24 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_25 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_26 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_27 = Option(name='delimiter', flags=('-D',), metavar='DELIM', help='Between records: \\n (default), \\0, \\t, \\xNN, or text.')
+_28 = Option(name='key_delimiter', flags=('-K',), metavar='DELIM', help='Between key and value.')
+_29 = Option(name='nulls', flags=('-Z', '--null'), kind='flag', help='Empty is null when producing; null is NULL when printing.')
+
+COMMANDS = {
+    '': Command(name='tail', run='kcli.cli.commands.consume.tail:tail', words='TOPIC...', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29)),
+}
