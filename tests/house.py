@@ -17,8 +17,10 @@ from pathlib import Path
 
 ALLOWED = Path(__file__).with_suffix(".txt")
 KCLI = Path("kcli")
-LARGE = ("kcli/proto", "kcli/proto/messages", "kcli/proto/plain", "kcli/sandbox/answers")
-"""Folders with one file an API, or sans-IO code that is declared file by file: they may be as large as they are."""
+GENERATED = "kcli/cli/parsing/tables"
+LARGE = ("kcli/proto", "kcli/proto/messages", "kcli/proto/plain", "kcli/sandbox/answers", GENERATED)
+"""Folders with one file an API, sans-IO code that is declared file by file, or data that `make tables` writes, a file
+a subject: they may be as large as they are."""
 MODULES = 12  # in a folder of kcli
 TEST_MODULES = 25  # in a folder of tests
 PARAMETERS = 8  # of a function
