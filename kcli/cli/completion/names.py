@@ -163,9 +163,9 @@ def profiles() -> list[Offer]:
 
 def _shapes(before: list[str]) -> list[Offer]:
     """The next word of what `kcli schema` has a schema of."""
-    from kcli.cli.output.shapes.shape import every
+    from kcli.cli.parsing.tables.shapes import NAMES
 
-    split = [shape.name.split(".") for shape in every()]
+    split = [name.split(".") for name in NAMES]
     at = len(before)
     return [(words[at], "") for words in split if words[:at] == before and len(words) > at]
 

@@ -15,9 +15,12 @@ from kcli.values import Value, field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TextIO
+    from typing import Any, TextIO, TypeVar
 
+    from kcli.cli.output import rows
     from kcli.cli.output.shapes.shape import Column, Row, Section, Shape
+
+    T = TypeVar("T", bound=rows.Row)
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 FORMATS = ("table", "json", "ndjson", "yaml", "csv", "csv-safe", "tsv", "plain")
@@ -31,7 +34,7 @@ class Document(Value):
     """The answer of a command: rows by section, and what went wrong beside them."""
 
     shape: Shape = None  # type: ignore[assignment]  # always given
-    rows: dict[str, list[Row]] = field(factory=dict)
+    rows: dict[str, list[Any]] = field(factory=dict)
     errors: list[Row] = field(factory=list)
     exit_codes: set[int] = field(factory=set)  # what each error by itself would end with
     read_only: str = ""  # the profile under which nothing may be changed
@@ -45,7 +48,13 @@ class Document(Value):
         self.errors.append({"about": about, "error": name, "message": str(error)})
 
     def section(self, section: Section) -> list[Row]:
-        return self.rows.get(section.name, [])
+        """The rows of a section, as they are printed."""
+        return [row if isinstance(row, dict) else row.as_json() for row in self.rows.get(section.name, [])]
+
+    def of(self, kind: type[T]) -> list[T]:
+        """The rows of a kind, to fill or to change; none at first."""
+        rows: list[T] = self.rows.setdefault(kind.section, [])
+        return rows
 
 
 def render(document: Document, format: str, terminal: bool = False) -> str:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from kcli.cli.output.shapes.shape import every
 from kcli.cli.parsing.command import DECLARED, Command
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.registry import SUBJECTS, modules
 
+SHAPES = '''"""What `kcli schema` has a schema of. Made by `make tables`; do not edit."""
+
+NAMES = (
+{names})
+'''
 FOLDER = Path(__file__).parent / "tables"
 HEAD = '''"""The commands of `kcli {name}`. Made by `make tables`; do not edit."""
 
@@ -20,7 +26,8 @@ from kcli.cli.parsing.option import Option
 
 def tables() -> dict[str, str]:
     """The text of each generated module, by its subject."""
-    return {name: _table(name) for name, (where, _) in SUBJECTS.items() if ":" not in where}
+    every_table = {name: _table(name) for name, (where, _) in SUBJECTS.items() if ":" not in where}
+    return {**every_table, "shapes": SHAPES.format(names="".join(f"    {one.name!r},\n" for one in every()))}
 
 
 def write() -> None:

@@ -131,6 +131,15 @@ def described(name: str, verb: str = "") -> Command:
     return DECLARED[f"{name} {verb}".rstrip()]
 
 
+def import_all() -> None:
+    """Import the modules of all commands: for what commands declare beside themselves."""
+    from importlib import import_module
+
+    for name, (where, _) in SUBJECTS.items():
+        for module in () if ":" in where else modules(name):
+            import_module(module)
+
+
 def every() -> Iterator[tuple[str, Command]]:
     """Each command by its whole name, in the order of the help."""
     for name in SUBJECTS:

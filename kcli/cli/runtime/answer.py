@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.output.shapes.shape import Row, Shape
     from kcli.cli.parsing.groups import FormatOptions, OutputOptions, PlanOptions, QuietOptions
     from kcli.cli.parsing.option import Options
     from kcli.model import Cluster
@@ -35,10 +35,10 @@ SENTENCES = 10
 """How many errors are said on stderr; the document has all."""
 
 
-def answer(options: OutputOptions, name: str, work: Work, printed: Print = write) -> int:
+def answer(options: OutputOptions, shown: Shape | str, work: Work, printed: Print = write) -> int:
     """Run `work` and print its document; the exit code, which `work` may raise to 3 for an assertion. `printed` is for
     a command with a format of its own."""
-    document = Document(shape=shape(name))
+    document = Document(shape=shape(shown) if isinstance(shown, str) else shown)
     code: int | None = None
     try:
         settings = Connection(options).client()
@@ -82,7 +82,7 @@ def _verdict(document: Document) -> int:
 
 def _results(document: Document) -> Iterator[Row]:
     """The rows that say what became of something."""
-    return (row for rows in document.rows.values() for row in rows if "result" in row)
+    return (row for section in document.shape.sections for row in document.section(section) if "result" in row)
 
 
 def format_of(options: FormatOptions) -> str:

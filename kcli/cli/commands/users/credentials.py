@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING
 from kcli import codes
 from kcli.admin.users.users import MECHANISMS, describe_users
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import Row, column
 from kcli.cli.runtime.answer import missing
 from kcli.errors import BrokerError, KcliError, UsageError
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.admin.users.users import Credentials
-    from kcli.cli.output.shapes.shape import Row
+
+
+class CredentialRow(Row, section="users"):
+    user: str = column("Name of the user.")
+    mechanism: str = column("SCRAM-SHA-256 or SCRAM-SHA-512.")
+    iterations: int = column("Rounds of hashing.")
+
+
+class ChangeRow(Row, section="users"):
+    user: str = column("Name of the user.")
+    mechanism: str | None = column("SCRAM-SHA-256 or SCRAM-SHA-512.")
+    old: int | None = column("Iterations before; null without a credential.")
+    new: int | None = column("Iterations after; null without a credential.")
+    result: str = column("would set, set, would delete, deleted, absent or failed.")
+    error: str | None = column("Why it was not done; null when it was, or will be.", table=False)
 
 
 def add_rows(document: Document, name: str, credentials: Credentials | KcliError) -> None:
@@ -21,10 +36,10 @@ def add_rows(document: Document, name: str, credentials: Credentials | KcliError
     if isinstance(credentials, KcliError):
         document.fail(credentials, name)
         return
-    document.rows["users"] += [
-        {"user": name, "mechanism": mechanism, "iterations": rounds}
+    document.of(CredentialRow).extend(
+        CredentialRow(user=name, mechanism=mechanism, iterations=rounds)
         for mechanism, rounds in sorted(credentials.items())
-    ]
+    )
 
 
 async def find_users(
@@ -60,16 +75,17 @@ def mechanisms_of(given: list[str]) -> list[str]:
     return names
 
 
-def planned(name: str, mechanism: str | None, old: int | None, new: int | None, result: str) -> Row:
+def planned(name: str, mechanism: str | None, old: int | None, new: int | None, result: str) -> ChangeRow:
     """A row of the plan: the iterations there are, and those there will be."""
-    return {"user": name, "mechanism": mechanism, "old": old, "new": new, "result": result, "error": None}
+    return ChangeRow(user=name, mechanism=mechanism, old=old, new=new, result=result, error=None)
 
 
-def finish(document: Document, rows: list[Row], done: dict[tuple[str, str], KcliError | None], word: str) -> None:
+def finish(document: Document, rows: list[ChangeRow], done: dict[tuple[str, str], KcliError | None], word: str) -> None:
     """What became of the plan's rows."""
     for row in rows:
-        problem = done[row["user"], row["mechanism"]]
-        row["result"], row["error"] = (word, None) if problem is None else ("failed", str(problem))
+        if row.mechanism is not None:
+            problem = done[row.user, row.mechanism]
+            row.result, row.error = (word, None) if problem is None else ("failed", str(problem))
     for (name, mechanism), problem in done.items():
         if problem is not None:
             document.fail(problem, f"{name} {mechanism}")

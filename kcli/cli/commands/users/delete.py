@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from kcli.admin.users.users import alter_credentials
-from kcli.cli.commands.users.credentials import find_users, finish, mechanisms_of, planned
+from kcli.cli.commands.users.credentials import ChangeRow, find_users, finish, mechanisms_of, planned
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions, if_exists
 from kcli.cli.parsing.option import texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
 from kcli.errors import KcliError
 from kcli.model import Cluster
+
+SHAPE = shape("users.delete", "SCRAM credentials that were changed, or would be.", ChangeRow)
 
 
 class DeleteOptions(ChangeOptions):
@@ -36,7 +39,7 @@ def delete(options: DeleteOptions) -> int:
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         users = await find_users(cluster, names, document, unknown_too=options.if_exists)
-        rows = document.rows["users"] = []
+        rows = document.of(ChangeRow)
         for name, has in users.items():
             there = [mechanism for mechanism in sorted(has) if not wanted or mechanism in wanted]
             rows += [planned(name, mechanism, has[mechanism], None, "would delete") for mechanism in there]
@@ -44,16 +47,18 @@ def delete(options: DeleteOptions) -> int:
             rows += [planned(name, mechanism, None, None, "absent") for mechanism in (absent if has else [None])]
             if has and absent and not options.if_exists:
                 document.fail(KcliError(f"user {name} has no {' and no '.join(absent)}"), name)
-        ready = [row for row in rows if row["result"] == "would delete"]
+        ready = [row for row in rows if row.result == "would delete"]
         if options.dry_run or not ready:
             return None
-        named = list(dict.fromkeys(row["user"] for row in ready))
+        named = list(dict.fromkeys(row.user for row in ready))
         if not confirm(options, document, named[0] if len(named) == 1 else f"delete {len(named)} users"):
             document.rows.clear()
             return 1
-        done = await alter_credentials(cluster, remove=[(row["user"], row["mechanism"]) for row in ready])
+        done = await alter_credentials(
+            cluster, remove=[(row.user, row.mechanism) for row in ready if row.mechanism is not None]
+        )
         finish(document, ready, done, "deleted")
-        say(options, f"{plural(sum(row['result'] == 'deleted' for row in rows), 'credential')} deleted")
+        say(options, f"{plural(sum(row.result == 'deleted' for row in rows), 'credential')} deleted")
         return None
 
-    return answer(options, "users.delete", work)
+    return answer(options, SHAPE, work)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.users.credentials import add_rows, find_users
+from kcli.cli.commands.users.credentials import CredentialRow, add_rows, find_users
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer, words_of
 from kcli.model import Cluster
+
+SHAPE = shape("users.describe", "SCRAM credentials, one a row.", CredentialRow)
 
 
 @command(
@@ -23,8 +26,8 @@ def describe(options: OutputOptions) -> int:
     names = words_of(options, "USER")
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["users"] = []
+        document.of(CredentialRow)
         for name, credentials in (await find_users(cluster, names, document)).items():
             add_rows(document, name, credentials)
 
-    return answer(options, "users.describe", work)
+    return answer(options, SHAPE, work)

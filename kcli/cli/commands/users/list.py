@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from kcli.admin.users.users import describe_users
-from kcli.cli.commands.users.credentials import add_rows
+from kcli.cli.commands.users.credentials import CredentialRow, add_rows
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import OutputOptions
 from kcli.cli.runtime.answer import answer
 from kcli.model import Cluster
+
+SHAPE = shape("users.list", "SCRAM credentials, one a row.", CredentialRow)
 
 
 @command(
@@ -22,8 +25,8 @@ def list_all(options: OutputOptions) -> int:
     """Print the users that have SCRAM credentials. Passwords are never told, by any broker."""
 
     async def work(cluster: Cluster, document: Document) -> None:
-        document.rows["users"] = []
+        document.of(CredentialRow)
         for name, credentials in (await describe_users(cluster)).items():
             add_rows(document, name, credentials)
 
-    return answer(options, "users.list", work)
+    return answer(options, SHAPE, work)

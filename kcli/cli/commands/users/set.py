@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from kcli.admin.users.users import FEWEST, MECHANISMS, MOST, USUAL, Password, alter_credentials
 from kcli.cli.commands.users import new_password
-from kcli.cli.commands.users.credentials import find_users, finish, mechanisms_of, planned
+from kcli.cli.commands.users.credentials import ChangeRow, find_users, finish, mechanisms_of, planned
 from kcli.cli.commands.users.new_password import PasswordOptions
 from kcli.cli.output.render import Document
+from kcli.cli.output.rows import shape
 from kcli.cli.parsing.command import command
 from kcli.cli.parsing.groups import ChangeOptions
 from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, say, words_of
 from kcli.errors import UsageError
 from kcli.model import Cluster
+
+SHAPE = shape("users.set", "SCRAM credentials that were changed, or would be.", ChangeRow)
 
 
 class SetOptions(PasswordOptions, ChangeOptions):
@@ -54,9 +57,8 @@ def set_password(options: SetOptions) -> int:
             return None
         has = users[name]
         chosen = wanted or sorted(has) or list(MECHANISMS)
-        rows = document.rows["users"] = [
-            planned(name, mechanism, has.get(mechanism), rounds, "would set") for mechanism in chosen
-        ]
+        rows = document.of(ChangeRow)
+        rows += [planned(name, mechanism, has.get(mechanism), rounds, "would set") for mechanism in chosen]
         kept = sorted(has.keys() - set(chosen))
         if kept:
             say(options, f"{name} can still log in by {' and '.join(kept)} with the password of before")
@@ -73,4 +75,4 @@ def set_password(options: SetOptions) -> int:
             say(options, f"user {name}: the password is set for {' and '.join(chosen)}")
         return None
 
-    return answer(options, "users.set", work)
+    return answer(options, SHAPE, work)

@@ -15,8 +15,6 @@ _ACL = (
     column("operation", "string", "read, write, create, delete, alter, describe, all, …"),
     column("permission", "string", "allow or deny."),
 )
-_USER = column("user", "string", "Name of the user.")
-_MECHANISM = column("mechanism", "string", "SCRAM-SHA-256 or SCRAM-SHA-512.")
 _TOKEN = (
     column("token_id", "string", "Id of the delegation token: the user name to authenticate with."),
     column("owner", "string", "Whose token it is: who has it is this principal."),
@@ -70,39 +68,6 @@ SHAPES: tuple[Shape, ...] = (
                 ),
             ),
         ),
-    ),
-    *(
-        Shape(
-            name=f"users.{verb}",
-            about="SCRAM credentials, one a row.",
-            sections=(
-                Section(
-                    name="users",
-                    columns=(_USER, _MECHANISM, column("iterations", "integer", "Rounds of hashing.")),
-                ),
-            ),
-        )
-        for verb in ("list", "describe")
-    ),
-    *(
-        Shape(
-            name=f"users.{verb}",
-            about="SCRAM credentials that were changed, or would be.",
-            sections=(
-                Section(
-                    name="users",
-                    columns=(
-                        _USER,
-                        _MECHANISM.replace(null=True),
-                        column("old", "integer", "Iterations before; null without a credential.", null=True),
-                        column("new", "integer", "Iterations after; null without a credential.", null=True),
-                        column("result", "string", "would set, set, would delete, deleted, absent or failed."),
-                        ERROR.replace(about="Why it was not done; null when it was, or will be."),
-                    ),
-                ),
-            ),
-        )
-        for verb in ("set", "delete")
     ),
     Shape(
         name="tokens.list",

@@ -598,8 +598,15 @@ SHAPES: tuple[Shape, ...] = (
 """The shapes of the commands that people run all day; `every` has the rest too."""
 
 
+DECLARED: dict[str, Shape] = {}
+"""The shapes that commands declare beside their rows (`kcli/cli/output/rows.py`), of modules that were imported."""
+
+
 def every() -> tuple[Shape, ...]:
-    """All shapes there are."""
+    """All shapes there are. Imports every command."""
+    from kcli.cli.parsing.registry import import_all
+
+    import_all()
     from kcli.cli.output.shapes.acls import SHAPES as ACLS
     from kcli.cli.output.shapes.admin import SHAPES as MORE
     from kcli.cli.output.shapes.apply import SHAPES as APPLY
@@ -609,7 +616,7 @@ def every() -> tuple[Shape, ...]:
     from kcli.cli.output.shapes.raw import SHAPES as RAW
     from kcli.cli.output.shapes.txn import SHAPES as TXN
 
-    return (*SHAPES, *MORE, *ACLS, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT)
+    return (*SHAPES, *MORE, *ACLS, *APPLY, *PIPELINE, *JOBS, *RAW, *TXN, *PLACEMENT, *DECLARED.values())
 
 
 def shape(name: str) -> Shape:

@@ -1,0 +1,107 @@
+"""Rows that a command prints: a class a kind of row, whose fields are its columns. Tables, JSON and its schema, CSV and
+the docs come from them.
+
+    class UserRow(Row, section="users"):
+        user: str = column("Name of the user.")
+        old: int | None = column("Iterations before; null without a credential.")
+
+    USERS = shape("users.list", "SCRAM credentials, one a row.", UserRow)
+
+What a column is comes from its annotation; times are `moment` and `duration`. A column that is there stays; a new one
+goes to the end; anything else raises the version of the shape.
+"""
+
+from __future__ import annotations
+
+from kcli.cli.output.shapes.shape import DECLARED, Column, Section, Shape
+from kcli.values import Field, Value, ValueType, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, dataclass_transform
+else:
+
+    def dataclass_transform(**_):
+        return lambda cls: cls
+
+
+KINDS = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "list[str]": "strings",
+    "list[int]": "integers",
+    "dict[str, str]": "object",
+    "dict[str, str | None]": "object",
+}
+"""What an annotation is in JSON's schema, without its `| None`."""
+
+
+def column(about: str, *, table: bool = True, sparse: bool = False, name: str = "") -> Any:
+    """Declare a column. Without `table` it is left out of the table, which people read; a `sparse` one is left out of a
+    table in which no row has a value. `name` is for a word that Python keeps for itself, such as `from`."""
+    return field(extra=Column(name=name, kind="", about=about, table=table, sparse=sparse))
+
+
+def moment(about: str, *, table: bool = True, sparse: bool = False) -> Any:
+    """Declare a column of milliseconds since the epoch."""
+    return field(extra=Column(kind="moment", about=about, table=table, sparse=sparse))
+
+
+def duration(about: str, *, table: bool = True, sparse: bool = False) -> Any:
+    """Declare a column of seconds."""
+    return field(extra=Column(kind="duration", about=about, table=table, sparse=sparse))
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(column, moment, duration))
+class RowType(ValueType):
+    """Classes whose annotated attributes are columns. `section` is the name of the rows in the JSON document; without
+    `table` they are drawn in no table."""
+
+    section: str
+    drawn: bool
+
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], body: dict[str, Any], *, section: str = "", table: bool = True
+    ) -> None:
+        super().__init__(name, bases, body)
+        cls.section = section or getattr(cls, "section", "")
+        cls.drawn = table
+        cls._fields: tuple[tuple[str, Column], ...] | None = None
+
+    @property
+    def fields(cls) -> tuple[tuple[str, Column], ...]:
+        """Each field and its column; those of a base come first."""
+        if cls._fields is None:
+            declared: tuple[Field, ...] = cls.__fields__  # type: ignore[attr-defined]
+            cls._fields = tuple((one.name, _column(one)) for one in declared)
+        return cls._fields
+
+
+class Row(Value, metaclass=RowType):
+    """One row."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The values by the names of their columns."""
+        return {column.name: getattr(self, name) for name, column in type(self).fields}
+
+
+def _column(declared: Field) -> Column:
+    """A column with what its annotation says. Raises KeyError for an annotation that no column has."""
+    annotation, given = declared.annotation, declared.extra
+    kind = annotation.removesuffix(" | None")
+    made: Column = given.replace(
+        name=given.name or declared.name, kind=given.kind or KINDS[kind], null=kind != annotation
+    )
+    return made
+
+
+def shape(name: str, about: str, *rows: type[Row], version: int = 1) -> Shape:
+    """Declare what the command `name` (topics.list) prints: rows of these kinds, in the order of its tables."""
+    sections = tuple(
+        Section(name=kind.section, columns=tuple(column for _, column in kind.fields), table=kind.drawn)
+        for kind in rows
+    )
+    DECLARED[name] = Shape(name=name, about=about, sections=sections, version=version)
+    return DECLARED[name]
