@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kcli.cli.commands.topics.command import _pattern
+from kcli.cli.commands.topics.list import name_matcher
 from kcli.cli.runtime.topic_pattern import TopicPattern
 from kcli.declared.export import pattern
 from kcli.errors import KcliError, UsageError
@@ -111,7 +111,7 @@ DEEP = "(" * 900 + "a" + ")" * 900
     [
         ("consume --grep", lambda: Pattern(DEEP, "--grep")),
         ("--where matches()", lambda: Where(f'matches(value, "{DEEP}")')),
-        ("topics --match", lambda: _pattern(DEEP)),
+        ("topics --match", lambda: name_matcher(DEEP)),
         ("export --match", lambda: pattern(f"^{DEEP}")),
         ("consume ^RE", lambda: TopicPattern([f"^{DEEP}"], ()).check()),
         ("option subscribePattern", lambda: _subject({"subscribepattern": DEEP})),

@@ -181,5 +181,5 @@ def _word(command: Command, text: str, values: Values) -> Place:
     return Place(kind=ARGUMENTS.get(one, ""), text=text, values=values)
 
 
-NEW = ("kcli.cli.commands.topics.command:create",)
+NEW = ("kcli.cli.commands.topics.create:create",)
 """Whose arguments are names that do not exist yet."""

@@ -95,6 +95,10 @@ class WaitOptions(Options):
     no_wait = flag("--no-wait", help="Do not wait until every broker knows.")
     timeout = integer("--timeout", least=0, metavar="SECONDS", help="How long --wait waits, then exit 4 (default 30).")
 
+    @property
+    def wait_seconds(self) -> float:
+        return 30.0 if self.timeout is None else float(self.timeout)
+
 
 def value_format() -> str | None:
     return choice(

@@ -34,7 +34,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "faults": ("kcli.cli.commands.faults.options:FAULTS", "What a sandbox shall do wrong: list, order, take back."),
     "demo": ("demo.command", "Do the main job on the embedded sandbox."),
     "topics": (
-        "kcli.cli.commands.topics.options:TOPICS",
+        "topics.list topics.describe topics.create topics.delete topics.alter topics.trim topics.stats",
         "Topics: list, describe, create, alter, trim, stats, delete.",
     ),
     "groups": (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kcli.admin.configs.resources import Config
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import UndoOptions
     from kcli.model import Cluster
 
     Before = list[tuple[Resource, str, str | None]]
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 SCHEMA = "kcli.configs.undo/1"
 
 
-async def keep(values: Values, cluster: Cluster, before: Before) -> None:
+async def keep(options: UndoOptions, cluster: Cluster, before: Before) -> None:
     """Write what was set, None where the value was inherited, and say how to take the change back. A secret cannot be
     read, so its row has no value to restore and is left out."""
     rows = [{"kind": at.kind, "name": at.name, "config": name, "value": value} for at, name, value in before]
     name = "-".join(sorted({f"{at.kind}-{at.name or 'default'}" for at, _, _ in before}))
-    await UndoFile(values).keep(cluster, name, {"schema": SCHEMA, "configs": rows}, "kcli configs restore {}")
+    await UndoFile(options).keep(cluster, name, {"schema": SCHEMA, "configs": rows}, "kcli configs restore {}")
 
 
 def before(
-    values: Values, changes: Mapping[Resource, list[Operation]], known: Mapping[Resource, list[Config] | KcliError]
+    options: UndoOptions,
+    changes: Mapping[Resource, list[Operation]],
+    known: Mapping[Resource, list[Config] | KcliError],
 ) -> Before:
     """What was set on the resources themselves, None for what they inherit; without secrets, which nobody can read."""
     found: Before = []
@@ -41,7 +43,7 @@ def before(
             if was is None or not own(at, was):
                 found.append((at, one.name, None))
             elif was.secret:
-                say(values, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
+                say(options, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
             else:
                 found.append((at, one.name, was.value))
     return found

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, alter_configs, describe_configs, foreseen
 from kcli.admin.topics.partitions import grow_topics
-from kcli.admin.topics.topics import Topic, describe_topics
-from kcli.asking.fan_out import bad
+from kcli.admin.topics.topics import describe_topics
+from kcli.asking.fan_out import bad, good
 from kcli.cli.commands.configs import undo as configs_undo
 from kcli.cli.commands.configs.typed import mistyped, pair
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import integer, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, missing, plural, say, words_of
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import KcliError, UsageError
@@ -15,67 +18,89 @@ from kcli.errors import KcliError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.admin.configs.resources import Config
+    from kcli.admin.topics.topics import Topic
     from kcli.cli.output.render import Document
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster
 
     Configs = dict[Resource, list[Config] | KcliError]
 
 
-def alter(values: Values) -> int:
-    """`kcli topics alter TOPIC...`."""
-    topics, operations = words_of(values, "TOPIC"), _operations(values)
-    count: int | None = values["partitions"]
+class AlterOptions(UndoOptions):
+    partitions = integer("-p", "--partitions", least=1, help="How many in all; a topic never gets fewer.")
+    configs = texts(
+        "--config", metavar="KEY=VALUE", help="Set a topic config, also with a unit: retention.ms=7d. Repeatable."
+    )
+    delete_configs = texts(
+        "--delete-config", metavar="KEY", help="Take a topic config back to the default. Repeatable."
+    )
+
+
+@command(
+    "topics alter",
+    help="More partitions, other configs.",
+    words="TOPIC",
+    examples="""
+kcli topics alter orders -p 12 --execute
+kcli topics alter orders --config retention.ms=86400000 --delete-config segment.ms --execute
+kcli topics alter orders payments -p 12 --dry-run""",
+)
+def alter(options: AlterOptions) -> int:
+    """Give topics more partitions, and set or delete configs. The plan comes first,
+    checked by the broker.
+
+    With more partitions, records of one key go to another partition than before: order by key is broken once.
+    """
+    names, operations = words_of(options, "TOPIC"), _operations(options)
+    count = options.partitions
     if count is None and not operations:
         raise UsageError("what shall change? -p N, --config KEY=VALUE, --delete-config KEY")
-    excluding(values)
-    UndoFile(values).check()
+    excluding(options)
+    UndoFile(options).check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
-        found = await describe_topics(cluster, topics)
-        there = {name: one for name, one in found.items() if isinstance(one, Topic)}
-        for name, one in found.items():
-            if isinstance(one, KcliError):
-                missing(document, name, one, await describe_topics(cluster, internal=False))
-        growing = {name: count for name, one in there.items() if count is not None and count != len(one.partitions)}
-        changes = {Resource("topic", name): operations for name in there} if operations else {}
+        described = await describe_topics(cluster, names)
+        topics = good(described)
+        for name, error in bad(described).items():
+            missing(document, name, error, await describe_topics(cluster, internal=False))
+        growing = {name: count for name, topic in topics.items() if count not in (None, len(topic.partitions))}
+        changes = {Resource("topic", name): operations for name in topics} if operations else {}
         before = await describe_configs(cluster, changes) if changes else {}
-        rows = document.rows["changes"] = _plan(there, count, changes, before)
-        refused = {**await grow_topics(cluster, growing, dry_run=True)}
+        rows = document.rows["changes"] = _plan(topics, count, changes, before)
+        refused = await grow_topics(cluster, growing, dry_run=True)
         checked = await alter_configs(cluster, changes, dry_run=True) if changes else {}
         checked = await mistyped(cluster, changes, before, checked)
         checked |= bad(before)  # what is not known cannot be taken back
         _settle(rows, refused, checked, document, done="")
         open_rows = sum(row["result"] == "would change" for row in rows)
-        if document.errors and open_rows and not values["dry_run"]:
-            say(values, "nothing was changed: not all of the plan can be")
-        if document.errors or values["dry_run"] or not open_rows:
+        if document.errors and open_rows and not options.dry_run:
+            say(options, "nothing was changed: not all of the plan can be")
+        if document.errors or options.dry_run or not open_rows:
             return None
-        names = sorted(there)
-        if not confirm(values, document, names[0] if len(names) == 1 else f"alter {plural(len(names), 'topic')}"):
+        phrase = next(iter(topics)) if len(topics) == 1 else f"alter {plural(len(topics), 'topic')}"
+        if not confirm(options, document, phrase):
             document.rows.clear()
             return 1
         if changes:
-            await configs_undo.keep(values, cluster, configs_undo.before(values, changes, before))
+            await configs_undo.keep(options, cluster, configs_undo.before(options, changes, before))
         grown = await grow_topics(cluster, growing)
         altered = await alter_configs(cluster, changes) if changes else {}
         _settle(rows, grown, altered, document, done="done")
         return None
 
-    return answer(values, "topics.alter", work)
+    return answer(options, "topics.alter", work)
 
 
-def _operations(values: Values) -> list[Operation]:
-    found = []
-    for text in values["configs"]:
-        name, value = pair(text, "--config")
-        found.append(Operation(name=name, how=SET, value=value))
-    found += [Operation(name=name, how=DELETE) for name in values["delete_configs"]]
-    twice = {one.name for one in found if sum(other.name == one.name for other in found) > 1}
+def _operations(options: AlterOptions) -> list[Operation]:
+    """Raises UsageError."""
+    pairs = [pair(text, "--config") for text in options.configs]
+    operations = [Operation(name=name, how=SET, value=value) for name, value in pairs]
+    operations += [Operation(name=name, how=DELETE) for name in options.delete_configs]
+    names = [operation.name for operation in operations]
+    twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise UsageError(f"{', '.join(sorted(twice))}: named twice")
-    return found
+    return operations
 
 
 def _plan(
@@ -89,11 +114,11 @@ def _plan(
             rows.append(_row(name, "partitions", str(have), str(count), "unchanged" if same else "would change"))
         at = Resource("topic", name)
         known = _known(before.get(at))
-        for one in changes.get(at, []):
-            old = known.get(one.name)
-            new, same = foreseen(at, one, old)
+        for operation in changes.get(at, []):
+            old = known.get(operation.name)
+            new, same = foreseen(at, operation, old)
             was = old.value if old is not None else None
-            rows.append(_row(name, one.name, was, new, "unchanged" if same else "would change"))
+            rows.append(_row(name, operation.name, was, new, "unchanged" if same else "would change"))
     return rows
 
 
@@ -102,7 +127,7 @@ def _row(topic: str, what: str, old: str | None, new: str | None, result: str) -
 
 
 def _known(configs: list[Config] | KcliError | None) -> dict[str, Config]:
-    return {one.name: one for one in configs} if isinstance(configs, list) else {}
+    return {config.name: config for config in configs} if isinstance(configs, list) else {}
 
 
 def _settle(
@@ -114,8 +139,9 @@ def _settle(
     done: str,
 ) -> None:
     """What became of each row; an error of a topic stands in the document once."""
+    by_name = {at.name: problem for at, problem in configs.items()}
     for row in rows:
-        outcomes = partitions if row["config"] == "partitions" else {at.name: one for at, one in configs.items()}
+        outcomes = partitions if row["config"] == "partitions" else by_name
         if row["topic"] not in outcomes:
             continue
         problem = outcomes[row["topic"]]
@@ -123,6 +149,6 @@ def _settle(
             row["result"], row["error"] = "failed", str(problem)
         elif done and row["result"] == "would change":
             row["result"] = done
-    for name, problem in [*partitions.items(), *((at.name, one) for at, one in configs.items())]:
+    for name, problem in [*partitions.items(), *by_name.items()]:
         if problem is not None:
             document.fail(problem, name)

@@ -6,10 +6,14 @@ import asyncio
 import time
 
 from kcli.admin.topics.stats import TopicLooks, last_writes
-from kcli.admin.topics.topics import Topic, describe_topics
+from kcli.admin.topics.topics import describe_topics
+from kcli.asking.fan_out import bad, good
 from kcli.cli.output.timestamps import utc
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, internal
+from kcli.cli.parsing.option import choice, text
 from kcli.cli.runtime.answer import answer, missing
-from kcli.errors import KcliError, UsageError
+from kcli.errors import UsageError
 from kcli.grammar.offsets import duration
 
 TYPE_CHECKING = False
@@ -17,35 +21,57 @@ if TYPE_CHECKING:
     from kcli.admin.topics.stats import TopicRow
     from kcli.cli.output.render import Document
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
     from kcli.model import Cluster
 
 
-def stats(values: Values) -> int:
-    """`kcli topics stats [TOPIC...]`."""
-    over = _seconds(values["over"], "--over", 1.0)
-    unused = _seconds(values["unused"], "--unused", None)
-    names: list[str] | None = values["words"] or None
+class StatsOptions(OutputOptions):
+    internal = internal()
+    over = text("--over", metavar="TIME", help="Over which time the rate is taken (default 1s).")
+    unused = text("--unused", metavar="TIME", help="Only topics not written to for so long.")
+    sort = choice(
+        "--sort",
+        of=("topic", "size", "offsets", "rate", "last_write"),
+        help="By what; from the largest. Default: topic.",
+    )
+
+
+@command(
+    "topics stats",
+    help="Size, offsets, rate and last write.",
+    words="TOPIC",
+    examples="""
+kcli topics stats
+kcli topics stats orders payments --over 5s
+kcli topics stats --unused 30d                        # nobody wrote for 30 days, no group has lag
+kcli topics stats --sort size --format plain""",
+)
+def stats(options: StatsOptions) -> int:
+    """Print how large topics are, how fast they grow and when somebody wrote last.
+
+    RATE is measured over --over. Brokers before 3.0 do not tell the last write, those before 1.0 no sizes.
+    """
+    over = _seconds(options.over, "--over", 1.0)
+    unused = _seconds(options.unused, "--unused", None)
+    names = options.words or None
 
     async def work(cluster: Cluster, document: Document) -> None:
-        known = await describe_topics(cluster, names, internal=values["internal"] or names is not None)
-        for name, found in known.items():
-            if isinstance(found, KcliError):
-                missing(document, name, found, await describe_topics(cluster, internal=False))
-        there = [name for name, found in known.items() if isinstance(found, Topic)]
+        known = await describe_topics(cluster, names, internal=options.internal or names is not None)
+        for name, error in bad(known).items():
+            missing(document, name, error, await describe_topics(cluster, internal=False))
+        topics = list(good(known))
         looks = TopicLooks()
-        rows = await looks.look(cluster, there, internal=True)
+        rows = await looks.look(cluster, topics, internal=True)
         if over:
             await asyncio.sleep(over)
-            rows = await looks.look(cluster, there, internal=True)
+            rows = await looks.look(cluster, topics, internal=True)
         written = await last_writes(cluster, [row.topic for row in rows])
         now = time.time()
-        made = [_row(row, written.get(row.topic.topic), now) for row in rows]
+        printed = [_row(row, written.get(row.topic.topic), now) for row in rows]
         if unused is not None:
-            made = [row for row in made if row["idle"] is None or row["idle"] >= unused]
-        document.rows["topics"] = sorted(made, key=lambda row: _order(row, values["sort"]))
+            printed = [row for row in printed if row["idle"] is None or row["idle"] >= unused]
+        document.rows["topics"] = sorted(printed, key=lambda row: _order(row, options.sort))
 
-    return answer(values, "topics.stats", work)
+    return answer(options, "topics.stats", work)
 
 
 def _row(row: TopicRow, written: float | None, now: float) -> Row:
@@ -74,7 +100,7 @@ def _order(row: Row, by: str | None) -> tuple[bool, float | str, str]:
 def _seconds(text: str | None, flag: str, default: float | None) -> float | None:
     if text is None:
         return default
-    found = 0 if text == "0" else duration(text)
-    if found is None or found < 0:
+    length = 0 if text == "0" else duration(text)
+    if length is None or length < 0:
         raise UsageError(f"{flag} {text}: expected a duration such as 5s, 12h or 30d")
-    return found / 1000
+    return length / 1000

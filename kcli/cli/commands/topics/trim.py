@@ -8,6 +8,9 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.admin.topics.delete_records import delete_records
 from kcli.asking.offsets import LogOffset, list_offsets
 from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import text
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say, words_of
 from kcli.errors import KcliError, UsageError
 from kcli.grammar.offsets import Range, parse_range
@@ -16,17 +19,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kcli.cli.output.render import Document
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
     from kcli.grammar.bound import Bound
     from kcli.model import Cluster, TopicPartition
 
     Ends = dict[TopicPartition, tuple[int, int] | KcliError]
 
 
-def trim(values: Values) -> int:
-    """`kcli topics trim TOPIC[:0,1]...`."""
-    scope, where = Scope(words_of(values, "TOPIC")), _where(values)
-    excluding(values)
+class TrimOptions(ChangeOptions):
+    before = text("--before", "-o", metavar="WHERE", help="end, N, -N (before the end), +N (after the start), @TIME.")
+
+
+@command(
+    "topics trim",
+    help="Delete the records before an offset.",
+    words="TOPIC[:0,1]",
+    examples="""
+kcli topics trim orders --before @-7d --dry-run       # what is older than a week
+kcli topics trim orders:0,1 --before 4711 --execute
+kcli topics trim orders --before end --execute        # everything that is there now
+kcli topics trim orders --before -1000 --execute      # all but the last 1000 of each partition""",
+)
+def trim(options: TrimOptions) -> int:
+    """Delete the records of topics before an offset or a time, for good. The plan comes
+    first: where each log starts and would start, and how many offsets would be gone.
+    """
+    scope, where = Scope(words_of(options, "TOPIC")), _where(options.before)
+    excluding(options)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         parts = sorted(await scope.partitions(cluster, ()))
@@ -37,39 +55,39 @@ def trim(values: Values) -> int:
         rows = document.rows["partitions"] = [_row(at, ends[at], where, times.get(at), document) for at in parts]
         ready = {at: row for at, row in zip(parts, rows, strict=True) if row["result"] == "would trim"}
         gone = sum(row["offsets"] for row in ready.values())
-        if values["dry_run"] or not ready:
+        if options.dry_run or not ready:
             return None
         topics = sorted({at.topic for at in ready})
         phrase = topics[0] if len(topics) == 1 else f"trim {plural(len(topics), 'topic')}"
-        if not confirm(values, document, phrase):
+        if not confirm(options, document, phrase):
             document.rows.clear()
             return 1
-        done = await delete_records(cluster, {at: row["new"] for at, row in ready.items()})
+        results = await delete_records(cluster, {at: row["new"] for at, row in ready.items()})
         for at, row in ready.items():
-            outcome = done[at]
+            outcome = results[at]
             if isinstance(outcome, KcliError):
                 row["result"], row["error"] = "failed", str(outcome)
                 document.fail(outcome, f"{at.topic} [{at.partition}]")
             else:
                 row["result"], row["new"] = "trimmed", outcome
         if not document.errors:
-            say(values, f"{plural(gone, 'offset')} deleted")
+            say(options, f"{plural(gone, 'offset')} deleted")
         return None
 
-    return answer(values, "topics.trim", work)
+    return answer(options, "topics.trim", work)
 
 
-def _where(values: Values) -> Bound:
+def _where(text: str | None) -> Bound:
     """What --before says. Raises UsageError."""
-    if values["before"] is None:
+    if text is None:
         raise UsageError("before which offset? --before N, -N, @TIME or end; there is no way back")
     try:
-        found = parse_range([values["before"]], time.time_ns() // 1_000_000)
+        range = parse_range([text], time.time_ns() // 1_000_000)
     except UsageError:  # which speaks of -o and of ranges
-        found = Range()
-    if found.start is None or found.stop is not None or found.start.kind == "stored":
-        raise UsageError(f"--before {values['before']}: one place, such as 4711, -1000, @-7d or end")
-    return found.start
+        range = Range()
+    if range.start is None or range.stop is not None or range.start.kind == "stored":
+        raise UsageError(f"--before {text}: one place, such as 4711, -1000, @-7d or end")
+    return range.start
 
 
 def _row(
@@ -82,9 +100,9 @@ def _row(
     """What is to be deleted of a partition: nothing where it cannot be told how far its log or that time goes."""
     row: Row = {"topic": at.topic, "partition": at.partition, "old": None, "new": None, "offsets": None, "note": None}
     if isinstance(ends, KcliError):
-        return _untold(row, at, ends, document)
+        return _unknown(row, at, ends, document)
     if isinstance(written, KcliError):
-        return _untold(row, at, written, document)
+        return _unknown(row, at, written, document)
     start, end = ends
     wanted = {
         "earliest": start,
@@ -96,12 +114,10 @@ def _row(
     }[where.kind]
     new = min(max(wanted, start), end)
     beyond = f"clamped: {wanted} is past the log's end" if wanted > end else None
-    return {
-        **row, "old": start, "new": new, "offsets": new - start, "note": beyond,
-        "result": "would trim" if new > start else "unchanged", "error": None,
-    }  # fmt: skip
+    result = "would trim" if new > start else "unchanged"
+    return {**row, "old": start, "new": new, "offsets": new - start, "note": beyond, "result": result, "error": None}
 
 
-def _untold(row: Row, at: TopicPartition, problem: KcliError, document: Document) -> Row:
+def _unknown(row: Row, at: TopicPartition, problem: KcliError, document: Document) -> Row:
     document.fail(problem, f"{at.topic} [{at.partition}]")
     return {**row, "result": "failed", "error": str(problem)}

@@ -1,0 +1,99 @@
+"""`kcli topics create`."""
+
+from __future__ import annotations
+
+from kcli import codes
+from kcli.admin.topics.topics import NewTopic, create_topics, describe_topics, wait_for_topics
+from kcli.cli.commands.configs.typed import pair
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions, WaitOptions
+from kcli.cli.parsing.option import flag, integer, texts
+from kcli.cli.runtime.answer import answer, words_of
+from kcli.errors import BrokerError, KcliError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.admin.topics.topics import Created
+    from kcli.cli.output.render import Document
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.model import Cluster
+
+
+class CreateOptions(WaitOptions, OutputOptions):
+    partitions = integer("-p", "--partitions", least=-1, help="How many; -1 is the broker's default.")
+    replicas = integer(
+        "-r", "--replication-factor", least=-1, help="Replicas of each partition; -1 is the broker's default."
+    )
+    configs = texts(
+        "--config", metavar="KEY=VALUE", help="A topic config, also with a unit: retention.ms=7d. Repeatable."
+    )
+    if_not_exists = flag("--if-not-exists", help="A topic that exists is no failure.")
+    dry_run = flag("--dry-run", help="Let the broker check, create nothing.")
+
+
+@command(
+    "topics create",
+    help="Create topics.",
+    words="TOPIC",
+    examples="""
+kcli topics create orders
+kcli topics create orders -p 12 -r 3 --config retention.ms=86400000
+kcli topics create orders -p 12 --dry-run      # the broker checks, nothing is made""",
+)
+def create(options: CreateOptions) -> int:
+    """Create topics. Partitions and replicas default to what the broker is configured with."""
+    wanted = _wanted(options)
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        results = await create_topics(cluster, wanted, dry_run=options.dry_run)
+        rows = document.rows["topics"] = []
+        for topic in wanted:
+            result = results.get(topic.topic) or KcliError(f"{topic.topic}: the broker's answer leaves this topic out")
+            if isinstance(result, BrokerError) and result.code is codes.INVALID_CONFIG:
+                await _hint(cluster, result, topic.configs)
+            row = _row(topic, result, options)
+            rows.append(row)
+            if row["result"] == "failed" and isinstance(result, KcliError):
+                document.fail(result, topic.topic)
+        if not options.dry_run and not options.no_wait:
+            created = [row["topic"] for row in rows if row["result"] == "created"]
+            await wait_for_topics(cluster, created, timeout=options.wait_seconds)
+
+    return answer(options, "topics.create", work)
+
+
+def _wanted(options: CreateOptions) -> list[NewTopic]:
+    """The topics of a line. Raises UsageError."""
+    if options.partitions == 0 or options.replicas == 0:
+        raise UsageError("a topic has at least 1 partition and 1 replica; without the option the broker decides")
+    partitions, replicas = (-1 if n is None else n for n in (options.partitions, options.replicas))
+    configs = dict(pair(text, "--config") for text in options.configs)
+    return [
+        NewTopic(topic=name, partitions=partitions, replication_factor=replicas, configs=configs)
+        for name in words_of(options, "TOPIC")
+    ]
+
+
+def _row(topic: NewTopic, result: Created | KcliError, options: CreateOptions) -> Row:
+    row: Row = {"topic": topic.topic, "result": "would create" if options.dry_run else "created"}
+    row |= {"partitions": None, "replicas": None, "configs": topic.configs, "topic_id": None, "error": None}
+    if not isinstance(result, KcliError):
+        row["partitions"] = result.partitions if result.partitions >= 0 else None
+        row["replicas"] = result.replication_factor if result.replication_factor >= 0 else None
+        row["topic_id"] = result.topic_id or None
+    elif options.if_not_exists and isinstance(result, BrokerError) and result.code is codes.TOPIC_ALREADY_EXISTS:
+        row["result"] = "exists"
+    else:
+        row["result"], row["error"] = "failed", str(result)
+    return row
+
+
+async def _hint(cluster: Cluster, problem: BrokerError, configs: dict[str, str]) -> None:
+    """Put the config that was probably meant behind a refusal; any topic tells which there are."""
+    from kcli.admin.configs.resources import Resource
+    from kcli.cli.commands.configs.typed import hinted, nearest
+
+    wrong = next((name for name in configs if name in str(problem)), None)
+    any_topic = next(iter(await describe_topics(cluster)), None)
+    if wrong is not None and any_topic is not None:
+        hinted(problem, await nearest(cluster, Resource("topic", any_topic), wrong))

@@ -1,0 +1,111 @@
+"""`kcli topics delete`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kcli.admin.topics.topics import Topic, delete_topics, describe_topics, wait_for_topics
+from kcli.asking.fan_out import good
+from kcli.asking.leaders import TopicMissing
+from kcli.asking.offsets import EARLIEST, LATEST, LogOffset, list_offsets
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions, WaitOptions, if_exists
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, confirm, excluding, missing, words_of
+from kcli.errors import KcliError
+from kcli.model import TopicPartition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kcli.cli.output.render import Document
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.model import Cluster
+
+
+class DeleteOptions(WaitOptions, ChangeOptions):
+    if_exists = if_exists()
+    internal = flag("--internal", help="Kafka's own topics may be deleted.")
+
+
+@command(
+    "topics delete",
+    help="Delete topics.",
+    words="TOPIC",
+    examples="""
+kcli topics delete orders --dry-run      # what would be lost
+kcli topics delete orders --execute""",
+)
+def delete(options: DeleteOptions) -> int:
+    """Delete topics and all their records."""
+    names = words_of(options, "TOPIC")
+    excluding(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        rows = document.rows["topics"] = await _plan(cluster, names, options, document)
+        ready = [row["topic"] for row in rows if row["result"] == "would delete"]
+        if options.dry_run or not ready:
+            return None
+        phrase = ready[0] if len(ready) == 1 else f"delete {len(ready)} topics"
+        if not confirm(options, document, phrase):
+            document.rows.clear()
+            return 1
+        results = await delete_topics(cluster, ready)
+        for row in rows:
+            result = results.get(row["topic"])
+            if result is True:
+                row["result"] = "deleted"
+            elif isinstance(result, TopicMissing) and options.if_exists:
+                row["result"] = "absent"
+            elif isinstance(result, KcliError):
+                row["result"], row["error"] = "failed", str(result)
+                document.fail(result, row["topic"])
+        if not options.no_wait:
+            deleted = [row["topic"] for row in rows if row["result"] == "deleted"]
+            await wait_for_topics(cluster, deleted, gone=True, timeout=options.wait_seconds)
+        return None
+
+    return answer(options, "topics.delete", work)
+
+
+async def _plan(cluster: Cluster, names: list[str], options: DeleteOptions, document: Document) -> list[Row]:
+    """A row per topic: whether it can go, and about how many records go with it."""
+    topics = await describe_topics(cluster, names)
+    spans = await _spans(cluster, good(topics))
+    rows: list[Row] = []
+    for name in dict.fromkeys(names):
+        topic = topics.get(name) or TopicMissing(name)
+        row: Row = {"topic": name, "result": "would delete", "partitions": None, "offsets": None, "error": None}
+        rows.append(row)
+        if isinstance(topic, TopicMissing) and options.if_exists:
+            row["result"] = "absent"
+        elif isinstance(topic, TopicMissing):
+            row["result"], row["error"] = "failed", str(topic)
+            missing(document, name, topic, await describe_topics(cluster, internal=False))
+        elif isinstance(topic, Topic) and topic.internal and not options.internal:
+            error = KcliError(f"{name}: this is Kafka's own topic; --internal if you mean it")
+            row["result"], row["error"] = "refused", str(error)
+            document.fail(error, name)
+        elif isinstance(topic, KcliError):
+            row["result"], row["error"] = "failed", str(topic)
+            document.fail(topic, name)
+        else:
+            row["partitions"], row["offsets"] = len(topic.partitions), spans.get(name)
+    return rows
+
+
+async def _spans(cluster: Cluster, topics: dict[str, Topic]) -> dict[str, int | None]:
+    """How many offsets the logs of each topic have; None where one of them is not known: a part would be less than
+    what goes."""
+    partitions = [TopicPartition(p.topic, p.partition) for topic in topics.values() for p in topic.partitions]
+    starts, ends = await asyncio.gather(
+        list_offsets(cluster, dict.fromkeys(partitions, EARLIEST), patience=1.0),
+        list_offsets(cluster, dict.fromkeys(partitions, LATEST), patience=1.0),
+    )
+    spans: dict[str, int | None] = {}
+    for at in partitions:
+        start, end, known = starts[at], ends[at], spans.get(at.topic, 0)
+        if known is None or not isinstance(start, LogOffset) or not isinstance(end, LogOffset):
+            spans[at.topic] = None
+        else:
+            spans[at.topic] = known + end.offset - start.offset
+    return spans

@@ -1,0 +1,50 @@
+"""The commands of `kcli topics`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='match', flags=('--match',), metavar='REGEX', help='Only topics whose whole name matches.')
+_1 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics too.")
+_2 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_3 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_4 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_5 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_6 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_7 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_8 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_9 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_10 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_11 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_12 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_13 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_14 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help="How many; -1 is the broker's default.", least=-1)
+_15 = Option(name='replicas', flags=('-r', '--replication-factor'), kind='int', metavar='N', help="Replicas of each partition; -1 is the broker's default.", least=-1)
+_16 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='A topic config, also with a unit: retention.ms=7d. Repeatable.')
+_17 = Option(name='if_not_exists', flags=('--if-not-exists',), kind='flag', help='A topic that exists is no failure.')
+_18 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Let the broker check, create nothing.')
+_19 = Option(name='wait', flags=('--wait',), kind='flag', help='Wait until every broker knows (default).')
+_20 = Option(name='no_wait', flags=('--no-wait',), kind='flag', help='Do not wait until every broker knows.')
+_21 = Option(name='timeout', flags=('--timeout',), kind='int', metavar='SECONDS', help='How long --wait waits, then exit 4 (default 30).', least=0)
+_22 = Option(name='if_exists', flags=('--if-exists',), kind='flag', help='What does not exist is no failure.')
+_23 = Option(name='internal', flags=('--internal',), kind='flag', help="Kafka's own topics may be deleted.")
+_24 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_25 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_26 = Option(name='partitions', flags=('-p', '--partitions'), kind='int', metavar='N', help='How many in all; a topic never gets fewer.', least=1)
+_27 = Option(name='configs', flags=('--config',), multiple=True, metavar='KEY=VALUE', help='Set a topic config, also with a unit: retention.ms=7d. Repeatable.')
+_28 = Option(name='delete_configs', flags=('--delete-config',), multiple=True, metavar='KEY', help='Take a topic config back to the default. Repeatable.')
+_29 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_30 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_31 = Option(name='before', flags=('--before', '-o'), metavar='WHERE', help='end, N, -N (before the end), +N (after the start), @TIME.')
+_32 = Option(name='over', flags=('--over',), metavar='TIME', help='Over which time the rate is taken (default 1s).')
+_33 = Option(name='unused', flags=('--unused',), metavar='TIME', help='Only topics not written to for so long.')
+_34 = Option(name='sort', flags=('--sort',), help='By what; from the largest. Default: topic.', choices=('topic', 'size', 'offsets', 'rate', 'last_write'))
+
+COMMANDS = {
+    'list': Command(name='list', run='kcli.cli.commands.topics.list:list_topics', help='List topics.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'describe': Command(name='describe', run='kcli.cli.commands.topics.describe:describe', help='Partitions, offsets and configs of topics.', words='TOPIC', options=(_2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'create': Command(name='create', run='kcli.cli.commands.topics.create:create', help='Create topics.', words='TOPIC', options=(_14, _15, _16, _17, _18, _19, _20, _21, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'delete': Command(name='delete', run='kcli.cli.commands.topics.delete:delete', help='Delete topics.', words='TOPIC', options=(_22, _23, _19, _20, _21, _24, _25, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'alter': Command(name='alter', run='kcli.cli.commands.topics.alter:alter', help='More partitions, other configs.', words='TOPIC', options=(_26, _27, _28, _29, _30, _24, _25, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'trim': Command(name='trim', run='kcli.cli.commands.topics.trim:trim', help='Delete the records before an offset.', words='TOPIC[:0,1]', options=(_31, _24, _25, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+    'stats': Command(name='stats', run='kcli.cli.commands.topics.stats:stats', help='Size, offsets, rate and last write.', words='TOPIC', options=(_1, _32, _33, _34, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13)),
+}
