@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 900
-"""Seconds for all tests of one file."""
+LIMIT = 1800.0
+"""Seconds for all tests of one file: each test of Spark starts a Spark of its own."""
 
 
 def main(folders: list[str]) -> int:
@@ -38,15 +39,20 @@ def _files(folder: Path) -> list[Path]:
 
 def _run(file: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.alone", "--file", str(file)]
-    return subprocess.run(
+    with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        timeout=LIMIT,
-        check=False,
-    )
+        start_new_session=True,
+    ) as running:
+        try:
+            output, code = running.communicate(timeout=LIMIT)[0], running.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)  # its forks and what they started, too
+            output, code = f"{running.communicate()[0]}\nnot done after {LIMIT:.0f} s", 1
+    return subprocess.CompletedProcess(command, code, output)
 
 
 class EachInAFork:
