@@ -80,7 +80,11 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Delegation tokens: list, create, renew, expire.",
     ),
     "leaders": ("leaders.list leaders.elect", "Leaders: not the preferred ones; elections."),
-    "reassign": ("kcli.cli.commands.reassign.options:REASSIGN", "Replicas: balanced plans, moves, throttles, disks."),
+    "reassign": (
+        "reassign.list reassign.plan reassign.execute reassign.verify reassign.cancel reassign.throttle "
+        "reassign.disks.disks",
+        "Replicas: balanced plans, moves, throttles, disks.",
+    ),
     "schema": ("schema.schema", "The JSON schema of what a command prints."),
     "completion": ("completion.completion", "Print the completion script of bash, zsh or fish."),
 }

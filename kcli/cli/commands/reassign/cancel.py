@@ -9,9 +9,12 @@ from kcli.admin.reassign.reassignments import Ongoing, about, alter_reassignment
 from kcli.admin.storage.disks import Replica, alter_log_dirs
 from kcli.admin.storage.log_dirs import log_dirs
 from kcli.cli.commands.groups.scope import Scope
-from kcli.cli.commands.reassign.plan import file_of
-from kcli.cli.commands.reassign.throttle import clean
+from kcli.cli.commands.reassign.partitions_chosen import AllTopicsOptions
+from kcli.cli.commands.reassign.planning import file_of
+from kcli.cli.commands.reassign.throttling import KeepThrottleOptions, clean
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
 from kcli.cli.runtime.undo import UndoFile
 from kcli.errors import UsageError
@@ -19,37 +22,52 @@ from kcli.model import Cluster, TopicPartition
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
 
-def cancel(values: Values) -> int:
-    """`kcli reassign cancel`."""
-    words, undo = values["words"], UndoFile(values)
-    path = None if values["all_topics"] else file_of(values)
+class CancelOptions(AllTopicsOptions, KeepThrottleOptions, UndoOptions):
+    """All topics, and what becomes of throttles."""
+
+
+@command(
+    "reassign cancel",
+    help="Take moves under way back.",
+    words="FILE|TOPIC",
+    examples="""
+kcli reassign cancel plan.json --execute
+kcli reassign cancel orders:0,3 --execute
+kcli reassign cancel --all-topics --execute""",
+)
+def cancel(options: CancelOptions) -> int:
+    """Cancel moves: each partition is again where it was. The plan comes first; --execute does it. Then throttles go,
+    unless something else moves. What was on its way is kept in an undo file, which `kcli reassign execute` begins
+    anew.
+    """
+    words, undo = options.words, UndoFile(options)
+    path = None if options.all_topics else file_of(options.words)
     wanted, dirs = assignment_file.read(path) if path is not None else (None, {})
-    if bool(words) == values["all_topics"]:
+    if bool(words) == options.all_topics:
         raise UsageError("cancel what? FILE, topics such as orders or orders:0,1, or --all-topics")
     scope = Scope([] if path is not None else words)
-    excluding(values)
+    excluding(options)
     undo.check()
 
     async def work(cluster: Cluster, document: Document) -> int | None:
         ongoing = await list_reassignments(cluster)
-        meant = {at: one for at, one in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
+        meant = {at: move for at, move in ongoing.items() if (scope.has(at) if wanted is None else at in wanted)}
         if not meant and scope.topics:
             await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that nothing moves
-        rows = {at: _row(at, one) for at, one in meant.items()}
+        rows = {at: _row(at, move) for at, move in meant.items()}
         document.rows["partitions"] = list(rows.values())
         back = await _on_disks(cluster, dirs)
         if not rows and not back:
-            say(values, "none of these is being moved")
-        if values["dry_run"] or (not rows and not back and not values["execute"]):
+            say(options, "none of these is being moved")
+        if options.dry_run or (not rows and not back and not options.execute):
             return None
-        if (rows or back) and not confirm(values, document, f"cancel {plural(len(rows) or len(back), 'move')}"):
+        if (rows or back) and not confirm(options, document, f"cancel {plural(len(rows) or len(back), 'move')}"):
             document.rows.clear()
             return 1
         if rows:
-            targets = {at: one.target for at, one in meant.items()}
+            targets = {at: move.target for at, move in meant.items()}
             await undo.keep(cluster, "reassign", assignment_file.document(targets), "kcli reassign execute {}")
         for at, problem in (await alter_reassignments(cluster, dict.fromkeys(rows))).items():
             rows[at]["result"], rows[at]["error"] = ("cancelled", None) if problem is None else ("failed", str(problem))
@@ -58,19 +76,25 @@ def cancel(values: Values) -> int:
         for replica, problem in (await alter_log_dirs(cluster, back)).items():
             if problem is not None:
                 document.fail(problem, f"{replica.topic} [{replica.partition}]")
-        if not values["keep_throttle"]:
+        if not options.keep_throttle:
             topics = sorted({at.topic for at in wanted or meant})
-            await clean(cluster, values, document, topics if wanted is not None or scope.topics else None)
+            await clean(cluster, options, document, topics if wanted is not None or scope.topics else None)
         return None
 
-    return answer(values, "reassign.cancel", work)
+    return answer(options, "reassign.cancel", work)
 
 
-def _row(at: TopicPartition, one: Ongoing) -> Row:
+def _row(at: TopicPartition, move: Ongoing) -> Row:
     return {
-        "topic": at.topic, "partition": at.partition, "old": one.replicas, "new": one.sources, "adding": one.adding,
-        "removing": one.removing, "result": "would cancel", "error": None,
-    }  # fmt: skip
+        "topic": at.topic,
+        "partition": at.partition,
+        "old": move.replicas,
+        "new": move.sources,
+        "adding": move.adding,
+        "removing": move.removing,
+        "result": "would cancel",
+        "error": None,
+    }
 
 
 async def _on_disks(cluster: Cluster, dirs: dict[Replica, str]) -> dict[Replica, str]:
@@ -81,9 +105,9 @@ async def _on_disks(cluster: Cluster, dirs: dict[Replica, str]) -> dict[Replica,
     here: dict[Replica, str] = {}
     moving: set[Replica] = set()
     for place in places:
-        for one in place.replicas:
-            at = Replica(one.topic, one.partition, one.broker)
-            if one.future:
+        for replica in place.replicas:
+            at = Replica(replica.topic, replica.partition, replica.broker)
+            if replica.future:
                 moving.add(at)
             else:
                 here[at] = place.directory

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from kcli.admin.reassign import throttles
 from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments
 from kcli.asking.fan_out import pieces
-from kcli.cli.commands.reassign.disks_moving import follow, remember
-from kcli.cli.commands.reassign.plan import Plan
-from kcli.cli.commands.reassign.throttle import clean, settle_throttle
-from kcli.cli.commands.reassign.wait import Watch
+from kcli.cli.commands.reassign.disks.moving import follow, remember
+from kcli.cli.commands.reassign.planning import Plan
+from kcli.cli.commands.reassign.throttling import clean, settle_throttle
+from kcli.cli.commands.reassign.wait import Watch, WatchOptions
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.groups import QuietOptions
+from kcli.cli.parsing.option import integer
 from kcli.cli.runtime.answer import plural, say
 from kcli.errors import KcliError
 from kcli.grammar.units import bytes_text
@@ -21,63 +23,75 @@ from kcli.model import Cluster, TopicPartition
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
     Rows = dict[TopicPartition, Row]
 
 
+class BatchOptions(WatchOptions):
+    """How many partitions move at a time, and whether a command waits for them."""
+
+    batch = integer("--batch", least=1, help="Move so many partitions at a time; waits.")
+
+
+def waits(options: BatchOptions) -> bool:
+    """Whether a command waits for the moves."""
+    return options.wait or options.batch is not None
+
+
 async def move(
-    cluster: Cluster, document: Document, values: Values, made: Plan, rows: Rows, rate: int | None
+    cluster: Cluster, document: Document, options: BatchOptions, plan: Plan, rows: Rows, rate: int | None
 ) -> int | None:
     """Move what the plan changes; the exit code, if it is settled by a signal or --timeout."""
-    topics = sorted({at.topic for at in made.wanted})
-    with Watch(cluster, values) as watch:
+    topics = sorted({at.topic for at in plan.wanted})
+    with Watch(cluster, options) as watch:
         try:
-            return await _batches(watch, cluster, document, values, made, rows, rate)
+            return await _batches(watch, cluster, document, options, plan, rows, rate)
         except KcliError:
             if rate is not None:
-                await _left_alone(watch, cluster, values, document, topics)
+                await _left_alone(watch, cluster, options, document, topics)
             raise
 
 
-async def _left_alone(watch: Watch, cluster: Cluster, values: Values, document: Document, topics: list[str]) -> None:
+async def _left_alone(
+    watch: Watch, cluster: Cluster, options: QuietOptions, document: Document, topics: list[str]
+) -> None:
     """What can be done for the throttle when the cluster let us down in the middle."""
     try:
-        await clean(cluster, values, document, topics, known=watch.throttled)
+        await clean(cluster, options, document, topics, known=watch.throttled)
     except KcliError as error:
-        say(values, f"throttles may be left ({error}); `kcli reassign throttle` shows them")
+        say(options, f"throttles may be left ({error}); `kcli reassign throttle` shows them")
 
 
 async def _batches(
-    watch: Watch, cluster: Cluster, document: Document, values: Values, made: Plan, rows: Rows, rate: int | None
+    watch: Watch, cluster: Cluster, document: Document, options: BatchOptions, plan: Plan, rows: Rows, rate: int | None
 ) -> int | None:
-    waiting = values["wait"] or values["batch"] is not None
-    topics = sorted({at.topic for at in made.wanted})
-    await remember(cluster, made.log_dirs)
-    changes = made.changes()
-    for part in pieces(list(changes), values["batch"] or len(changes) or 1):
+    waiting = waits(options)
+    topics = sorted({at.topic for at in plan.wanted})
+    await remember(cluster, plan.log_dirs)
+    changes = plan.changes()
+    for part in pieces(list(changes), options.batch or len(changes) or 1):
         wanted = {at: changes[at] for at in part}
         if watch.interrupted:
             break
-        if rate is not None and not await _throttled(watch, cluster, document, wanted, made, rate):
+        if rate is not None and not await _throttled(watch, cluster, document, wanted, plan, rate):
             break
         begun = await _begin(cluster, document, wanted, rows)
         if waiting and begun and not await watch.until_done(begun):
             break
-    await follow(cluster, document, made.log_dirs, there=waiting and not watch.interrupted)
+    await follow(cluster, document, plan.log_dirs, there=waiting and not watch.interrupted)
     if waiting:
         code = await watch.finish(document, rows, topics)
         if code is not None or document.errors:
             return code
-        say(values, f"{plural(len(rows), 'partition')} moved")
+        say(options, f"{plural(len(rows), 'partition')} moved")
         return None
     if rate is not None:
-        await clean(cluster, values, document, topics, quiet=True, known=watch.throttled)
+        await clean(cluster, options, document, topics, quiet=True, known=watch.throttled)
     still = await list_reassignments(cluster, changes)
     if still:
         held = f", throttled to {bytes_text(rate)}/s," if rate is not None else ""
         say(
-            values,
+            options,
             f"{plural(len(still), 'partition')} on the way{held} `kcli reassign verify --wait` waits"
             f"{' and takes the throttle away' if held else ''}",
         )
@@ -85,14 +99,14 @@ async def _batches(
 
 
 async def _throttled(
-    watch: Watch, cluster: Cluster, document: Document, wanted: Assignment, made: Plan, rate: int
+    watch: Watch, cluster: Cluster, document: Document, wanted: Assignment, plan: Plan, rate: int
 ) -> bool:
     """Whether the throttle holds everywhere; if not, nothing of it is left."""
     ongoing = await list_reassignments(cluster)
-    moves = throttles.moves(wanted, made.everything, ongoing)
+    moves = throttles.moves(wanted, plan.everything, ongoing)
     changes = throttles.wanted(moves, rate)
-    for at, some in changes.items():
-        watch.throttled.setdefault(at, set()).update(one.name for one in some)
+    for at, operations in changes.items():
+        watch.throttled.setdefault(at, set()).update(operation.name for operation in operations)
     return await settle_throttle(cluster, document, changes)
 
 

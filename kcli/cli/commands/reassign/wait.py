@@ -15,9 +15,11 @@ from kcli.admin.reassign.move_progress import shares
 from kcli.admin.reassign.reassignments import about, alter_reassignments, list_reassignments
 from kcli.admin.topics.topics import Topic, describe_topics
 from kcli.backoff import Backoff, repeat
-from kcli.cli.commands.reassign.throttle import clean
+from kcli.cli.commands.reassign.throttling import clean
 from kcli.cli.output.progress import Progress
 from kcli.cli.output.render import Document, human_time
+from kcli.cli.parsing.groups import QuietOptions
+from kcli.cli.parsing.option import choice, flag, integer
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.listening import Listening
 from kcli.cli.runtime.signals import INTERRUPTED, Stop, ended_by
@@ -28,7 +30,29 @@ from kcli.model import Cluster, TopicPartition
 if TYPE_CHECKING:
     from kcli.admin.reassign.reassignments import Assignment
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
+
+
+class WaitingOptions(QuietOptions):
+    """Whether a command waits for what it moves."""
+
+    wait = flag("--wait", help="Wait until all is done; then the throttle goes.")
+    timeout = integer(
+        "--timeout",
+        metavar="SECONDS",
+        least=0,
+        help="How long --wait waits, then exit 4. Default: as long as it takes.",
+    )
+
+
+class WatchOptions(WaitingOptions):
+    """How a command waits for moves, and what it does when that is interrupted."""
+
+    on_interrupt = choice(
+        "--on-interrupt",
+        of=("keep", "unthrottle", "cancel"),
+        help="What Ctrl-C does to moves under way: they go on throttled (default), unthrottled, or are cancelled.",
+    )
+
 
 FIRST_PAUSE, LAST_PAUSE = 0.1, 1.0
 PATIENCE = 5.0  # seconds until every broker knows what the controller says is done
@@ -38,14 +62,15 @@ SAID_EVERY = 10.0  # seconds, where nobody sees a bar
 class Watch:
     """`with` it, the first Ctrl-C is an event; a second ends the process."""
 
-    def __init__(self, cluster: Cluster, values: Values) -> None:
+    def __init__(self, cluster: Cluster, options: WatchOptions, *, keep_throttle: bool = False) -> None:
         self._cluster = cluster
-        self._values = values
+        self._options = options
+        self._keep_throttle = keep_throttle
         self._listening = Listening()
         self._stop: Stop = None  # type: ignore[assignment]  # `with` makes it
         self._late = self._waited = False
         self.throttled: dict[Resource, set[str]] = {}  # what was set meanwhile: a broker may not tell of it yet
-        timeout = values["timeout"]
+        timeout = options.timeout
         self._give_up = None if timeout is None else asyncio.get_running_loop().time() + timeout
 
     def __enter__(self) -> Self:
@@ -72,12 +97,12 @@ class Watch:
                 moving = await list_reassignments(self._cluster, targets)
                 if not moving:
                     return True
-                left = sum(one.left for one in (await shares(self._cluster, moving)).values())
+                left = sum(share.left for share in (await shares(self._cluster, moving)).values())
                 if bar is None or left > whole:
                     whole = max(left, whole)
                     if bar is not None:
                         bar.close()
-                    bar = Progress("moving", whole or 1, bytes_=True, hidden=self._values.get("quiet", False))
+                    bar = Progress("moving", whole or 1, bytes_=True, hidden=self._options.quiet)
                 bar.at(whole - left)
                 if loop.time() - said >= SAID_EVERY and not sys.stderr.isatty():
                     said = loop.time()
@@ -95,7 +120,7 @@ class Watch:
 
     def _say(self, moving: int, left: int, rate: float) -> None:
         eta = f", {human_time(left / rate)} at {bytes_text(int(rate))}/s" if rate >= 1 else ""
-        say(self._values, f"{plural(moving, 'partition')} on the way, {bytes_text(left)} left{eta}")
+        say(self._options, f"{plural(moving, 'partition')} on the way, {bytes_text(left)} left{eta}")
 
     async def finish(self, document: Document, rows: dict[TopicPartition, Row], topics: list[str] | None) -> int | None:
         """What became of the rows, by the cluster; then the throttle. The exit code, if it is settled by a signal or
@@ -105,9 +130,9 @@ class Watch:
         if moving and self._stop.asked:
             await self._interrupted(document, rows, topics)
             return ended_by(self._stop.by, INTERRUPTED)
-        if not self._values.get("keep_throttle"):
+        if not self._keep_throttle:
             quiet = bool(moving)
-            await clean(self._cluster, self._values, document, topics, quiet=quiet, known=self.throttled)
+            await clean(self._cluster, self._options, document, topics, quiet=quiet, known=self.throttled)
         if moving and self._late:
             late = DeadlineExceeded(f"{plural(len(moving), 'partition')} still on the way after --timeout; moves go on")
             document.fail(late)
@@ -115,20 +140,20 @@ class Watch:
         return None
 
     async def _interrupted(self, document: Document, rows: dict[TopicPartition, Row], topics: list[str] | None) -> None:
-        what = self._values.get("on_interrupt") or "keep"
+        what = self._options.on_interrupt or "keep"
         moving = {at: row for at, row in rows.items() if row["result"] == "moving"}
         if what == "cancel":
             for at, problem in (await alter_reassignments(self._cluster, dict.fromkeys(moving))).items():
                 rows[at]["result"] = "cancelled" if problem is None else "failed"
                 if problem is not None:
                     document.fail(problem, about(at))
-            await clean(self._cluster, self._values, document, topics, known=self.throttled)
-            say(self._values, f"interrupted: {plural(len(moving), 'partition')} are where they were")
+            await clean(self._cluster, self._options, document, topics, known=self.throttled)
+            say(self._options, f"interrupted: {plural(len(moving), 'partition')} are where they were")
             return
         if what == "unthrottle":
-            await clean(self._cluster, self._values, document, topics, though_moving=True, known=self.throttled)
+            await clean(self._cluster, self._options, document, topics, though_moving=True, known=self.throttled)
         say(
-            self._values,
+            self._options,
             f"interrupted: {plural(len(moving), 'partition')} still on the way, and throttles as they were. "
             "`kcli reassign verify --wait` waits and takes them away; `kcli reassign cancel --all-topics --execute` "
             "takes the moves back",
@@ -163,8 +188,8 @@ async def settle(
 
 async def _replicas(cluster: Cluster, topics: set[str]) -> dict[TopicPartition, list[int]]:
     return {
-        TopicPartition(one.topic, one.partition): one.replicas
+        TopicPartition(partition.topic, partition.partition): partition.replicas
         for topic in (await describe_topics(cluster, topics)).values()
         if isinstance(topic, Topic)
-        for one in topic.partitions
+        for partition in topic.partitions
     }

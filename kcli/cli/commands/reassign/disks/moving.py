@@ -11,6 +11,7 @@ from kcli.admin.configs.resources import SET, Operation, Resource, about
 from kcli.admin.reassign.throttles import DISK_RATE, clear_throttles, set_throttle
 from kcli.admin.storage.disks import Replica, alter_log_dirs
 from kcli.admin.storage.log_dirs import log_dirs
+from kcli.cli.commands.reassign.wait import WaitingOptions
 from kcli.cli.output.render import Document
 from kcli.cli.runtime.answer import plural, say
 from kcli.cli.runtime.listening import Listening
@@ -20,16 +21,19 @@ from kcli.model import Cluster
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
 Moves = dict[Replica, str]
-
 PATIENCE = 10.0  # seconds until a replica that was just begun is there to be moved
 PAUSE = 0.2
 
 
 async def move(
-    cluster: Cluster, document: Document, values: Values, wanted: Moves, rows: dict[Replica, Row], rate: int | None
+    cluster: Cluster,
+    document: Document,
+    options: WaitingOptions,
+    wanted: Moves,
+    rows: dict[Replica, Row],
+    rate: int | None,
 ) -> int | None:
     """Begin, and with --wait follow; the exit code if it is settled by Ctrl-C or --timeout."""
     brokers = {Resource("broker", str(at.broker)) for at in wanted}
@@ -37,23 +41,23 @@ async def move(
         try:
             if rate is not None:
                 changes = {at: [Operation(name=DISK_RATE, how=SET, value=str(rate))] for at in brokers}
-                _told(document, await set_throttle(cluster, changes))
+                _fail_all(document, await set_throttle(cluster, changes))
             if document.errors:
                 return None
-            return await _begun(cluster, document, values, wanted, rows, stop)
+            return await _begun(cluster, document, options, wanted, rows, stop)
         finally:
             if rate is not None:
-                _told(document, await clear_throttles(cluster, {at: [DISK_RATE] for at in brokers}))
+                _fail_all(document, await clear_throttles(cluster, {at: [DISK_RATE] for at in brokers}))
 
 
-def _told(document: Document, done: dict[Resource, KcliError | None]) -> None:
+def _fail_all(document: Document, done: dict[Resource, KcliError | None]) -> None:
     for at, problem in done.items():
         if problem is not None:
             document.fail(problem, about(at))
 
 
 async def _begun(
-    cluster: Cluster, document: Document, values: Values, wanted: Moves, rows: dict[Replica, Row], stop: Stop
+    cluster: Cluster, document: Document, options: WaitingOptions, wanted: Moves, rows: dict[Replica, Row], stop: Stop
 ) -> int | None:
     for at, problem in (await alter_log_dirs(cluster, wanted)).items():
         rows[at]["result"], rows[at]["error"] = ("moving", None) if problem is None else ("failed", str(problem))
@@ -61,13 +65,13 @@ async def _begun(
             document.fail(problem, f"{at.topic} [{at.partition}]")
     left = {at: wanted[at] for at, row in rows.items() if row["result"] == "moving"}
     loop = asyncio.get_running_loop()
-    give_up = loop.time() + values["timeout"] if values["timeout"] is not None else float("inf")
+    give_up = loop.time() + options.timeout if options.timeout is not None else float("inf")
     while left:
         arrived = await _arrived(cluster, left)
         for at in arrived:
             rows[at]["result"] = "done"
             del left[at]
-        if not left or not values["wait"]:
+        if not left or not options.wait:
             break
         if loop.time() >= give_up:
             late = DeadlineExceeded(f"{plural(len(left), 'replica')} still on the way after --timeout; moves go on")
@@ -76,12 +80,12 @@ async def _begun(
         await stop.unless(asyncio.sleep(PAUSE))
         if stop.asked:
             say(
-                values,
+                options,
                 f"interrupted: {plural(len(left), 'replica')} still on the way; kcli logdirs replicas shows them",
             )
             return ended_by(stop.by, INTERRUPTED)
     if left:
-        say(values, f"{plural(len(left), 'replica')} on the way; kcli logdirs replicas shows them")
+        say(options, f"{plural(len(left), 'replica')} on the way; kcli logdirs replicas shows them")
     return None
 
 
@@ -94,9 +98,9 @@ async def _arrived(cluster: Cluster, wanted: Moves) -> list[Replica]:
     here: dict[Replica, str] = {}
     coming: set[Replica] = set()
     for place in places:
-        for one in place.replicas:
-            at = Replica(one.topic, one.partition, one.broker)
-            if one.future:
+        for replica in place.replicas:
+            at = Replica(replica.topic, replica.partition, replica.broker)
+            if replica.future:
                 coming.add(at)
             else:
                 here[at] = place.directory

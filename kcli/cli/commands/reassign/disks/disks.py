@@ -1,0 +1,150 @@
+"""`kcli reassign disks`: replicas from one log directory of a broker to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.storage.disk_plan import evened
+from kcli.admin.storage.disks import Replica
+from kcli.admin.storage.log_dirs import LogDir, log_dirs
+from kcli.cli.commands.groups.scope import Scope
+from kcli.cli.commands.reassign.disks.moving import Moves, move
+from kcli.cli.commands.reassign.throttling import RateOptions
+from kcli.cli.commands.reassign.wait import WaitingOptions
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import flag, text, texts
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.errors import UsageError
+from kcli.grammar.units import bytes_of
+from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+class DisksOptions(WaitingOptions, RateOptions, ChangeOptions):
+    brokers = texts("--broker", metavar="ID", help="At this broker. Repeatable.")
+    to = text("--to", metavar="PATH", help="To this directory.")
+    away = text("--from", metavar="PATH", help="Only what is in this directory.")
+    even = flag("--balance", help="Until its directories are about as full.")
+
+
+@command(
+    "reassign disks",
+    help="Move replicas between the disks of a broker.",
+    words="TOPIC",
+    examples="""
+kcli reassign disks --broker 1 --balance
+kcli reassign disks --broker 1 --from /data/a --execute --wait      # empty a disk
+kcli reassign disks orders:0 --broker 2 --to /data/b --throttle 50MiB --execute --wait""",
+)
+def disks(options: DisksOptions) -> int:
+    """Move replicas between the log directories of the broker that has them: to one directory, away from one, or so
+    that all directories of a broker are about as full. The plan comes first; --execute does it. `kcli logdirs` shows
+    the directories.
+    """
+    scope, brokers = Scope(options.words), _brokers(options.brokers)
+    if options.to is None and options.away is None and not options.even:
+        raise UsageError("where to? --to PATH, --from PATH, or --balance")
+    if options.even and (options.to or options.away):
+        raise UsageError("--balance chooses the directories itself; --to and --from do not go with it")
+    rate = None if options.throttle is None else int(bytes_of(options.throttle, "--throttle"))
+    if rate is not None and not options.wait:
+        raise UsageError("--throttle goes with --wait here, so that it is taken away again")
+    excluding(options)
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        if scope.topics:
+            await scope.partitions(cluster, ())  # whoever mistyped a name shall not believe that it is there already
+        places = await _places(cluster, document, brokers)
+        wanted = _wanted(places, scope, options)
+        rows = {at: row for at, row in _rows(places).items() if at in wanted}
+        for at, row in rows.items():
+            row["new"] = wanted[at]
+        document.rows["replicas"] = list(rows.values())
+        if not rows and not document.errors:
+            say(options, "nothing to do")
+        if options.dry_run or not rows or document.errors:
+            return None
+        if not confirm(options, document, f"move {plural(len(rows), 'replica')}"):
+            document.rows.clear()
+            return 1
+        return await move(cluster, document, options, wanted, rows, rate)
+
+    return answer(options, "reassign.disks", work)
+
+
+def _brokers(words: list[str]) -> list[int] | None:
+    """The ids of brokers; None for all. Raises UsageError."""
+    for word in words:
+        if not word.isdecimal():
+            raise UsageError(f"--broker {word}: a broker is named by its id, such as 1")
+    return [int(word) for word in words] or None
+
+
+async def _places(cluster: Cluster, document: Document, brokers: list[int] | None) -> list[LogDir]:
+    places, failed = await log_dirs(cluster, brokers=brokers)
+    for broker, problem in failed.items():
+        document.fail(problem, f"broker {broker}")
+    for place in places:
+        if place.error is not None:
+            document.fail(place.error, place.directory)
+    return [place for place in places if place.error is None]
+
+
+def _rows(places: list[LogDir]) -> dict[Replica, Row]:
+    """A row for each replica that stays where it is."""
+    return {
+        Replica(replica.topic, replica.partition, replica.broker): {
+            "broker": replica.broker,
+            "topic": replica.topic,
+            "partition": replica.partition,
+            "old": place.directory,
+            "new": None,
+            "bytes": replica.size,
+            "result": "would move",
+            "error": None,
+        }
+        for place in places
+        for replica in place.replicas
+        if not replica.future
+    }
+
+
+def _wanted(places: list[LogDir], scope: Scope, options: DisksOptions) -> Moves:
+    """What goes where. Raises UsageError for a directory that a broker has not, and for the only one."""
+    moves: Moves = {}
+    for broker in dict.fromkeys(place.broker for place in places):
+        mine = [place for place in places if place.broker == broker]
+        names = [place.directory for place in mine if not place.cordoned]
+        for name in (options.to, options.away):
+            if name is not None and name not in [place.directory for place in mine]:
+                raise UsageError(f"broker {broker} has no directory {name}; it has {', '.join(names)}")
+        some = {
+            Replica(replica.topic, replica.partition, replica.broker): (place.directory, replica.size)
+            for place in mine
+            for replica in place.replicas
+            if scope.has(TopicPartition(replica.topic, replica.partition)) and not replica.future
+            if options.away in (None, place.directory)
+        }
+        if options.to is not None:
+            moves |= {at: options.to for at, (name, _) in some.items() if name != options.to}
+        elif options.away is not None:
+            moves |= _emptied(mine, some, options.away)
+        else:
+            moves |= evened(mine, some)
+    return moves
+
+
+def _emptied(mine: list[LogDir], some: dict[Replica, tuple[str, int]], away: str) -> Moves:
+    """Everything to the other directories, always to the emptiest, the largest first."""
+    sizes = {place.directory: place.size for place in mine if place.directory != away and not place.cordoned}
+    if not sizes:
+        raise UsageError(f"broker {mine[0].broker} has no other directory than {away}")
+    moves: Moves = {}
+    for at, (_, size) in sorted(some.items(), key=lambda item: (-item[1][1], item[0])):
+        moves[at] = min(sizes, key=lambda name: (sizes[name], name))
+        sizes[moves[at]] += size
+    return moves

@@ -1,0 +1,96 @@
+"""`kcli reassign execute`: the plan is shown and asked for before anything moves."""
+
+from __future__ import annotations
+
+from kcli.admin.reassign import assignment_file
+from kcli.admin.reassign.reassignments import about
+from kcli.cli.commands.reassign.moving import BatchOptions, move, waits
+from kcli.cli.commands.reassign.plan_rows import broker_rows, partition_rows, sum_up, warn_of_few_replicas
+from kcli.cli.commands.reassign.planning import PlanningOptions, file_of, from_file, from_options, look, plans_anew
+from kcli.cli.commands.reassign.throttling import RateOptions
+from kcli.cli.output.render import Document, human_time
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import flag
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.undo import UndoFile
+from kcli.errors import KcliError, UsageError
+from kcli.grammar.units import bytes_of, bytes_text
+from kcli.model import Cluster
+
+
+class ExecuteOptions(PlanningOptions, RateOptions, BatchOptions, UndoOptions):
+    additional = flag("--additional", help="Though other moves are under way.")
+
+
+@command(
+    "reassign execute",
+    help="Move partitions as a file says, or as a plan made now.",
+    words="FILE|TOPIC",
+    examples="""
+kcli reassign execute plan.json --throttle 50MiB --execute --wait
+kcli reassign execute --remove-broker 3 --throttle 20MiB --execute --wait --batch 50
+kcli reassign execute orders --replication-factor 3 --execute
+kcli reassign execute ~/.local/state/kcli/undo/reassign-….json --execute   # back""",
+)
+def execute(options: ExecuteOptions) -> int:
+    """Move partitions to other brokers, as FILE says (kafka-reassign-partitions' JSON, of `plan --save`, of an undo
+    file), or as a plan made now from topics and options. The plan is shown first; --execute does it. Replicas are
+    spread over racks, come to be as many on every broker, and as few bytes as possible are copied; then preferred
+    leaders are evened out, which copies nothing. Where everything was is kept in an undo file, which `execute` reads
+    as well.
+    """
+    path, undo = file_of(options.words), UndoFile(options)
+    if path is not None and plans_anew(options):
+        raise UsageError(f"{path} is a plan already; options that make one do not go with it")
+    rate = None if options.throttle is None else rate_of(options.throttle)
+    _check(options)
+    excluding(options)
+    undo.check()
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        plan, _ = await look(cluster, document, options)
+        if plan.ongoing and not options.additional and not options.dry_run:
+            raise KcliError(
+                f"{plural(len(plan.ongoing), 'partition')} on the way already, such as "
+                f"{about(next(iter(plan.ongoing)))}; wait (kcli reassign verify --wait), or add --additional"
+            )
+        if path is None:
+            await from_options(cluster, plan, document, options)
+        else:
+            from_file(plan, document, path)
+        document.rows["brokers"] = broker_rows(plan) if plan.wanted or plan.log_dirs else []
+        rows = partition_rows(plan, "would move")
+        document.rows["partitions"] = list(rows.values())
+        sum_up(options, plan, rows, failed=bool(document.errors))
+        if rate is not None and rows:
+            longest = max(row["receives"] for row in document.rows["brokers"]) / rate
+            say(options, f"at {bytes_text(rate)}/s at each broker that takes {human_time(longest)} or more")
+        await warn_of_few_replicas(cluster, options, plan)
+        if document.errors or options.dry_run or not (rows or plan.log_dirs):
+            return None
+        topics = sorted({at.topic for at in rows or plan.wanted})
+        if not confirm(options, document, topics[0] if len(topics) == 1 else f"move {plural(len(rows), 'partition')}"):
+            document.rows.clear()
+            return 1
+        old = {at: plan.everything[at] for at in plan.changes()}
+        if old:
+            await undo.keep(cluster, "reassign", assignment_file.document(old), "kcli reassign execute {}")
+        return await move(cluster, document, options, plan, rows, rate)
+
+    return answer(options, "reassign.execute", work)
+
+
+def _check(options: ExecuteOptions) -> None:
+    """Raises UsageError for options that mean nothing without waiting."""
+    for name, given in (("--timeout", options.timeout), ("--on-interrupt", options.on_interrupt)):
+        if given is not None and not waits(options):
+            raise UsageError(f"{name} goes with --wait")
+
+
+def rate_of(text: str) -> int:
+    """`50MiB` in bytes a second. Raises UsageError."""
+    rate = int(bytes_of(text, "--throttle"))
+    if rate < 1:
+        raise UsageError(f"--throttle {text}: a limit is 1 byte a second or more")
+    return rate

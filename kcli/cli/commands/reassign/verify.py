@@ -1,0 +1,114 @@
+"""`kcli reassign verify`: whether replicas are where they should be; then throttles go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.reassign import assignment_file
+from kcli.admin.reassign.move_progress import shares
+from kcli.admin.reassign.reassignments import list_reassignments
+from kcli.admin.storage.disks import Replica
+from kcli.admin.storage.log_dirs import log_dirs
+from kcli.cli.commands.reassign.throttling import KeepThrottleOptions
+from kcli.cli.commands.reassign.wait import Watch, WatchOptions
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer, say
+from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster, TopicPartition
+
+if TYPE_CHECKING:
+    from kcli.admin.reassign.reassignments import Assignment
+    from kcli.cli.output.shapes.shape import Row
+
+MOVING = 3  # exit code: an assertion, that all is done, did not hold
+
+
+class VerifyOptions(WatchOptions, KeepThrottleOptions, OutputOptions):
+    """Waiting, and what becomes of throttles."""
+
+
+@command(
+    "reassign verify",
+    help="Is it done? Then throttles go.",
+    words="FILE",
+    examples="""
+kcli reassign verify plan.json
+kcli reassign verify --wait                          # all that is under way
+kcli reassign verify plan.json --wait --timeout 3600 -J""",
+)
+def verify(options: VerifyOptions) -> int:
+    """Print how far the moves of FILE are, or all that are under way. When nothing moves any more, the throttles that
+    moves left behind are taken away, whoever set them. Exit code 3 while something moves, 1 when a partition is
+    elsewhere than FILE says.
+    """
+    words = options.words
+    if len(words) > 1:
+        raise UsageError("one FILE, or none for all that is under way")
+    wanted: Assignment = {}
+    dirs: dict[Replica, str] = {}
+    if words:
+        wanted, dirs = assignment_file.read(words[0])
+    if options.timeout is not None and not options.wait:
+        raise UsageError("--timeout goes with --wait")
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        targets = wanted if words else {at: move.target for at, move in (await list_reassignments(cluster)).items()}
+        rows = {at: _row(at, brokers) for at, brokers in targets.items()}
+        document.rows["partitions"] = list(rows.values())
+        with Watch(cluster, options, keep_throttle=options.keep_throttle) as watch:
+            if options.wait:
+                await watch.until_done(targets)
+            code = await watch.finish(document, rows, sorted({at.topic for at in targets}) if words else None)
+        await _on_disks(cluster, document, rows, dirs)
+        ongoing = await list_reassignments(cluster, targets)
+        now = await shares(cluster, ongoing)
+        for at, move in ongoing.items():
+            rows[at] |= {"replicas": move.replicas, "size": now[at].size, "left": now[at].left}
+        if not rows:
+            say(options, "nothing is being moved")
+        if code is None and not document.errors and any(row["result"] == "moving" for row in rows.values()):
+            return MOVING
+        return code
+
+    return answer(options, "reassign.verify", work)
+
+
+def _row(at: TopicPartition, brokers: list[int]) -> Row:
+    return {
+        "topic": at.topic,
+        "partition": at.partition,
+        "new": brokers,
+        "replicas": None,
+        "size": None,
+        "left": None,
+        "result": "moving",
+        "error": None,
+    }
+
+
+async def _on_disks(
+    cluster: Cluster, document: Document, rows: dict[TopicPartition, Row], dirs: dict[Replica, str]
+) -> None:
+    """Whether replicas are in the directories that the file names for them."""
+    if not dirs:
+        return
+    places, _ = await log_dirs(cluster, brokers={at.broker for at in dirs})
+    here = {
+        (Replica(replica.topic, replica.partition, replica.broker), replica.future): place.directory
+        for place in places
+        for replica in place.replicas
+    }
+    for at, wanted in dirs.items():
+        row = next(row for key, row in rows.items() if (key.topic, key.partition) == (at.topic, at.partition))
+        if here.get((at, False)) == wanted or row["result"] != "done":
+            continue
+        if here.get((at, True)) == wanted:
+            row["result"] = "moving"
+            continue
+        problem = KcliError(
+            f"{at.topic} [{at.partition}] at broker {at.broker} is in {here.get((at, False))} and not in {wanted}"
+        )
+        row["result"], row["error"] = "failed", str(problem)
+        document.fail(problem, f"{at.topic} [{at.partition}]")
