@@ -99,7 +99,7 @@ def test_when_it_is_off_nothing_of_it_is_imported() -> None:
         "kcli.config.properties.names", "kcli.config.secrets.secured", "kcli.config.secrets.sources",
         "kcli.config.profiles.files",
     }  # fmt: skip
-    hot = "kcli.cli.commands.produce.command, kcli.cli.commands.consume.consume, kcli.client"
+    hot = "kcli.cli.commands.produce.produce, kcli.cli.commands.consume.consume, kcli.client"
     code = f"import sys, {hot}; print([*{dear} & {{*sys.modules}}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n"

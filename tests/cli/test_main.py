@@ -126,7 +126,7 @@ DEAR = {
     "ssl",
 }
 IMPORTED = (
-    *(f"commands.{name}" for name in ("produce.command", "consume.consume", "consume.tail", "consume.count")),
+    *(f"commands.{name}" for name in ("produce.produce", "consume.consume", "consume.tail", "consume.count")),
     *("main", "parsing.parser"),
 )
 WITHOUT_ASYNCIO = "import asyncio, sys; before = set(sys.modules); import {}; print(*(set(sys.modules) - before))"

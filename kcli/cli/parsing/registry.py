@@ -20,7 +20,7 @@ Verbs = dict[str, Command]
 """The commands of a subject by what stands behind its name: `reset`, `features upgrade`."""
 
 SUBJECTS: dict[str, tuple[str, str]] = {
-    "produce": ("kcli.cli.commands.consume.options:PRODUCE", "Send lines, files or JSON envelopes as records."),
+    "produce": ("produce.produce", "Send lines, files or JSON envelopes as records."),
     "consume": ("consume.consume", "Print records; follow unless bounded."),
     "tail": (
         "consume.tail",

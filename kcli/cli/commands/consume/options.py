@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.option import Option
-from kcli.cli.parsing.shared_options import CONNECTION
 
 TOPIC = Option(
     name="topics", flags=("-t", "--topic"), multiple=True, metavar="TOPIC", help="The topic, instead of an argument."
@@ -125,80 +123,3 @@ FAIL_IF_NONE = Option(
     name="fail_if_none", flags=("--fail-if-none",), kind="flag", help="Exit 3 when no record was written."
 )
 PRINTING = (FORMAT, JSON, DELIMITER, KEY_DELIMITER, NULLS, UNBUFFERED, RAW)
-
-PRODUCE = Command(
-    name="produce",
-    run="kcli.cli.commands.produce.command:run",
-    help="Send lines, files or JSON envelopes as records.",
-    description="""Read stdin, or the FILEs, a record a line. Exit 0 only if every record was acknowledged.
-
-\b
-Examples:
-  kcli produce orders < orders.txt
-  kcli produce orders -K : -z zstd < keyed.txt        # key:value, compressed
-  kcli produce orders -k k -H source=shell --value v  # one record
-  kcli produce orders --transactional-id load-1 < f   # all of it or nothing
-  kcli produce orders --transactional-id load-1 --batch 1000 < f
-  kcli consume orders -e -J | kcli produce copy --input json""",
-    words="TOPIC [FILE]...",
-    options=(
-        *CONNECTION,
-        Option(name="topics", flags=("-t", "--topic"), multiple=True, metavar="TOPIC", help=TOPIC.help),
-        Option(name="values", flags=("--value",), multiple=True, metavar="TEXT", help="A record's value. Repeatable."),
-        Option(name="whole", flags=("--whole",), kind="flag", help="Each FILE (or stdin) is one record."),
-        Option(
-            name="input",
-            flags=("--input",),
-            choices=("lines", "json", "kcat"),
-            help="What the input is: lines (default), envelopes of consume -J, or kcat's -J lines.",
-        ),
-        Option(name="key", flags=("-k", "--key"), metavar="KEY", help="The key of records that have none."),
-        KEY_DELIMITER,
-        DELIMITER,
-        Option(
-            name="headers",
-            flags=("-H", "--header"),
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A header of every record; NAME alone is null. Repeatable.",
-        ),
-        NULLS,
-        Option(
-            name="partition",
-            flags=("-p", "--partition"),
-            kind="int",
-            least=-1,
-            metavar="N",
-            help="-1: by key (default).",
-        ),
-        Option(
-            name="compression",
-            flags=("-z", "--compression"),
-            metavar="CODEC[:LEVEL]",
-            help="none, gzip, snappy, lz4 or zstd.",
-        ),
-        Option(name="acks", flags=("--acks",), choices=("all", "-1", "1", "0"), help="Who must have it (default all)."),
-        Option(name="timestamp", flags=("--timestamp",), metavar="TIME", help="Of every record; else now."),
-        Option(
-            name="transactional_id",
-            flags=("--transactional-id",),
-            metavar="ID",
-            help="All input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
-        ),
-        Option(
-            name="batch",
-            flags=("--batch",),
-            kind="int",
-            least=1,
-            metavar="N",
-            help="With --transactional-id: a transaction for every N records.",
-        ),
-        Option(
-            name="on_error",
-            flags=("--on-error",),
-            choices=("stop", "skip"),
-            help="At input that is no record: stop (default), or skip it and exit 1 at the end.",
-        ),
-        Option(name="report", flags=("--report",), metavar="FILE", help="Write a JSON line per settled batch."),
-    ),
-)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kcli.cli.commands.produce.command import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, say
+from kcli.cli.commands.produce.sending import FLUSH_AFTER_INTERRUPT, PATIENCE, Sending, explained, say
 from kcli.cli.output import text
 from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.errors import KcliError, UnknownOutcome
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kcli.cli.commands.produce.command import Plan
+    from kcli.cli.commands.produce.plan import Plan
     from kcli.cli.output.envelope import Row
     from kcli.cli.output.report import Report
     from kcli.cli.runtime.signals import Stop

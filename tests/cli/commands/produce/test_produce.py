@@ -10,10 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-from kcli.cli.commands.consume.options import PRODUCE
-from kcli.cli.commands.produce import command as produce
+from kcli.cli.commands.produce import sending
+from kcli.cli.commands.produce.plan import Plan, ProduceOptions
 from kcli.cli.output.report import Report
+from kcli.cli.parsing.command import Command
 from kcli.cli.parsing.parser import parse
+from kcli.cli.parsing.registry import declared
 from kcli.cli.runtime.signals import Stop
 from kcli.errors import KcliError, UsageError
 
@@ -59,15 +61,17 @@ AB = b"a\nb"
 A__B = b"a\n\nb"
 
 
-def plan(line: str) -> produce.Plan:
-    values = parse(PRODUCE, line.split())
-    assert values is not None
-    return produce.Plan(values)
+def plan(line: str) -> Plan:
+    command = declared("produce")
+    assert isinstance(command, Command)
+    given = parse(command, line.split())
+    assert given is not None
+    return Plan(ProduceOptions(**given))
 
 
 async def send(line: str, producer: FakeProducer, report: Report | None = None, stop: Stop | None = None) -> int:
-    sending = produce.Sending(plan(line), cast(Any, producer), report)
-    return await produce._send(sending, stop or Stop())
+    run = sending.Sending(plan(line), cast(Any, producer), report)
+    return await sending.send(run, stop or Stop())
 
 
 def written(folder: Path, content: bytes, name: str = "in") -> str:

@@ -1,4 +1,4 @@
-"""`kcli produce`: lines, files, values or envelopes in; exit 0 only if every record was acknowledged (R1).
+"""One run of `kcli produce`: what was read, handed to the producer, and what became of it.
 
 Every record that was read ends in one of four counts: acknowledged, failed, unknown (sent, and no answer says
 whether it arrived) and not sent. They add up to the records read, also after Ctrl-C (D45).
@@ -8,96 +8,25 @@ from __future__ import annotations
 
 from kcli import codes
 from kcli.cli.commands.produce.source import Source
-from kcli.cli.output import text
 from kcli.cli.output.progress import Progress
-from kcli.cli.runtime.connection import Connection
-from kcli.cli.runtime.signals import INTERRUPTED, Stop, tell_outages
-from kcli.cli.runtime.signals import run as run_loop
-from kcli.errors import BrokerError, KcliError, UsageError
-from kcli.settings import ProducerSettings
+from kcli.cli.output.text import records
+from kcli.cli.runtime.signals import INTERRUPTED
+from kcli.errors import BrokerError, KcliError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kcli.cli.commands.produce.plan import Plan
     from kcli.cli.output.envelope import Row
     from kcli.cli.output.report import Report
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.runtime.signals import Stop
     from kcli.model import Cluster
     from kcli.producer.producer import BatchOutcome, Producer
 
 PATIENCE = 0.5  # seconds of silence after Ctrl-C
 KEYED_STEP = 1 << 18  # bytes of keyed lines handed over at once: the producer makes room for all of them together
 FLUSH_AFTER_INTERRUPT = 10.0  # seconds that the first Ctrl-C gives what was already accepted
-
-
-class Plan:
-    """What a command line says, understood. Raises UsageError."""
-
-    def __init__(self, values: Values) -> None:
-        self.connection = Connection(values)
-        words = list(values["words"] or [])
-        topics = list(values["topics"])
-        if len(topics) > 1:
-            raise UsageError("produce writes to one topic")
-        if not topics and not words:
-            raise UsageError("produce to which topic? kcli produce TOPIC")
-        self.topic: str = topics[0] if topics else words.pop(0)
-        self.paths: list[str] = words
-        self.values: list[bytes] = [text.argument_bytes(value) for value in values["values"]]
-        self.whole: bool = values["whole"]
-        self.input: str = values["input"] or "lines"
-        self.delimiter = text.delimiter(values["delimiter"], "-D", b"\n") or b"\n"
-        self.key_delimiter = text.delimiter(values["key_delimiter"], "-K")
-        self.key = None if values["key"] is None else text.argument_bytes(values["key"])
-        self.headers = text.headers(values["headers"])
-        self.nulls: bool = values["nulls"]
-        self.partition: int | None = None if values["partition"] in (None, -1) else values["partition"]
-        self.by_key: bool = values["partition"] == -1
-        self.timestamp = _timestamp(values["timestamp"])
-        self.skip: bool = values["on_error"] == "skip"
-        self.report: str | None = values["report"]
-        self.batch: int = values["batch"] or 0  # records of a transaction, 0 for all of them
-        self.by_rows = (
-            self.input != "lines"
-            or bool(self.headers)
-            or len(self.delimiter) > 1
-            or (self.key is not None and self.key_delimiter is not None)
-        )
-        self.settings = self._settings(values)
-        self._check(values)
-        for name, value in self.headers:
-            if value is None and ":" in name and not self.connection.quiet:  # as rpk and kaf have it
-                say(f"-H {name}: a header of that name, without a value; -H {name.replace(':', '=', 1)} gives it one")
-
-    def _settings(self, values: Values) -> ProducerSettings:
-        changes = dict(self.connection.properties.producer)
-        if values["compression"] is not None:
-            changes["compression"], changes["compression_level"] = text.codec(values["compression"])
-        if values["acks"] is not None:
-            changes["acks"] = {"all": -1, "-1": -1, "1": 1, "0": 0}[values["acks"]]
-        if values["transactional_id"] is not None:
-            changes["transactional_id"] = values["transactional_id"]
-        if changes.get("acks", -1) != -1:
-            if changes.get("idempotence"):
-                raise UsageError("enable.idempotence=true needs acks=all")
-            changes["idempotence"] = False
-        made = ProducerSettings(**changes).patient("max_block" in changes)
-        if made.compression_level is not None:
-            text.check_level(made.compression, made.compression_level, f"compression.level={made.compression_level}")
-        return made
-
-    def _check(self, values: Values) -> None:
-        if self.values and (self.paths or self.whole or self.input != "lines"):
-            raise UsageError("--value takes no files, --whole or --input")
-        if self.input != "lines":
-            for name, flag in (("delimiter", "-D"), ("key_delimiter", "-K"), ("key", "-k"), ("whole", "--whole")):
-                if values[name]:
-                    raise UsageError(f"--input {self.input} says it all: {flag} does not go with it")
-        if self.batch and self.settings.transactional_id is None:
-            raise UsageError("--batch is the size of a transaction: it needs --transactional-id")
-        if self.whole and self.key_delimiter:
-            raise UsageError("--whole takes no -K: nothing is split")
 
 
 class Sending:
@@ -246,48 +175,10 @@ class Sending:
         parts = f"{counts.acked} acknowledged, {counts.failed} failed, {unknown} unknown"
         settled = counts.acked + counts.failed + unknown
         skipped = f", {self.skipped} lines skipped" if self.skipped else ""
-        return f"{text.records(self.read)} read: {parts}, {self.read - settled} not sent{skipped}"
+        return f"{records(self.read)} read: {parts}, {self.read - settled} not sent{skipped}"
 
 
-def run(values: Values) -> int:
-    """Produce. Returns the exit code."""
-    plan = Plan(values)
-    return run_loop(lambda stop: _produce(plan, stop))
-
-
-async def _produce(plan: Plan, stop: Stop) -> int:
-    from kcli.client import Client
-
-    report = None
-    if plan.report is not None:
-        from kcli.cli.output.report import Report
-
-        report = Report(plan.report)
-    try:
-        async with Client(plan.connection.client()) as client:
-            tell_outages(client.cluster, quiet=plan.connection.quiet)
-            producer = client.producer(plan.settings)
-            await producer.start()
-            try:
-                if plan.settings.transactional_id is not None:
-                    from kcli.cli.commands.produce import transactions
-
-                    sending = transactions.TransactionalSending(plan, producer, report, client.cluster)
-                    code = await transactions.send(sending, stop)
-                else:
-                    code = await _send(Sending(plan, producer, report, client.cluster), stop)
-            finally:
-                await producer.close(0)
-    finally:
-        if report is not None:
-            report.close()
-    if report is None or report.problem is None:
-        return code
-    say(str(report.problem))
-    return code or report.problem.exit_code
-
-
-async def _send(sending: Sending, stop: Stop) -> int:
+async def send(sending: Sending, stop: Stop) -> int:
     """Read, flush, say what became of it."""
     stop.last_words = lambda: say(f"stopped: {sending.summary()}")
     problem: KcliError | OSError | None = None
@@ -301,7 +192,7 @@ async def _send(sending: Sending, stop: Stop) -> int:
         left = await sending.producer.flush(PATIENCE)
         if left:
             again = "Ctrl-C again" if stop.asked else "Ctrl-C twice"
-            say(f"waiting for the answers to {text.records(left)}; {again} stops at once")
+            say(f"waiting for the answers to {records(left)}; {again} stops at once")
             await sending.producer.flush(FLUSH_AFTER_INTERRUPT)
     problem = problem or sending.error
     return _verdict(sending, stop, problem if stop.asked else await explained(sending, problem))
@@ -334,19 +225,6 @@ def _verdict(sending: Sending, stop: Stop, problem: KcliError | OSError | None) 
     if sending.read or sending.skipped:
         say(sending.summary())
     return problem.exit_code if isinstance(problem, KcliError) else 1
-
-
-def _timestamp(given: str | None) -> int | None:
-    if given is None:
-        return None
-    from time import time
-
-    from kcli.grammar.offsets import read_time
-
-    found = read_time(given, int(time() * 1000))
-    if found is None:
-        raise UsageError(f"--timestamp {given}: expected epoch seconds or milliseconds, ISO 8601, -1h or now")
-    return found
 
 
 def say(sentence: str) -> None:

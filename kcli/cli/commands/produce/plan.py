@@ -1,0 +1,139 @@
+"""What a command line of `kcli produce` says: its options, and what they mean."""
+
+from __future__ import annotations
+
+from kcli.cli.output.text import argument_bytes, check_level, codec, delimiter, headers
+from kcli.cli.parsing.groups import ConnectionOptions
+from kcli.cli.parsing.option import choice, flag, integer, text, texts
+from kcli.cli.parsing.record_groups import DelimiterOptions, TopicOptions, compression
+from kcli.cli.runtime.connection import Connection
+from kcli.errors import UsageError
+from kcli.settings import ProducerSettings
+
+
+class ProduceOptions(TopicOptions, DelimiterOptions, ConnectionOptions):
+    values = texts("--value", metavar="TEXT", help="A record's value. Repeatable.")
+    whole = flag("--whole", help="Each FILE (or stdin) is one record.")
+    input = choice(
+        "--input",
+        of=("lines", "json", "kcat"),
+        help="What the input is: lines (default), envelopes of consume -J, or kcat's -J lines.",
+    )
+    key = text("-k", "--key", metavar="KEY", help="The key of records that have none.")
+    headers = texts(
+        "-H", "--header", metavar="NAME=VALUE", help="A header of every record; NAME alone is null. Repeatable."
+    )
+    partition = integer("-p", "--partition", least=-1, help="-1: by key (default).")
+    compression = compression()
+    acks = choice("--acks", of=("all", "-1", "1", "0"), help="Who must have it (default all).")
+    timestamp = text("--timestamp", metavar="TIME", help="Of every record; else now.")
+    transactional_id = text(
+        "--transactional-id",
+        metavar="ID",
+        help="All input in one transaction: committed at the end, aborted at an error or Ctrl-C.",
+    )
+    batch = integer("--batch", least=1, help="With --transactional-id: a transaction for every N records.")
+    on_error = choice(
+        "--on-error",
+        of=("stop", "skip"),
+        help="At input that is no record: stop (default), or skip it and exit 1 at the end.",
+    )
+    report = text("--report", metavar="FILE", help="Write a JSON line per settled batch.")
+
+
+class Plan:
+    """What a command line says, understood. Raises UsageError."""
+
+    def __init__(self, options: ProduceOptions) -> None:
+        self.connection = Connection(options)
+        words = list(options.words)
+        topics = list(options.topics)
+        if len(topics) > 1:
+            raise UsageError("produce writes to one topic")
+        if not topics and not words:
+            raise UsageError("produce to which topic? kcli produce TOPIC")
+        self.topic: str = topics[0] if topics else words.pop(0)
+        self.paths: list[str] = words
+        self.values: list[bytes] = [argument_bytes(value) for value in options.values]
+        self.whole: bool = options.whole
+        self.input: str = options.input or "lines"
+        self.delimiter = delimiter(options.delimiter, "-D", b"\n") or b"\n"
+        self.key_delimiter = delimiter(options.key_delimiter, "-K")
+        self.key = None if options.key is None else argument_bytes(options.key)
+        self.headers = headers(options.headers)
+        self.nulls: bool = options.nulls
+        self.partition: int | None = None if options.partition in (None, -1) else options.partition
+        self.by_key: bool = options.partition == -1
+        self.timestamp = _timestamp(options.timestamp)
+        self.skip: bool = options.on_error == "skip"
+        self.report: str | None = options.report
+        self.batch: int = options.batch or 0  # records of a transaction, 0 for all of them
+        self.by_rows = (
+            self.input != "lines"
+            or bool(self.headers)
+            or len(self.delimiter) > 1
+            or (self.key is not None and self.key_delimiter is not None)
+        )
+        self.settings = self._settings(options)
+        self._check(options)
+        if not self.connection.quiet:
+            self._warn()
+
+    def _settings(self, options: ProduceOptions) -> ProducerSettings:
+        changes = dict(self.connection.properties.producer)
+        if options.compression is not None:
+            changes["compression"], changes["compression_level"] = codec(options.compression)
+        if options.acks is not None:
+            changes["acks"] = {"all": -1, "-1": -1, "1": 1, "0": 0}[options.acks]
+        if options.transactional_id is not None:
+            changes["transactional_id"] = options.transactional_id
+        if changes.get("acks", -1) != -1:
+            if changes.get("idempotence"):
+                raise UsageError("enable.idempotence=true needs acks=all")
+            changes["idempotence"] = False
+        settings = ProducerSettings(**changes).patient("max_block" in changes)
+        level = settings.compression_level
+        if level is not None:
+            check_level(settings.compression, level, f"compression.level={level}")
+        return settings
+
+    def _check(self, options: ProduceOptions) -> None:
+        if self.values and (self.paths or self.whole or self.input != "lines"):
+            raise UsageError("--value takes no files, --whole or --input")
+        if self.input != "lines":
+            refused = {
+                "-D": options.delimiter,
+                "-K": options.key_delimiter,
+                "-k": options.key,
+                "--whole": options.whole,
+            }
+            for name, value in refused.items():
+                if value:
+                    raise UsageError(f"--input {self.input} says it all: {name} does not go with it")
+        if self.batch and self.settings.transactional_id is None:
+            raise UsageError("--batch is the size of a transaction: it needs --transactional-id")
+        if self.whole and self.key_delimiter:
+            raise UsageError("--whole takes no -K: nothing is split")
+
+    def _warn(self) -> None:
+        """`-H NAME:VALUE` is how rpk and kaf write a header; here it is a name without a value."""
+        for name, value in self.headers:
+            if value is None and ":" in name:
+                from kcli.cli.main import complain
+
+                better = name.replace(":", "=", 1)
+                complain(f"-H {name}: a header of that name, without a value; -H {better} gives it one")
+
+
+def _timestamp(given: str | None) -> int | None:
+    """Milliseconds. Raises UsageError."""
+    if given is None:
+        return None
+    from time import time as now_in_seconds
+
+    from kcli.grammar.offsets import read_time
+
+    moment = read_time(given, int(now_in_seconds() * 1000))
+    if moment is None:
+        raise UsageError(f"--timestamp {given}: expected epoch seconds or milliseconds, ISO 8601, -1h or now")
+    return moment
