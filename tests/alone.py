@@ -21,14 +21,23 @@ LIMIT = 1800.0
 """Seconds for all tests of one file: each test of Spark starts a Spark of its own."""
 
 
+_running: set[subprocess.Popen[str]] = set()
+
+
 def main(folders: list[str]) -> int:
     files = sorted(file for folder in folders for file in _files(Path(folder)))
     begun, failed = time.monotonic(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for file, outcome in zip(files, pool.map(_run, files), strict=True):
-            if outcome.returncode:
-                failed += 1
-                print(f"{file}:\n{outcome.stdout}", flush=True)
+        try:
+            for file, outcome in zip(files, pool.map(_run, files), strict=True):
+                if outcome.returncode:
+                    failed += 1
+                    print(f"{file}:\n{outcome.stdout}", flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for running in list(_running):
+                _end(running)
+            raise
     print(f"{len(files) - failed} files passed, {failed} failed, in {time.monotonic() - begun:.0f} s")
     return 1 if failed else 0
 
@@ -47,12 +56,20 @@ def _run(file: Path) -> subprocess.CompletedProcess[str]:
         errors="replace",
         start_new_session=True,
     ) as running:
+        _running.add(running)
         try:
             output, code = running.communicate(timeout=LIMIT)[0], running.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)  # its forks and what they started, too
+            _end(running)
             output, code = f"{running.communicate()[0]}\nnot done after {LIMIT:.0f} s", 1
+        _running.remove(running)
     return subprocess.CompletedProcess(command, code, output)
+
+
+def _end(running: subprocess.Popen[str]) -> None:
+    """Kill a process with its forks and what they started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGKILL)
 
 
 class EachInAFork:
