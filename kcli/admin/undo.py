@@ -22,22 +22,22 @@ def write(document: dict[str, Any], name: str, path: str | None = None, *, hint:
     fails. Raises NoUndo."""
     from json import dumps
 
-    made = path or new_path(name)
+    file = path or new_path(name)
     text = dumps(document, ensure_ascii=False, indent=1) + "\n"
     try:
         if not path:
-            os.makedirs(os.path.dirname(made), mode=0o700, exist_ok=True)
-        with open(made, "x", encoding="utf-8", opener=private) as out:
+            os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        with open(file, "x", encoding="utf-8", opener=private) as out:
             try:
                 out.write(text)
                 out.flush()
                 os.fsync(out.fileno())
             except OSError:
-                os.unlink(made)  # a part of one would look like one
+                os.unlink(file)  # a part of one would look like one
                 raise
     except OSError as error:
-        raise NoUndo(f"nothing was changed: the undo file {made} cannot be written ({error.strerror}){hint}") from None
-    return made
+        raise NoUndo(f"nothing was changed: the undo file {file} cannot be written ({error.strerror}){hint}") from None
+    return file
 
 
 def new_path(name: str, kind: str = "undo", suffix: str = ".json") -> str:

@@ -54,13 +54,13 @@ class Coordinators:
         for group in groups:
             if group in self.known:
                 by_node.setdefault(self.known[group], []).append(group)
-        found: list[tuple[Broker, list[str]]] = []
+        by_broker: list[tuple[Broker, list[str]]] = []
         for node_id, some in by_node.items():
             try:
-                found.append((await self.cluster.node(node_id), some))
+                by_broker.append((await self.cluster.node(node_id), some))
             except KcliError as error:
                 lost.update(dict.fromkeys(some, error))
-        return found, lost
+        return by_broker, lost
 
 
 async def coordinators_of(

@@ -112,14 +112,14 @@ async def ask_every(
 ) -> tuple[dict[int, A], dict[int, KcliError]]:
     """The answers of these brokers, by node id, and the errors of those that did not give one."""
 
-    async def one(node_id: int) -> A | KcliError:
+    async def ask_node(node_id: int) -> A | KcliError:
         try:
             return await ask(await cluster.node(node_id))
         except KcliError as error:
             return error
 
     asked = list(node_ids)
-    both = dict(zip(asked, await asyncio.gather(*(one(node_id) for node_id in asked)), strict=True))
+    both = dict(zip(asked, await asyncio.gather(*(ask_node(node_id) for node_id in asked)), strict=True))
     return good(both), bad(both)
 
 

@@ -40,13 +40,13 @@ class Leaders:
             if at not in lost:
                 by_node.setdefault(self.cluster.leader_id(at), []).append(at)
         lost.update(await self._why_leaderless(by_node.pop(-1, [])))
-        found: list[tuple[Broker, list[TopicPartition]]] = []
+        by_broker: list[tuple[Broker, list[TopicPartition]]] = []
         for node_id, some in by_node.items():
             try:
-                found.append((await self.cluster.node(node_id), some))
+                by_broker.append((await self.cluster.node(node_id), some))
             except KcliError as error:
                 lost.update(dict.fromkeys(some, error))
-        return found, lost
+        return by_broker, lost
 
     async def _why_leaderless(self, partitions: list[TopicPartition]) -> dict[TopicPartition, KcliError]:
         """A topic that does not exist is final; a partition that nobody leads now may have a leader soon, but its

@@ -140,7 +140,7 @@ class NetworkBroker:
 
     @property
     def connected(self) -> bool:
-        return any(one.lost is None for one in self._lanes.open.values())
+        return any(connection.lost is None for connection in self._lanes.open.values())
 
     @property
     def connecting(self) -> bool:
@@ -148,17 +148,17 @@ class NetworkBroker:
 
     @property
     def in_flight(self) -> int:
-        return sum(one.in_flight for one in self._lanes.open.values())
+        return sum(connection.in_flight for connection in self._lanes.open.values())
 
     @property
     def muted(self) -> bool:
         """It throttles us on some lane."""
-        return any(one.muted for one in self._lanes.open.values())
+        return any(connection.muted for connection in self._lanes.open.values())
 
     @property
     def long_silence(self) -> float:
         """Seconds of silence that it asks for on some lane, where that is more than a minute; else 0."""
-        return max((one.long_silence for one in self._lanes.open.values()), default=0.0)
+        return max((connection.long_silence for connection in self._lanes.open.values()), default=0.0)
 
     @property
     def backing_off(self) -> bool:

@@ -154,9 +154,9 @@ class Opening:
     def _explain(self, connection: Connection, problem: ConnectError) -> None:
         """Raises TlsError when it is TLS that ended the connection for good."""
         access = self._access
-        found = access.fault(cast_secured(connection), self._address.host) if access is not None else None
-        if found is not None:
-            raise found from problem
+        error = access.fault(cast_secured(connection), self._address.host) if access is not None else None
+        if error is not None:
+            raise error from problem
 
     async def _dial(self, end: float, in_flight: int, on_lost: Callable[[Connection], None]) -> Connection:
         def make() -> Connection:

@@ -19,22 +19,22 @@ async def in_daemon_thread(name: str, function: Callable[..., T], *args: Any) ->
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 
-    def settle(found: Any, problem: BaseException | None) -> None:
+    def settle(result: Any, problem: BaseException | None) -> None:
         if answer.done():
             return
         if problem is not None:
             answer.set_exception(problem)
         else:
-            answer.set_result(found)
+            answer.set_result(result)
 
     def work() -> None:
-        found, problem = None, None
+        result, problem = None, None
         try:
-            found = function(*args)
+            result = function(*args)
         except BaseException as failed:  # noqa: BLE001 it is raised where it is awaited
             problem = failed
         try:
-            loop.call_soon_threadsafe(settle, found, problem)
+            loop.call_soon_threadsafe(settle, result, problem)
         except RuntimeError:
             return  # the loop is closed: nobody waits any more
 

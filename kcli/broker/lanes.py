@@ -87,8 +87,8 @@ class Lanes:
             self._watch_idle()
 
     def _lost(self, connection: Connection) -> None:
-        for lane, one in list(self.open.items()):
-            if one is connection:
+        for lane, opened in list(self.open.items()):
+            if opened is connection:
                 del self.open[lane]
 
     def _watch_idle(self) -> None:

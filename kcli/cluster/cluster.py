@@ -122,14 +122,14 @@ class NetworkCluster:
         seconds = self._settings.connect_timeout
         try:
             async with asyncio.timeout(seconds):
-                found = await first_of(candidates, _reach, reasons, seconds)
+                reached = await first_of(candidates, _reach, reasons, seconds)
         except TimeoutError:
             slow = ", ".join(str(broker.node_id) for broker in candidates if broker not in reasons)
-            found = None
+            reached = None
             if slow:
                 raise ConnectError(f"no connection to broker {slow} came about within {seconds:.1f} s") from None
-        if found is not None:
-            return found[1]
+        if reached is not None:
+            return reached[1]
         raise next(reversed(reasons.values()), None) or ConnectError("the cluster has no brokers")
 
     async def controller(self) -> Broker:

@@ -55,8 +55,8 @@ class Coordinators:
 
         settings = self._settings
         until = asyncio.get_running_loop().time() + settings.deadline
-        found = await retry(once, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
-        node = self._known[kind, name] = self._metadata.topology.meet(found)
+        coordinator = await retry(once, Backoff(settings.retry_backoff, settings.retry_backoff_max), until)
+        node = self._known[kind, name] = self._metadata.topology.meet(coordinator)
         return node
 
     async def close(self) -> None:

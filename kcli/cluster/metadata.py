@@ -141,13 +141,14 @@ class Metadata:
         if now - self._unanswered_since >= self._settings.rebootstrap_trigger:
             await self._rebootstrap()
         try:
-            found = await self._ask_each(request, deadline, reasons)
+            answered = await self._ask_each(request, deadline, reasons)
         except _SentBack:
             await self._rebootstrap()
-            found = await self._ask_each(request, deadline, reasons)  # seeds are not brokers: they do not send us back
-        if found is None:
+            # seeds are not brokers: they do not send us back
+            answered = await self._ask_each(request, deadline, reasons)
+        if answered is None:
             raise self._unreachable(reasons)
-        return found
+        return answered
 
     async def _ask_each(
         self, request: MetadataRequest, deadline: float, reasons: dict[str, KcliError]
@@ -162,11 +163,11 @@ class Metadata:
             return await self._ask_one(broker, request, share_of_time)
 
         failed: dict[BrokerConnection, KcliError] = {}
-        found = await first_of(list(left), ask, failed, deadline - loop.time())
-        if found is None:
+        answered = await first_of(list(left), ask, failed, deadline - loop.time())
+        if answered is None:
             self._pool.check()
             reasons.update((repr(broker), problem) for broker, problem in failed.items())
-        return found
+        return answered
 
     async def _ask_one(self, broker: BrokerConnection, request: MetadataRequest, seconds: float) -> MetadataResponse:
         """The answer. Raises _SentBack when the broker sends us back to the seeds (KIP-1102)."""

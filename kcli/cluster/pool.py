@@ -45,9 +45,9 @@ class Pool:
         if known is not None:
             self._met = self._met or known[1].met
             self._retired.append(known[1])
-        made = self._connect(address, node.id)
-        self._brokers[node.id] = (address, made)
-        return made
+        connection = self._connect(address, node.id)
+        self._brokers[node.id] = (address, connection)
+        return connection
 
     def seed_brokers(self) -> list[BrokerConnection]:
         """The brokers behind the bootstrap addresses, of whom only metadata is asked, in random order (C1)."""
@@ -68,17 +68,17 @@ class Pool:
         if self._met or not nodes or len(brokers) < len(nodes) or any(broker.met for broker in brokers):
             return
         failing = [broker.failing for broker in brokers]
-        if all(one is not None and now - one[0] >= GRACE for one in failing):
-            raise never_met([str(one[1]) for one in failing if one is not None], self.seeds)
+        if all(failure is not None and now - failure[0] >= GRACE for failure in failing):
+            raise never_met([str(failure[1]) for failure in failing if failure is not None], self.seeds)
 
     def failing(self, nodes: Container[int]) -> dict[int, tuple[float, float, KcliError]]:
         """See `model.Cluster.failing`; of those among `nodes`."""
-        found = {}
+        failures = {}
         for node_id, (_, broker) in self._brokers.items():
             trouble = broker.failing
             if trouble is not None and node_id in nodes:
-                found[node_id] = (trouble[0], broker.last_attempt, trouble[1])
-        return found
+                failures[node_id] = (trouble[0], broker.last_attempt, trouble[1])
+        return failures
 
     def silencing(self) -> dict[int, float]:
         """See `model.Cluster.silencing`."""

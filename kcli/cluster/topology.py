@@ -106,10 +106,10 @@ class Topology:
             topic.id = answer.topic_id
             self._names[topic.id] = name
         changed = [
-            topic.partitions.setdefault(one.partition_index, Partition()).update(
-                one, one.leader_epoch if reliable_epochs else -1
+            topic.partitions.setdefault(partition.partition_index, Partition()).update(
+                partition, partition.leader_epoch if reliable_epochs else -1
             )
-            for one in answer.partitions
+            for partition in answer.partitions
         ]
         return any(changed)
 

@@ -156,8 +156,8 @@ class Consumer:
         return self._reader.notice
 
     @on_notice.setter
-    def on_notice(self, told: Callable[[str], None] | None) -> None:
-        self._reader.notice = told
+    def on_notice(self, callback: Callable[[str], None] | None) -> None:
+        self._reader.notice = callback
 
     # -- where ------------------------------------------------------------------------------------------------------
 
@@ -197,8 +197,8 @@ class Consumer:
     def _mark_paused(self, what: Iterable[TopicPartition | str], paused: bool) -> bool:
         """True when something may be handed out now that could not be before, or asked for: what a partition holds
         does not count any more once it is paused (E12)."""
-        topics = {one for one in what if isinstance(one, str)}
-        cursors = [self._cursor(one) for one in what if not isinstance(one, str)]
+        topics = {name for name in what if isinstance(name, str)}
+        cursors = [self._cursor(at) for at in what if not isinstance(at, str)]
         for cursor in cursors:
             cursor.paused_alone = paused
         held = self._reader.paused_topics

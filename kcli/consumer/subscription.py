@@ -67,7 +67,7 @@ class Interest:
             return {}
         answer = await self._metadata(asked)
         racks = {broker.node_id: broker.rack for broker in answer.brokers if broker.rack} if with_racks else {}
-        found: Layout = {}
+        layout: Layout = {}
         for topic in answer.topics:
             code = codes.of(topic.error_code)
             if code.name in ("TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION") and topic.name in self.topics:
@@ -75,14 +75,14 @@ class Interest:
             if code or topic.name is None or not topic.partitions:
                 continue
             # numbers begin at 0 and have no gaps: a broker that says 2147483647 names no partition, and makes no list
-            count = len({one.partition_index for one in topic.partitions})
+            count = len({partition.partition_index for partition in topic.partitions})
             places: list[tuple[str, ...]] = [()] * count
-            for one in topic.partitions:
-                if 0 <= one.partition_index < count:
-                    near = {racks[node] for node in one.replica_nodes if node in racks}
-                    places[one.partition_index] = tuple(sorted(near))
-            found[topic.name] = places
-        return found
+            for partition in topic.partitions:
+                if 0 <= partition.partition_index < count:
+                    near = {racks[node] for node in partition.replica_nodes if node in racks}
+                    places[partition.partition_index] = tuple(sorted(near))
+            layout[topic.name] = places
+        return layout
 
     async def _metadata(self, topics: Collection[str] | None) -> MetadataResponse:
         broker = await self._cluster.anyone()

@@ -229,8 +229,8 @@ class Workers:
             worker.lose(self._grace)
             self._losers[worker.at] = worker
             worker.task.add_done_callback(lambda _, loser=worker: self._gone(loser))  # type: ignore[misc]
-        if told := [worker for worker in workers if worker.busy or worker.done is not None]:
-            self._say(f"{_names(told)}: lost, {why}; what was not committed will be read again")
+        if stopping := [worker for worker in workers if worker.busy or worker.done is not None]:
+            self._say(f"{_names(stopping)}: lost, {why}; what was not committed will be read again")
 
     def _gone(self, loser: Worker) -> None:
         """It ended at last. What it raised is no reason to end: the next owner meets the same records."""

@@ -42,13 +42,17 @@ class Promise:
         if self.max_lag is not None:
             why += over(totals, self.max_lag)
         if self.max_time is not None:
-            why += [said for group in look.groups if (said := _late(group, self.max_time)) is not None]
+            why += [sentence for group in look.groups if (sentence := _late(group, self.max_time)) is not None]
         return why
 
     def unread(self, look: Look) -> list[str]:
         """What could not be read of the groups' partitions, a sentence for each kind of trouble."""
-        samples = [one.lag.sample for group in look.groups for one in group.partitions]
-        return list(dict.fromkeys(f"{one.group}: {_trouble(one)}" for one in samples if one.error or one.end is None))
+        samples = [partition.lag.sample for group in look.groups for partition in group.partitions]
+        return list(
+            dict.fromkeys(
+                f"{sample.group}: {_trouble(sample)}" for sample in samples if sample.error or sample.end is None
+            )
+        )
 
     def kept(self, look: Look) -> bool:
         """Whether it has held for long enough, this look included; a look at which it is broken, or at which
@@ -67,8 +71,8 @@ def _late(group: GroupStanding, most: float) -> str | None:
     if group.time_lag is not None and group.time_lag > most:
         least = "at least " if group.time_lag_least else ""
         return f"{name} is {least}{group.time_lag:.0f} s behind, over {most:g} s"
-    behind = [one for one in group.partitions if one.lag.lag]
-    if group.total.unread or any(one.time_lag is None or one.time_lag_least for one in behind):
+    behind = [partition for partition in group.partitions if partition.lag.lag]
+    if group.total.unread or any(standing.time_lag is None or standing.time_lag_least for standing in behind):
         return f"{name}: how old its first unread record is cannot be told"
     return None
 

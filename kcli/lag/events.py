@@ -30,13 +30,13 @@ def of_partition(time: float, before: Standing | None, now: Standing) -> list[Ev
     if before is None:
         return []
     sample = now.lag.sample
-    said: list[tuple[str, str, int]] = []
+    changes: list[tuple[str, str, int]] = []
     if now.rewound is not None and now.rewound != before.rewound:
         begun, ended = now.rewound
-        said.append(("rewound", f"committed went back from {begun} to {ended}", begun - ended))
+        changes.append(("rewound", f"committed went back from {begun} to {ended}", begun - ended))
     lost = now.lag.lost - before.lag.lost
     if lost > 0:
-        said.append(("lost", f"retention took {lost} unread offsets", lost))
+        changes.append(("lost", f"retention took {lost} unread offsets", lost))
     return [
         Event(
             time=time,
@@ -47,7 +47,7 @@ def of_partition(time: float, before: Standing | None, now: Standing) -> list[Ev
             partition=sample.partition,
             offsets=offsets,
         )
-        for kind, text, offsets in said
+        for kind, text, offsets in changes
     ]
 
 
@@ -55,12 +55,12 @@ def of_group(time: float, before: Described, now: Described | None) -> list[Even
     """Members that came and went, and changes of the group's state; `now` None: the group is gone."""
     if now is None:
         return [Event(time=time, group=before.group, kind="gone", text="the group is gone")]
-    said: list[tuple[str, str]] = []
-    old, new = ({member.member_id: member for member in one.members} for one in (before, now))
+    changes: list[tuple[str, str]] = []
+    old, new = ({member.member_id: member for member in described.members} for described in (before, now))
     for kind, here, there in (("left", old, new), ("joined", new, old)):
-        said += [(kind, f"{who(here[member_id])} {kind}") for member_id in sorted(here.keys() - there.keys())]
+        changes += [(kind, f"{who(here[member_id])} {kind}") for member_id in sorted(here.keys() - there.keys())]
     if now.state != before.state:
-        said.append(("state", f"{before.state} is now {now.state}"))
+        changes.append(("state", f"{before.state} is now {now.state}"))
     if now.epoch is not None and before.epoch is not None and now.epoch > before.epoch:
-        said.append(("generation", f"group epoch {before.epoch} is now {now.epoch}"))
-    return [Event(time=time, group=now.group, kind=kind, text=text) for kind, text in said]
+        changes.append(("generation", f"group epoch {before.epoch} is now {now.epoch}"))
+    return [Event(time=time, group=now.group, kind=kind, text=text) for kind, text in changes]

@@ -132,16 +132,16 @@ def by_topic(rows: Iterable[Lag]) -> list[Total]:
 
 def note(lost: int, beyond: int, unread: int | None, error: str | None = None) -> str | None:
     """What the numbers do not say by themselves; None when they do."""
-    said = []
+    parts = []
     if error is not None:
-        said.append(error)
+        parts.append(error)
     if lost:
-        said.append(f"{lost} lost by retention")
+        parts.append(f"{lost} lost by retention")
     if beyond:
-        said.append(f"committed {beyond} beyond end")
+        parts.append(f"committed {beyond} beyond end")
     if unread:
-        said.append(f"{unread} from log start")
-    return "; ".join(said) or None
+        parts.append(f"{unread} from log start")
+    return "; ".join(parts) or None
 
 
 def over(totals: Iterable[Total], most: int) -> list[str]:

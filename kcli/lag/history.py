@@ -48,22 +48,24 @@ class GroupStanding(Value):
     @property
     def stuck(self) -> int:
         """How many of its partitions are stuck."""
-        return sum(one.status == STUCK for one in self.partitions)
+        return sum(partition.status == STUCK for partition in self.partitions)
 
     def date(self) -> None:
         """The group's time lag is the longest of its partitions; at least so long while one of them that is behind is
         not known, or only to be at least so late, and nothing at all where no one that is behind is known."""
-        behind = [one for one in self.partitions if one.lag.lag]
-        dated = [one for one in behind if one.time_lag is not None]
+        behind = [partition for partition in self.partitions if partition.lag.lag]
+        dated = [standing for standing in behind if standing.time_lag is not None]
         self.time_lag, self.time_lag_least, self.time_lag_exact = None, False, False
         if behind and not dated:
             return
         longest = max(
-            dated or [one for one in self.partitions if one.time_lag is not None], key=_time_lag, default=None
+            dated or [partition for partition in self.partitions if partition.time_lag is not None],
+            key=_time_lag,
+            default=None,
         )
         if longest is not None:
             self.time_lag = longest.time_lag
-            self.time_lag_least = any(one.time_lag is None or one.time_lag_least for one in behind)
+            self.time_lag_least = any(standing.time_lag is None or standing.time_lag_least for standing in behind)
             self.time_lag_exact = longest.time_lag_exact and not self.time_lag_least
 
 
@@ -102,7 +104,9 @@ class History:
     @property
     def events(self) -> list[Event]:
         """What happened to all groups, oldest first."""
-        return sorted((one for some in self._timelines.values() for one in some.events), key=lambda one: one.time)
+        return sorted(
+            (event for some in self._timelines.values() for event in some.events), key=lambda event: event.time
+        )
 
     def events_of(self, group: str) -> list[Event]:
         """What happened to one group, oldest first: the newest of it, whatever happened to others meanwhile."""
@@ -137,8 +141,13 @@ class History:
         if before is None:
             timeline.begin(time, now.partitions)
             return
-        old = {(one.lag.sample.topic, one.lag.sample.partition): one for one in before.partitions}
-        pairs = ((old.get((one.lag.sample.topic, one.lag.sample.partition)), one) for one in now.partitions)
+        old = {
+            (partition.lag.sample.topic, partition.lag.sample.partition): partition for partition in before.partitions
+        }
+        pairs = (
+            (old.get((partition.lag.sample.topic, partition.lag.sample.partition)), partition)
+            for partition in now.partitions
+        )
         self.news += timeline.add(time, (before.described, now.described), pairs)
 
     def _forget_groups(self, time: float, there: set[str]) -> None:
@@ -146,7 +155,9 @@ class History:
             del self._tracks[gone]
             if gone in self._before:
                 self.news += self._timelines[gone].add(time, (self._before.pop(gone).described, None), ())
-        for name in [name for name, one in self._timelines.items() if name not in self._tracks and one.over(time)]:
+        for name in [
+            name for name, timeline in self._timelines.items() if name not in self._tracks and timeline.over(time)
+        ]:
             del self._timelines[name]
         used = {at for tracks in self._tracks.values() for at in tracks}
         for unused in self._logs.keys() - used:
@@ -168,54 +179,56 @@ class History:
 
 def summed(described: Described, partitions: list[Standing]) -> GroupStanding:
     """A group out of its partitions."""
-    sums = total([one.lag for one in partitions], described.group)
-    sums.status = max((one.status for one in partitions), key=SEVERITY.index, default=NO_COMMIT)
-    sums.alike = sum(one.status == sums.status for one in partitions)
+    sums = total([partition.lag for partition in partitions], described.group)
+    sums.status = max((partition.status for partition in partitions), key=SEVERITY.index, default=NO_COMMIT)
+    sums.alike = sum(partition.status == sums.status for partition in partitions)
     sums.members = len(described.members)
     sums.hosts = sorted({member.host for member in described.members})
     out = GroupStanding(described=described, total=sums, partitions=partitions, status=sums.status)
-    read = [one for one in partitions if one.lag.sample.committed is not None]
-    out.in_rate = _sum([one.in_rate for one in partitions])
-    out.out_rate = _sum([one.out_rate for one in read])
-    out.growth = _sum([one.growth for one in read])
+    read = [partition for partition in partitions if partition.lag.sample.committed is not None]
+    out.in_rate = _sum([partition.in_rate for partition in partitions])
+    out.out_rate = _sum([standing.out_rate for standing in read])
+    out.growth = _sum([standing.growth for standing in read])
     if out.status not in CALM:
         out.falling = out.growth if out.growth and out.growth > 0 else None
         out.eta = _eta(partitions)
     elif sums.lag == 0:
         out.eta = 0.0
     out.date()
-    out.loss_in = min((one.loss_in for one in partitions if one.loss_in is not None), default=None)
+    out.loss_in = min((partition.loss_in for partition in partitions if partition.loss_in is not None), default=None)
     return out
 
 
 def topics_of(group: GroupStanding, only: str = "") -> list[GroupStanding]:
     """A group cut by topic; of `only` that one, if it reads it."""
     parts: dict[str, list[Standing]] = {}
-    for one in group.partitions:
-        if not only or one.lag.sample.topic == only:
-            parts.setdefault(one.lag.sample.topic, []).append(one)
-    found = []
+    for partition in group.partitions:
+        if not only or partition.lag.sample.topic == only:
+            parts.setdefault(partition.lag.sample.topic, []).append(partition)
+    standings = []
     for topic, some in parts.items():
-        made = summed(group.described, some)
-        made.total.topic = topic
-        members = {one.lag.sample.member_id for one in some if one.lag.sample.member_id is not None}
-        made.total.members = len(members)
-        made.total.hosts = sorted({one.lag.sample.host or "" for one in some if one.lag.sample.member_id is not None})
-        made.peak = sum(one.peak for one in some)
-        found.append(made)
-    return found
+        standing = summed(group.described, some)
+        standing.total.topic = topic
+        members = {standing.lag.sample.member_id for standing in some if standing.lag.sample.member_id is not None}
+        standing.total.members = len(members)
+        standing.total.hosts = sorted(
+            {standing.lag.sample.host or "" for standing in some if standing.lag.sample.member_id is not None}
+        )
+        standing.peak = sum(standing.peak for standing in some)
+        standings.append(standing)
+    return standings
 
 
 def _eta(partitions: list[Standing]) -> float | None:
     """When the slowest of the partitions will have caught up; None while one of them will not, or nobody knows. Lag
     that simply waits for the next commit takes no time."""
-    behind = [one.eta for one in partitions if one.lag.lag and one.status not in CALM]
+    behind = [partition.eta for partition in partitions if partition.lag.lag and partition.status not in CALM]
     known = [eta for eta in behind if eta is not None]
     return max(known) if known and len(known) == len(behind) else None
 
 
-def _time_lag(one: Standing) -> float:
-    return one.time_lag or 0.0
+def _time_lag(standing: Standing) -> float:
+    return standing.time_lag or 0.0
 
 
 def _sum(values: list[float | None]) -> float | None:

@@ -176,8 +176,8 @@ def troughs(done: Series, end: Series, since: float) -> tuple[list[float], list[
     """The lag right after each commit: between commits it only saws. Without commits, at each change of the end."""
     times, values = done.since(since)
     if len(times) > STEPS:
-        found = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
-        return [t for t, e, _ in found if e is not None], [max(e - v, 0) for _, e, v in found if e is not None]
+        points = [(t, end.at(t), v) for t, v in zip(times[1:], values[1:], strict=True)]
+        return [t for t, e, _ in points if e is not None], [max(e - v, 0) for _, e, v in points if e is not None]
     if not len(done):
         return [], []
     moments, ends = end.since(since)

@@ -126,14 +126,14 @@ async def _share_commits(
     a group that was not named is left out."""
     from kcli.admin.groups.kinds import ShareStart, share_offsets
 
-    made: dict[str, Commits | KcliError] = {}
+    commits: dict[str, Commits | KcliError] = {}
     for name, answer in (await share_offsets(coordinators, groups, patience=patience)).items():
         if isinstance(answer, KcliError):
             if name in named or isinstance(answer, BrokerError):
-                made[name] = answer
+                commits[name] = answer
             continue
         rows: Commits = {}
-        made[name] = rows
+        commits[name] = rows
         for at, where in answer.items():
             if isinstance(where, ShareStart):
                 rows[at] = OffsetAndMetadata(-1 if where.start is None else where.start, where.leader_epoch)
@@ -141,7 +141,7 @@ async def _share_commits(
                     counted[name, at] = where.lag
             else:
                 rows[at] = where
-    return made
+    return commits
 
 
 def owners(group: Described) -> dict[TopicPartition, Member]:

@@ -137,9 +137,9 @@ RULES = (
 )
 
 
-def worst(one: str, other: str) -> str:
+def worst(status: str, other: str) -> str:
     """The more severe of two statuses."""
-    return max(one, other, key=SEVERITY.index)
+    return max(status, other, key=SEVERITY.index)
 
 
 def share(status: str, alike: int, partitions: int) -> str:

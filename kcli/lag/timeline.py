@@ -38,11 +38,11 @@ class Timeline:
     ) -> list[Event]:
         """What happened from one look to the next: the group then and now (None: it is gone), and its partitions."""
         new = of_group(time, *group)
-        said: list[Event] = []
+        events: list[Event] = []
         for before, now in partitions:
-            said += of_partition(time, before, now)
-            said += self._status(time, now)
-        new += folded(said)
+            events += of_partition(time, before, now)
+            events += self._status(time, now)
+        new += folded(events)
         self.events += new
         return new
 
@@ -52,8 +52,8 @@ class Timeline:
 
     def begin(self, time: float, partitions: Iterable[Standing]) -> None:
         """The first look: what is so now is no news."""
-        for one in partitions:
-            self._status(time, one)
+        for partition in partitions:
+            self._status(time, partition)
 
     def _status(self, time: float, now: Standing) -> list[Event]:
         sample = now.lag.sample
@@ -71,10 +71,10 @@ class Timeline:
 class Turns:
     """How the status of one partition goes, and what was said of it."""
 
-    __slots__ = ("_changes", "_now", "_said", "_since", "_swinging")
+    __slots__ = ("_changes", "_now", "_reported", "_since", "_swinging")
 
     def __init__(self, status: str, time: float) -> None:
-        self._said = self._now = status
+        self._reported = self._now = status
         self._since = time
         self._changes: deque[float] = deque(maxlen=TO_AND_FRO)
         self._swinging: set[str] = set()  # the statuses between which it goes to and fro
@@ -89,7 +89,7 @@ class Turns:
         if not swings:
             return self._settle(time, status)
         if not self._swinging:
-            self._swinging = {self._said, before, status}
+            self._swinging = {self._reported, before, status}
             return f"{self._pair()}, to and fro" if any(map(_grave, self._swinging)) else ""
         if status not in self._swinging:
             self._swinging.add(status)
@@ -99,25 +99,25 @@ class Turns:
     def _settle(self, time: float, status: str) -> str:
         lasting = time - self._since >= SETTLED
         if self._swinging and lasting:
-            told, self._swinging = any(map(_grave, self._swinging)), set()
-            if told:
-                self._said = status
+            grave, self._swinging = any(map(_grave, self._swinging)), set()
+            if grave:
+                self._reported = status
                 return f"stays {status}"
-        if _alike(self._said, status):
+        if _alike(self._reported, status):
             return ""
-        return self._say(status) if lasting or _grave(status) or _grave(self._said) else ""
+        return self._say(status) if lasting or _grave(status) or _grave(self._reported) else ""
 
     def _say(self, status: str) -> str:
-        before, self._said = self._said, status
+        before, self._reported = self._reported, status
         return f"{before} is now {status}"
 
     def _pair(self) -> str:
         return " and ".join(sorted(self._swinging, key=SEVERITY.index))
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(status: str, other: str) -> bool:
     """Nothing to read or nothing to speak of: neither is news."""
-    return one == other or (one in CALM and other in CALM)
+    return status == other or (status in CALM and other in CALM)
 
 
 def _grave(status: str) -> bool:
@@ -127,16 +127,16 @@ def _grave(status: str) -> bool:
 def folded(events: list[Event]) -> list[Event]:
     """Those that say the same of several partitions as one each, which names them: "orders[0-3,7]: OK is now STUCK"."""
     same: dict[tuple[str, str], list[Event]] = {}
-    for one in events:
-        same.setdefault((one.kind, one.text if one.kind == "status" else ""), []).append(one)
+    for event in events:
+        same.setdefault((event.kind, event.text if event.kind == "status" else ""), []).append(event)
     return [_one(some) for some in same.values()]
 
 
 def _one(events: list[Event]) -> Event:
     first = events[0]
     topics: dict[str, list[int]] = {}
-    for one in events:
-        topics.setdefault(one.topic, []).append(one.partition)
+    for event in events:
+        topics.setdefault(event.topic, []).append(event.partition)
     names = [f"{topic}[{_ranges(sorted(some))}]" for topic, some in sorted(topics.items())]
     if len(names) > NAMED:
         names[NAMED:] = [f"{len(names) - NAMED} topics more"]
@@ -154,8 +154,8 @@ def _text(events: list[Event]) -> str:
     if len(events) == 1 or events[0].kind == "status":
         return events[0].text
     if events[0].kind == "lost":
-        return f"retention took {sum(one.offsets for one in events)} unread offsets"
-    return f"committed went back, by {sum(one.offsets for one in events)} in all"
+        return f"retention took {sum(event.offsets for event in events)} unread offsets"
+    return f"committed went back, by {sum(event.offsets for event in events)} in all"
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -75,7 +75,7 @@ class Watch:
         self._history = history
         self._exact = exact
         self._most = most
-        self._told: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
+        self._written: dict[tuple[TopicPartition, int], int] = {}  # when what stands there was written, ms
         self._in_step: dict[TopicPartition, float] = {}  # where the samples told the age of a record, and when
         self._clock = clock
         self._meeting: asyncio.Task[None] | None = None
@@ -118,20 +118,20 @@ class Watch:
         not as old as they lie there: who copies or writes after the event gives them older timestamps."""
         wanted: dict[tuple[TopicPartition, int], list[Standing]] = {}
         for group in groups:
-            for one in group.partitions:
-                sample = one.lag.sample
-                if one.lag.lag and sample.committed is not None:
+            for partition in group.partitions:
+                sample = partition.lag.sample
+                if partition.lag.lag and sample.committed is not None:
                     at = TopicPartition(sample.topic, sample.partition)
-                    wanted.setdefault((at, max(sample.committed, sample.start or 0)), []).append(one)
-        self._told = {place: told for place, told in self._told.items() if place in wanted}
+                    wanted.setdefault((at, max(sample.committed, sample.start or 0)), []).append(partition)
+        self._written = {place: written for place, written in self._written.items() if place in wanted}
         empty = await self._ask_times(self._worth_asking(wanted, now)[: self._most])
         for place, standings in wanted.items():
-            for one in standings:
-                if place in self._told:
-                    self._compare(place[0], one, self._told[place], now)
-                    one.date(self._told[place], now)
-                elif one.lag.sample.end is not None and empty.get(place, -1) >= one.lag.sample.end:
-                    one.date(round(now * 1000), now)  # markers only (E70)
+            for partition in standings:
+                if place in self._written:
+                    self._compare(place[0], partition, self._written[place], now)
+                    partition.date(self._written[place], now)
+                elif partition.lag.sample.end is not None and empty.get(place, -1) >= partition.lag.sample.end:
+                    partition.date(round(now * 1000), now)  # markers only (E70)
         for group in groups:
             group.date()
 
@@ -142,20 +142,20 @@ class Watch:
         of which nothing else is known first."""
         dark, doubtful = [], []
         for place, standings in wanted.items():
-            if place in self._told:
+            if place in self._written:
                 continue
-            if any(one.time_lag is None or one.time_lag_least for one in standings):
+            if any(standing.time_lag is None or standing.time_lag_least for standing in standings):
                 dark.append(place)
             elif now - self._in_step.get(place[0], 0.0) > BELIEVED:
                 doubtful.append(place)
         return dark + doubtful
 
-    def _compare(self, at: TopicPartition, one: Standing, written: int, now: float) -> None:
+    def _compare(self, at: TopicPartition, standing: Standing, written: int, now: float) -> None:
         """Whether the samples told the age of a record that has told it itself."""
-        if one.time_lag is None or one.time_lag_least or one.time_lag_exact:
+        if standing.time_lag is None or standing.time_lag_least or standing.time_lag_exact:
             return
         age = max(now - written / 1000, 0.0)
-        if abs(one.time_lag - age) <= NEAR + NEARLY * age:
+        if abs(standing.time_lag - age) <= NEAR + NEARLY * age:
             self._in_step[at] = now
         else:
             self._in_step.pop(at, None)
@@ -171,27 +171,35 @@ class Watch:
             asked = {at: offsets.pop() for at, offsets in left.items()}
             answers = await record_times(self._cluster, asked, patience=PATIENCE)
             times = good(answers)
-            empty |= {(at, asked[at]): one.reached for at, one in answers.items() if isinstance(one, RecordTime)}
-            self._told |= {(at, offset): times[at] for at, offset in asked.items() if at in times}
+            empty |= {
+                (at, asked[at]): answer.reached for at, answer in answers.items() if isinstance(answer, RecordTime)
+            }
+            self._written |= {(at, offset): times[at] for at, offset in asked.items() if at in times}
             left = {at: offsets for at, offsets in left.items() if offsets}
         return empty
 
     async def _blocked(self, groups: list[GroupStanding], now: float) -> dict[tuple[str, str, int], str]:
         """Whose transaction a blocked partition waits for, and how long ago it last wrote."""
         blocked = {
-            (one.lag.sample.group, one.lag.sample.topic, one.lag.sample.partition): one.lag.sample
+            (
+                partition.lag.sample.group,
+                partition.lag.sample.topic,
+                partition.lag.sample.partition,
+            ): partition.lag.sample
             for group in groups
-            for one in group.partitions
-            if one.status == TXN_BLOCKED
+            for partition in group.partitions
+            if partition.status == TXN_BLOCKED
         }
         if not blocked:
             return {}
-        found = good(await describe_producers(self._cluster, {TopicPartition(t, p) for _, t, p in blocked}))
+        producers = good(await describe_producers(self._cluster, {TopicPartition(t, p) for _, t, p in blocked}))
         why = {}
         for (group, topic, partition), sample in blocked.items():
-            states = found.get(TopicPartition(topic, partition), [])
+            states = producers.get(TopicPartition(topic, partition), [])
             first = min(
-                (one for one in states if one.open_since is not None), key=lambda one: one.open_since or 0, default=None
+                (state for state in states if state.open_since is not None),
+                key=lambda state: state.open_since or 0,
+                default=None,
             )
             if first is not None:
                 age = max(now - first.last_timestamp / 1000, 0.0)

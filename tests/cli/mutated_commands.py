@@ -298,7 +298,7 @@ class Bench:
             sandbox.topics.create(topic, 2)
         for group, kept in self._kept.items():
             if not sandbox.cluster.groups.offsets.by_group.get(group):
-                sandbox.cluster.groups.made(group)
+                sandbox.cluster.groups.get_or_create(group)
                 sandbox.cluster.groups.offsets.by_group[group] = dict(kept)
 
     def _run(self, name: str, line: str, given: bytes, *, patient: bool = False) -> Run:

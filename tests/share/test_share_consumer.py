@@ -182,7 +182,7 @@ async def test_E63_a_broker_without_share_groups_is_told_by_name_and_how_they_ar
 
 async def test_E63_a_group_of_another_kind_is_refused_in_the_brokers_words() -> None:
     async with world() as w:
-        w.sandbox.cluster.groups.remember(w.sandbox.cluster.groups.made("g"))
+        w.sandbox.cluster.groups.remember(w.sandbox.cluster.groups.get_or_create("g"))
         async with w.member() as consumer:
             with pytest.raises(BrokerError, match="not a share group"):
                 await consumer.poll(5)

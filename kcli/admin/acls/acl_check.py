@@ -47,34 +47,34 @@ async def authorizer(cluster: Cluster) -> Authorizer:
     if not nodes:
         return Authorizer(super_users=None, everyone=None)
     at = Resource("broker", str(nodes[0].id))
-    told = (await describe_configs(cluster, [at], names=[SUPER_USERS, WITHOUT]))[at]
-    if isinstance(told, KcliError):
+    configs = (await describe_configs(cluster, [at], names=[SUPER_USERS, WITHOUT]))[at]
+    if isinstance(configs, KcliError):
         return Authorizer(super_users=None, everyone=None)
-    known = {one.name: one for one in told}
-    found = Authorizer()
+    known = {config.name: config for config in configs}
+    authorizer = Authorizer()
     if SUPER_USERS in known:
         value = known[SUPER_USERS].value
-        found.super_users = None if value is None else [one.strip() for one in value.split(";") if one.strip()]
+        authorizer.super_users = None if value is None else [name.strip() for name in value.split(";") if name.strip()]
     if WITHOUT in known:
         value = known[WITHOUT].value
-        found.everyone = None if value is None else value.strip().lower() == "true"
-    return found
+        authorizer.everyone = None if value is None else value.strip().lower() == "true"
+    return authorizer
 
 
 def verdicts(acls: Iterable[Acl], operation: str) -> list[Verdict]:
     """A verdict for every principal that the ACLs of a resource name, and one more for each host where it differs."""
-    speaking = [one for one in acls if concerns(one, operation)]
-    named = sorted({one.principal for one in speaking} - {EVERYBODY})
-    made: list[Verdict] = []
+    speaking = [acl for acl in acls if concerns(acl, operation)]
+    named = sorted({acl.principal for acl in speaking} - {EVERYBODY})
+    verdicts: list[Verdict] = []
     for principal in [*named, EVERYBODY]:
-        mine = [one for one in speaking if one.principal in (principal, EVERYBODY)]
+        mine = [acl for acl in speaking if acl.principal in (principal, EVERYBODY)]
         usual = verdict(mine, principal, ANYWHERE, operation)
-        others = [verdict(mine, principal, host, operation) for host in sorted({one.host for one in mine} - {ANYWHERE})]
-        differing = [one for one in others if one.allowed != usual.allowed]
+        others = [verdict(mine, principal, host, operation) for host in sorted({acl.host for acl in mine} - {ANYWHERE})]
+        differing = [other for other in others if other.allowed != usual.allowed]
         if usual.rule is not None or not (differing or principal == EVERYBODY):
-            made.append(usual)
-        made += differing
-    return made
+            verdicts.append(usual)
+        verdicts += differing
+    return verdicts
 
 
 def verdict(acls: Iterable[Acl], principal: str, host: str, operation: str) -> Verdict:

@@ -68,7 +68,7 @@ async def _ping(cluster: Cluster, row: BrokerRow) -> None:
             begun = time.perf_counter()
             answer = await broker.ask(ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
             row.took = time.perf_counter() - begun
-            levels = {one.name: one.max_version for one in answer.supported_features}
+            levels = {feature.name: feature.max_version for feature in answer.supported_features}
             row.metadata_version = levels.get("metadata.version")
     except TimeoutError:
         row.problem = f"no answer within {ANSWERS_WITHIN:.0f} s"
@@ -78,7 +78,7 @@ async def _ping(cluster: Cluster, row: BrokerRow) -> None:
 
 async def _count(cluster: Cluster, rows: list[BrokerRow]) -> None:
     topics, (places, _) = await asyncio.gather(describe_topics(cluster, None), log_dirs(cluster))
-    partitions = [p for one in topics.values() if isinstance(one, Topic) for p in one.partitions]
+    partitions = [p for topic in topics.values() if isinstance(topic, Topic) for p in topic.partitions]
     for row in rows:
         number = row.node.id
         row.leads = sum(p.leader == number for p in partitions)
@@ -100,4 +100,6 @@ async def fenced_brokers(cluster: Cluster) -> list[Node]:
         answer = await ask_anyone(cluster, DescribeClusterRequest(include_fenced_brokers=True))
     except UnsupportedVersion:
         return []
-    return [Node(one.broker_id, one.host, one.port, one.rack) for one in answer.brokers if one.is_fenced]
+    return [
+        Node(broker.broker_id, broker.host, broker.port, broker.rack) for broker in answer.brokers if broker.is_fenced
+    ]

@@ -47,24 +47,24 @@ async def update_features(
     if dry_run and not kinds:
         raise UnsupportedVersion("this cluster cannot check levels without setting them: that takes Kafka 3.3")
     updates = [FeatureUpdateKey(feature=name, max_version_level=level) for name, (level, _) in levels.items()]
-    for one in updates:
-        how = levels[one.feature][1]
+    for update in updates:
+        how = levels[update.feature][1]
         if kinds:
-            one.upgrade_type = how
+            update.upgrade_type = how
         else:
-            one.allow_downgrade = how != UPGRADE
+            update.allow_downgrade = how != UPGRADE
     request = UpdateFeaturesRequest(timeout_ms=TIMEOUT_MS, feature_updates=updates, validate_only=dry_run)
     answer = await ask_once(broker, request)
     if answer.error_code:
         failed = BrokerError(codes.of(answer.error_code), "features", answer.error_message)
         return dict.fromkeys(levels, failed)
-    told = {one.feature: one for one in answer.results}
-    found: dict[str, KcliError | None] = {}
+    results = {result.feature: result for result in answer.results}
+    errors: dict[str, KcliError | None] = {}
     for name in levels:
-        row = told.get(name)
+        row = results.get(name)
         failed_one = row is not None and row.error_code
-        found[name] = BrokerError(codes.of(row.error_code), name, row.error_message) if row and failed_one else None
-    return found
+        errors[name] = BrokerError(codes.of(row.error_code), name, row.error_message) if row and failed_one else None
+    return errors
 
 
 async def controllers(cluster: Cluster) -> list[Controller]:
@@ -73,21 +73,22 @@ async def controllers(cluster: Cluster) -> list[Controller]:
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
     part = partition_of(answer)
     places = {
-        node.node_id: [(one.name, Address(one.host, one.port)) for one in node.listeners] for node in answer.nodes
+        node.node_id: [(listener.name, Address(listener.host, listener.port)) for listener in node.listeners]
+        for node in answer.nodes
     }
     return sorted(
         (
             Controller(
-                node=one.replica_id,
+                node=state.replica_id,
                 voter=voter,
-                leader=one.replica_id == part.leader_id,
-                directory=one.replica_directory_id,
-                listeners=places.get(one.replica_id, []),
+                leader=state.replica_id == part.leader_id,
+                directory=state.replica_directory_id,
+                listeners=places.get(state.replica_id, []),
             )
             for voter, some in ((True, part.current_voters), (False, part.observers))
-            for one in some
+            for state in some
         ),
-        key=lambda one: one.node,
+        key=lambda controller: controller.node,
     )
 
 

@@ -19,5 +19,5 @@ class ClusterDescription(Value):
 async def describe_cluster(cluster: Cluster) -> ClusterDescription:
     """One Metadata request without topics, to any broker; brokers by id. Raises KcliError when nobody answers."""
     answer = await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))
-    brokers = [Node(one.node_id, one.host, one.port, one.rack) for one in answer.brokers]
+    brokers = [Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in answer.brokers]
     return ClusterDescription(cluster_id=answer.cluster_id, controller=answer.controller_id, brokers=sorted(brokers))

@@ -20,13 +20,13 @@ async def elect_leaders(
 ) -> dict[TopicPartition, bool | KcliError]:
     """Elect the preferred leader of each partition, or with `unclean`, where nobody leads, any living replica, also
     one that lacks records. True where a leader was elected, False where that was not needed."""
-    found: dict[TopicPartition, bool | KcliError] = {}
+    results: dict[TopicPartition, bool | KcliError] = {}
     for part in pieces(list(dict.fromkeys(partitions)), MOST):
         try:
-            found |= await _elect(cluster, part, UNCLEAN if unclean else PREFERRED)
+            results |= await _elect(cluster, part, UNCLEAN if unclean else PREFERRED)
         except KcliError as error:
-            found |= dict.fromkeys(part, error)
-    return found
+            results |= dict.fromkeys(part, error)
+    return results
 
 
 async def _elect(cluster: Cluster, part: list[TopicPartition], kind: int) -> dict[TopicPartition, bool | KcliError]:
@@ -37,12 +37,14 @@ async def _elect(cluster: Cluster, part: list[TopicPartition], kind: int) -> dic
     answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "election")
-    found: dict[TopicPartition, bool | KcliError] = {}
+    results: dict[TopicPartition, bool | KcliError] = {}
     for topic in answer.replica_election_results:
-        for one in topic.partition_result:
-            at, code = TopicPartition(topic.topic, one.partition_id), codes.of(one.error_code)
+        for result in topic.partition_result:
+            at, code = TopicPartition(topic.topic, result.partition_id), codes.of(result.error_code)
             if code is codes.ELECTION_NOT_NEEDED:
-                found[at] = False
+                results[at] = False
             else:
-                found[at] = BrokerError(code, about(at), one.error_message) if code else True
-    return {at: found.get(at, KcliError(f"{about(at)}: the broker's answer leaves this partition out")) for at in part}
+                results[at] = BrokerError(code, about(at), result.error_message) if code else True
+    return {
+        at: results.get(at, KcliError(f"{about(at)}: the broker's answer leaves this partition out")) for at in part
+    }

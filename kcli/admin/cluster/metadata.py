@@ -30,20 +30,20 @@ async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker
     asked = None if topics is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(topics)]
     peer: Broker = await (cluster.anyone() if broker is None else cluster.node(broker))
     answer = await peer.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-    told = Told(
+    description = Told(
         told_by=peer.node_id,
         cluster_id=answer.cluster_id,
         controller=answer.controller_id,
-        brokers=sorted(Node(one.node_id, one.host, one.port, one.rack) for one in answer.brokers),
+        brokers=sorted(Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in answer.brokers),
         answer=answer,
     )
     for topic in answer.topics:
         code, name = codes.of(topic.error_code), topic.name or ""
         if code:
             absent = code is codes.UNKNOWN_TOPIC_OR_PARTITION
-            told.missing[name] = TopicMissing(name) if absent else BrokerError(code, name)
+            description.missing[name] = TopicMissing(name) if absent else BrokerError(code, name)
         for part in topic.partitions:
             if part.error_code:
                 at = TopicPartition(name, part.partition_index)
-                told.troubled[at] = BrokerError(codes.of(part.error_code), f"{name} [{part.partition_index}]")
-    return told
+                description.troubled[at] = BrokerError(codes.of(part.error_code), f"{name} [{part.partition_index}]")
+    return description

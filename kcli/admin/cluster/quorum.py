@@ -68,19 +68,19 @@ async def describe_quorum(cluster: Cluster) -> Quorum:
     asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
     part = partition_of(answer)
-    end = next((one.log_end_offset for one in part.current_voters if one.replica_id == part.leader_id), 0)
+    end = next((voter.log_end_offset for voter in part.current_voters if voter.replica_id == part.leader_id), 0)
     nodes = [
         Voter(
-            node=one.replica_id,
+            node=state.replica_id,
             voter=voter,
-            leader=one.replica_id == part.leader_id,
-            end=one.log_end_offset,
-            lag=max(end - one.log_end_offset, 0),
-            fetched=one.last_fetch_timestamp,
-            caught_up=one.last_caught_up_timestamp,
+            leader=state.replica_id == part.leader_id,
+            end=state.log_end_offset,
+            lag=max(end - state.log_end_offset, 0),
+            fetched=state.last_fetch_timestamp,
+            caught_up=state.last_caught_up_timestamp,
         )
         for voter, some in ((True, part.current_voters), (False, part.observers))
-        for one in some
+        for state in some
     ]
     return Quorum(leader=part.leader_id, epoch=part.leader_epoch, high_watermark=part.high_watermark, nodes=nodes)
 
@@ -90,11 +90,13 @@ async def features(cluster: Cluster) -> list[Feature]:
     answer = await ask_anyone(cluster, ApiVersionsRequest(client_software_name="kcli", client_software_version="1"))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "features")
-    levels = {one.name: one.max_version_level for one in answer.finalized_features}
-    found = {
-        one.name: Feature(name=one.name, level=levels.get(one.name), lowest=one.min_version, highest=one.max_version)
-        for one in answer.supported_features
+    levels = {feature.name: feature.max_version_level for feature in answer.finalized_features}
+    features = {
+        feature.name: Feature(
+            name=feature.name, level=levels.get(feature.name), lowest=feature.min_version, highest=feature.max_version
+        )
+        for feature in answer.supported_features
     }
     for name, level in levels.items():
-        found.setdefault(name, Feature(name=name, level=level))
-    return [found[name] for name in sorted(found)]
+        features.setdefault(name, Feature(name=name, level=level))
+    return [features[name] for name in sorted(features)]

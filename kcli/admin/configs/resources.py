@@ -83,25 +83,25 @@ class Config(Value):
         return self.source in SET_HERE
 
 
-def own(at: Resource, one: Config) -> bool:
+def own(at: Resource, config: Config) -> bool:
     """Was it set on this resource itself? A topic's and a broker's may be that of the brokers."""
-    return one.source == ("all brokers" if at == ("broker", "") else at.kind)
+    return config.source == ("all brokers" if at == ("broker", "") else at.kind)
 
 
-def foreseen(at: Resource, one: Operation, old: Config | None) -> tuple[str | None, bool]:
+def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[str | None, bool]:
     """The value after a change, as far as that can be said, and whether it is so already: to set what is inherited
     keeps it so, and to delete it there changes nothing."""
     mine = old is not None and own(at, old)
     was = old.value if old is not None else None
     parts = [part for part in (was or "").split(",") if part]
-    given = (one.value or "").split(",")
+    given = (operation.value or "").split(",")
     new = {
-        SET: one.value,
+        SET: operation.value,
         DELETE: old.inherited if old is not None and mine else was,
         APPEND: ",".join([*parts, *(part for part in given if part not in parts)]),
         SUBTRACT: ",".join(part for part in parts if part not in given),
-    }[one.how]
-    return new, not mine if one.how == DELETE else mine and new == was
+    }[operation.how]
+    return new, not mine if operation.how == DELETE else mine and new == was
 
 
 class Operation(Value):
@@ -122,29 +122,32 @@ async def describe_configs(
     def request(some: list[Resource]) -> DescribeConfigsRequest:
         rows = [
             DescribeConfigsResource(
-                resource_type=KINDS[one.kind], resource_name=one.name, configuration_keys=list(names) or None
+                resource_type=KINDS[resource.kind], resource_name=resource.name, configuration_keys=list(names) or None
             )
-            for one in some
+            for resource in some
         ]
         return DescribeConfigsRequest(resources=rows, include_synonyms=True, include_documentation=documentation)
 
     def read(answer: DescribeConfigsResponse) -> dict[Resource, list[Config] | KcliError]:
-        found: dict[Resource, list[Config] | KcliError] = {}
+        configs: dict[Resource, list[Config] | KcliError] = {}
         for row in answer.results:
             at = Resource(_kind(row.resource_type), row.resource_name)
             if row.error_code:
-                found[at] = BrokerError(codes.of(row.error_code), about(at), row.error_message)
+                configs[at] = BrokerError(codes.of(row.error_code), about(at), row.error_message)
             else:
-                found[at] = sorted((_config(one) for one in row.configs), key=lambda one: one.name)
-        return found
+                configs[at] = sorted((_config(config) for config in row.configs), key=lambda config: config.name)
+        return configs
 
     answers = await _spread(cluster, wanted, request, read)
-    return {one: answers.get(one, KcliError(f"{about(one)}: the answer leaves it out")) for one in wanted}
+    return {
+        resource: answers.get(resource, KcliError(f"{about(resource)}: the answer leaves it out"))
+        for resource in wanted
+    }
 
 
 def _config(row: DescribeConfigsResourceResult) -> Config:
     source = SOURCES.get(row.config_source, f"source {row.config_source}")
-    below = [one for one in row.synonyms if SOURCES.get(one.source) != source]
+    below = [synonym for synonym in row.synonyms if SOURCES.get(synonym.source) != source]
     return Config(
         name=row.name,
         value=None if row.is_sensitive else row.value,
@@ -169,7 +172,8 @@ async def alter_configs(
                 resource_type=KINDS[at.kind],
                 resource_name=at.name,
                 configs=[
-                    AlterableConfig(name=one.name, config_operation=one.how, value=one.value) for one in changes[at]
+                    AlterableConfig(name=operation.name, config_operation=operation.how, value=operation.value)
+                    for operation in changes[at]
                 ],
             )
             for at in some
@@ -177,15 +181,15 @@ async def alter_configs(
         return IncrementalAlterConfigsRequest(resources=rows, validate_only=dry_run)
 
     def read(answer: IncrementalAlterConfigsResponse) -> dict[Resource, KcliError | None]:
-        found: dict[Resource, KcliError | None] = {}
+        errors: dict[Resource, KcliError | None] = {}
         for row in answer.responses:
             at = Resource(_kind(row.resource_type), row.resource_name)
             failed = BrokerError(codes.of(row.error_code), about(at), row.error_message) if row.error_code else None
-            found[at] = failed
-        return found
+            errors[at] = failed
+        return errors
 
     answers = await _spread(cluster, list(changes), request, read, once=True)
-    return {one: answers.get(one, KcliError(f"{about(one)}: the answer leaves it out")) for one in changes}
+    return {change: answers.get(change, KcliError(f"{about(change)}: the answer leaves it out")) for change in changes}
 
 
 async def list_resources(cluster: Cluster, kind: str) -> list[str]:
@@ -199,7 +203,9 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
     answer = await ask_anyone(cluster, ListConfigResourcesRequest(resource_types=[KINDS[kind]] if version else []))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), kind)
-    return sorted(one.resource_name for one in answer.config_resources if one.resource_type == KINDS[kind])
+    return sorted(
+        resource.resource_name for resource in answer.config_resources if resource.resource_type == KINDS[kind]
+    )
 
 
 def resource(kind: str, name: str) -> Resource:
@@ -213,9 +219,9 @@ def resource(kind: str, name: str) -> Resource:
     return Resource(kind, name)
 
 
-def about(one: Resource) -> str:
+def about(resource: Resource) -> str:
     """A resource in a sentence."""
-    return "all brokers" if one == ("broker", "") else f"{one.kind} {one.name}"
+    return "all brokers" if resource == ("broker", "") else f"{resource.kind} {resource.name}"
 
 
 async def _spread(
@@ -227,9 +233,9 @@ async def _spread(
     once: bool = False,
 ) -> dict[Resource, A | KcliError]:
     """Ask each broker about itself and anybody about the rest; a request that failed is the error of all it named."""
-    own = [one for one in resources if one.kind in ("broker", "logger") and one.name]
-    places: list[tuple[int | None, list[Resource]]] = [(int(one.name), [one]) for one in own]
-    rest = [one for one in resources if one not in own]
+    own = [resource for resource in resources if resource.kind in ("broker", "logger") and resource.name]
+    places: list[tuple[int | None, list[Resource]]] = [(int(resource.name), [resource]) for resource in own]
+    rest = [resource for resource in resources if resource not in own]
     if rest:
         places.append((None, rest))
 
@@ -244,11 +250,11 @@ async def _spread(
         except KcliError as error:
             return dict.fromkeys(some, error)
 
-    found: dict[Resource, A | KcliError] = {}
+    answers: dict[Resource, A | KcliError] = {}
     for part in await asyncio.gather(*(ask(node, some) for node, some in places)):
-        found |= part
-    return found
+        answers |= part
+    return answers
 
 
 def _kind(number: int) -> str:
-    return next((kind for kind, one in KINDS.items() if one == number), str(number))
+    return next((kind for kind, key in KINDS.items() if key == number), str(number))

@@ -26,14 +26,14 @@ async def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, di
         DescribeConfigsResource(resource_type=TOPIC, resource_name=name, configuration_keys=None) for name in names
     ]
     answer = await ask_anyone(cluster, DescribeConfigsRequest(resources=resources))
-    found: dict[str, dict[str, str | None] | KcliError] = {}
+    configs: dict[str, dict[str, str | None] | KcliError] = {}
     for row in answer.results:
         if row.error_code:
-            found[row.resource_name] = BrokerError(codes.of(row.error_code), row.resource_name, row.error_message)
+            configs[row.resource_name] = BrokerError(codes.of(row.error_code), row.resource_name, row.error_message)
         else:
-            found[row.resource_name] = {
+            configs[row.resource_name] = {
                 c.name: None if c.is_sensitive else c.value
                 for c in sorted(row.configs, key=lambda c: c.name)
                 if c.config_source == TOPIC_CONFIG
             }
-    return found
+    return configs

@@ -120,7 +120,10 @@ async def _each(
         return answers
 
     done = await gather(partitions, _OneGroup(coordinators, group), careful, patience=patience, most=MOST)
-    return {at: _unknown(group, at, one) if at in unsure and one is not True else one for at, one in done.items()}
+    return {
+        at: _unknown(group, at, result) if at in unsure and result is not True else result
+        for at, result in done.items()
+    }
 
 
 class _OneGroup:

@@ -40,17 +40,17 @@ async def committed_offsets(
         answer = await broker.ask(OffsetFetchRequest(groups=asked, require_stable=stable))
         ids = {t.topic_id for row in answer.groups for t in row.topics if not t.name and t.topic_id != NO_ID}
         names = await topic_names(cluster, ids)
-        found: dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError] = {}
+        offsets: dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError] = {}
         for row in answer.groups:
             if row.error_code:
-                found[row.group_id] = BrokerError(codes.of(row.error_code), row.group_id)
+                offsets[row.group_id] = BrokerError(codes.of(row.error_code), row.group_id)
                 continue
-            here = found[row.group_id] = {}
+            here = offsets[row.group_id] = {}
             for topic in row.topics:
                 name = topic.name or names.get(topic.topic_id) or f"(topic id {topic.topic_id.hex()})"
                 for part in topic.partitions:
                     here[TopicPartition(name, part.partition_index)] = _committed(part, name)
-        return found
+        return offsets
 
     return await coordinators.ask(groups, ask, patience=patience)
 
@@ -58,7 +58,7 @@ async def committed_offsets(
 async def _one_by_one(
     broker: Broker, groups: list[str], stable: bool
 ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError]:
-    async def one(group: str) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError:
+    async def read(group: str) -> dict[TopicPartition, OffsetAndMetadata | KcliError] | KcliError:
         answer = await broker.ask(OffsetFetchRequest(group_id=group, topics=None, require_stable=stable))
         if answer.error_code:
             return BrokerError(codes.of(answer.error_code), group)
@@ -68,7 +68,7 @@ async def _one_by_one(
             for part in topic.partitions
         }
 
-    return dict(zip(groups, await asyncio.gather(*(one(group) for group in groups)), strict=True))
+    return dict(zip(groups, await asyncio.gather(*(read(group) for group in groups)), strict=True))
 
 
 def _committed(

@@ -37,17 +37,17 @@ async def list_groups(cluster: Cluster) -> tuple[list[Listed], dict[int, KcliErr
         return answer
 
     answers, failed = await ask_every(cluster, [node.id for node in await cluster.nodes()], ask)
-    found: dict[str, Listed] = {}
+    listed: dict[str, Listed] = {}
     for node_id, answer in answers.items():
         for row in answer.groups:
-            found[row.group_id] = Listed(
+            listed[row.group_id] = Listed(
                 group=row.group_id,
                 type=row.group_type.lower() or None,
                 state=row.group_state or None,
                 protocol=row.protocol_type,
                 coordinator=node_id,
             )
-    return sorted(found.values(), key=lambda row: row.group), failed
+    return sorted(listed.values(), key=lambda row: row.group), failed
 
 
 async def group_names(cluster: Cluster) -> list[str]:
@@ -64,16 +64,16 @@ async def describe_groups(
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
         new = (await broker.versions()).get(CONSUMER_GROUP_DESCRIBE) is not None
-        found: dict[str, Described | KcliError] = {}
+        described: dict[str, Described | KcliError] = {}
         others = [groups[name] for name in some if groups[name].type in ("share", "streams")]
         if others:
-            found |= await _describe_others(coordinators.cluster, broker, others)
+            described |= await _describe_others(coordinators.cluster, broker, others)
         if new and (wanted := [name for name in some if groups[name].type in (None, "consumer")]):
-            found |= await _describe_new(broker, wanted)
-        missing = [name for name in some if groups[name].type in (None, "classic") and _missing(found.get(name))]
+            described |= await _describe_new(broker, wanted)
+        missing = [name for name in some if groups[name].type in (None, "classic") and _missing(described.get(name))]
         if missing:
-            found |= await _describe_classic(broker, missing)
-        return found
+            described |= await _describe_classic(broker, missing)
+        return described
 
     return await coordinators.ask(groups, ask, patience=patience, most=200)
 
@@ -82,15 +82,15 @@ async def _describe_others(cluster: Cluster, broker: Broker, rows: list[Listed])
     """Share and streams groups."""
     from kcli.admin.groups.kinds import describe_kind
 
-    found: dict[str, Described | KcliError] = {}
+    groups_by_name: dict[str, Described | KcliError] = {}
     for kind in ("share", "streams"):
         some = [row for row in rows if row.type == kind]
         described = await describe_kind(cluster, broker, kind, [row.group for row in some])
         for row in some:
-            found[row.group] = described.get(row.group) or Described(
+            groups_by_name[row.group] = described.get(row.group) or Described(
                 group=row.group, type=kind, state=row.state or "", protocol=row.protocol, coordinator=broker.node_id
             )
-    return found
+    return groups_by_name
 
 
 def _missing(answer: object) -> bool:
@@ -102,17 +102,17 @@ async def _describe_new(broker: Broker, groups: list[str]) -> dict[str, Describe
         answer = await broker.ask(kip848.ConsumerGroupDescribeRequest(group_ids=groups))
     except UnsupportedVersion:
         return {}
-    found: dict[str, Described | KcliError] = {}
+    described: dict[str, Described | KcliError] = {}
     for row in answer.groups:
         code = codes.of(row.error_code)
         if code is codes.GROUP_ID_NOT_FOUND:
-            found[row.group_id] = GroupMissing(row.group_id)
+            described[row.group_id] = GroupMissing(row.group_id)
         elif code is codes.UNSUPPORTED_VERSION:
             continue  # the new protocol is switched off at this broker: the group is classic or does not exist
         elif code:
-            found[row.group_id] = BrokerError(code, row.group_id, row.error_message or None)
+            described[row.group_id] = BrokerError(code, row.group_id, row.error_message or None)
         else:
-            found[row.group_id] = Described(
+            described[row.group_id] = Described(
                 group=row.group_id,
                 type="consumer",
                 state=row.group_state,
@@ -122,7 +122,7 @@ async def _describe_new(broker: Broker, groups: list[str]) -> dict[str, Describe
                 coordinator=broker.node_id,
                 members=[_new_member(member) for member in row.members],
             )
-    return found
+    return described
 
 
 def _new_member(row: kip848.Member) -> Member:

@@ -48,13 +48,13 @@ async def describe_kind(
 async def _share_groups(broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
     from kcli.proto.messages.share_group_describe import ShareGroupDescribeRequest
 
-    found: dict[str, Described | KcliError] = {}
+    described: dict[str, Described | KcliError] = {}
     for row in (await broker.ask(ShareGroupDescribeRequest(group_ids=groups))).groups:
         refused = _refusal(row)
         if refused is not None:
-            found[row.group_id] = refused
+            described[row.group_id] = refused
         elif row.error_code != codes.UNSUPPORTED_VERSION.number:
-            found[row.group_id] = Described(
+            described[row.group_id] = Described(
                 group=row.group_id,
                 type="share",
                 state=row.group_state,
@@ -64,7 +64,7 @@ async def _share_groups(broker: Broker, groups: list[str]) -> dict[str, Describe
                 coordinator=broker.node_id,
                 members=[_share_member(member) for member in row.members],
             )
-    return found
+    return described
 
 
 def _share_member(row: share.Member) -> Member:
@@ -86,14 +86,14 @@ def _share_member(row: share.Member) -> Member:
 async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -> dict[str, Described | KcliError]:
     from kcli.proto.messages.streams_group_describe import StreamsGroupDescribeRequest
 
-    found: dict[str, Described | KcliError] = {}
+    described: dict[str, Described | KcliError] = {}
     for row in (await broker.ask(StreamsGroupDescribeRequest(group_ids=groups))).groups:
         refused = _refusal(row)
         if refused is not None:
-            found[row.group_id] = refused
+            described[row.group_id] = refused
         elif row.error_code != codes.UNSUPPORTED_VERSION.number:
             sources = await _sources(cluster, row.topology)
-            found[row.group_id] = Described(
+            described[row.group_id] = Described(
                 group=row.group_id,
                 type="streams",
                 state=row.group_state,
@@ -102,7 +102,7 @@ async def _streams_groups(cluster: Cluster, broker: Broker, groups: list[str]) -
                 coordinator=broker.node_id,
                 members=[_streams_member(member, sources) for member in row.members],
             )
-    return found
+    return described
 
 
 def _refusal(row: share.DescribedGroup | streams.DescribedGroup) -> KcliError | None:
@@ -117,15 +117,15 @@ def _refusal(row: share.DescribedGroup | streams.DescribedGroup) -> KcliError | 
 
 async def _sources(cluster: Cluster, topology: streams.Topology | None) -> dict[str, list[TopicPartition]]:
     """What each subtopology reads. A topic of which nothing is known now is left out."""
-    made: dict[str, list[TopicPartition]] = {}
-    for one in (topology.subtopologies if topology is not None else None) or ():
-        read = made[one.subtopology_id] = []
-        for topic in [*one.source_topics, *(inner.name for inner in one.repartition_source_topics)]:
+    sources: dict[str, list[TopicPartition]] = {}
+    for subtopology in (topology.subtopologies if topology is not None else None) or ():
+        read = sources[subtopology.subtopology_id] = []
+        for topic in [*subtopology.source_topics, *(inner.name for inner in subtopology.repartition_source_topics)]:
             try:
                 read += [TopicPartition(topic, partition) for partition in await cluster.partitions(topic)]
             except BrokerError:
                 continue
-    return made
+    return sources
 
 
 def _streams_member(row: streams.Member, sources: dict[str, list[TopicPartition]]) -> Member:
@@ -178,17 +178,17 @@ async def share_offsets(
 def _starts(row: DescribeShareGroupOffsetsResponseGroup) -> dict[TopicPartition, ShareStart | KcliError] | KcliError:
     if row.error_code:
         return BrokerError(codes.of(row.error_code), row.group_id, row.error_message or None)
-    made: dict[TopicPartition, ShareStart | KcliError] = {}
+    starts: dict[TopicPartition, ShareStart | KcliError] = {}
     for topic in row.topics:
-        for one in topic.partitions:
-            at = TopicPartition(topic.topic_name, one.partition_index)
-            if one.error_code:
+        for partition in topic.partitions:
+            at = TopicPartition(topic.topic_name, partition.partition_index)
+            if partition.error_code:
                 about = f"{at.topic} partition {at.partition}"
-                made[at] = BrokerError(codes.of(one.error_code), about, one.error_message or None)
+                starts[at] = BrokerError(codes.of(partition.error_code), about, partition.error_message or None)
             else:
-                made[at] = ShareStart(
-                    start=one.start_offset if one.start_offset >= 0 else None,
-                    leader_epoch=one.leader_epoch,
-                    lag=one.lag if one.lag >= 0 else None,
+                starts[at] = ShareStart(
+                    start=partition.start_offset if partition.start_offset >= 0 else None,
+                    leader_epoch=partition.leader_epoch,
+                    lag=partition.lag if partition.lag >= 0 else None,
                 )
-    return made
+    return starts

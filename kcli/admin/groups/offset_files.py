@@ -47,10 +47,10 @@ def csv_text(rows: Iterable[dict[str, Any]], *, with_group: bool) -> str:
 
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    for one in rows:
-        if one["offset"] is not None:
-            values = [one["topic"], one["partition"], one["offset"]]
-            writer.writerow([one["group"], *values] if with_group else values)
+    for row in rows:
+        if row["offset"] is not None:
+            values = [row["topic"], row["partition"], row["offset"]]
+            writer.writerow([row["group"], *values] if with_group else values)
     return out.getvalue()
 
 
@@ -72,14 +72,14 @@ def _read_json(text: str, name: str) -> Saved:
         raise UsageError(f"{name}: expected offsets as `kcli groups export -J` or an undo file has them ({SCHEMA})")
     saved = Saved(plain=False)
     taken = whole.get("taken")
-    for one in taken if isinstance(taken, list) else []:
-        saved.cluster_id = one.get("cluster_id") if isinstance(one, dict) else None
-    for number, one in enumerate(whole["offsets"], 1):
+    for row in taken if isinstance(taken, list) else []:
+        saved.cluster_id = row.get("cluster_id") if isinstance(row, dict) else None
+    for number, row in enumerate(whole["offsets"], 1):
         where = f"{name}: offsets[{number - 1}]"
         try:
-            at = TopicPartition(one["topic"], one["partition"])
-            offset, epoch, metadata = one["offset"], one.get("leader_epoch"), one.get("metadata")
-            group = one.get("group") or ""
+            at = TopicPartition(row["topic"], row["partition"])
+            offset, epoch, metadata = row["offset"], row.get("leader_epoch"), row.get("metadata")
+            group = row.get("group") or ""
         except (TypeError, KeyError) as error:
             raise UsageError(f"{where}: expected topic, partition and offset; {error} is wrong") from None
         if not (isinstance(at.topic, str) and isinstance(group, str) and _whole(at.partition, _INT)):

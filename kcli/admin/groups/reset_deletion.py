@@ -64,4 +64,8 @@ def _refusal(target: Target, topic: str) -> KcliError | None:
 
 def subscribers(group: Described, topic: str) -> list[Member]:
     """The members that read a topic, as far as they say."""
-    return [one for one in group.members if topic in one.topics or any(at.topic == topic for at in one.assignment)]
+    return [
+        member
+        for member in group.members
+        if topic in member.topics or any(at.topic == topic for at in member.assignment)
+    ]

@@ -76,10 +76,10 @@ def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: 
 
 async def at_time(cluster: Cluster, partitions: Iterable[TopicPartition], moment: int) -> Form:
     """The first offset whose record is not older than `moment` (ms since the epoch); the end where none is."""
-    found = await list_offsets(cluster, dict.fromkeys(partitions, moment))
+    offsets = await list_offsets(cluster, dict.fromkeys(partitions, moment))
 
     def form(at: TopicPartition, standing: Standing) -> Wanted | KcliError:
-        place = found[at]
+        place = offsets[at]
         if not isinstance(place, LogOffset):
             return place
         if place.offset < 0:

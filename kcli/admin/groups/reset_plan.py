@@ -66,18 +66,18 @@ class Target(Value):
     @property
     def committed(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """What is committed, without partitions that failed and those without a commit."""
-        return {at: one for at, one in good(self.commits).items() if one.offset >= 0}
+        return {at: commit for at, commit in good(self.commits).items() if commit.offset >= 0}
 
 
 async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
     """The groups as they stand. Commits that a transaction is about to make are waited for (KIP-447)."""
     names = list(dict.fromkeys(groups))
-    found, _ = await find_groups(coordinators, names)
+    groups_by_name, _ = await find_groups(coordinators, names)
     commits = await committed_offsets(coordinators, names, stable=True)
-    made: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for name in names:
-        described, some = found[name], commits[name]
-        target = made[name] = Target(group=name)
+        described, some = groups_by_name[name], commits[name]
+        target = targets[name] = Target(group=name)
         if isinstance(described, Described):
             target.described, target.refusal = described, refusal(described)
         elif not isinstance(described, GroupMissing):
@@ -86,7 +86,7 @@ async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str
             target.refusal = target.refusal or some
         else:
             target.commits = some
-    return made
+    return targets
 
 
 def refusal(group: Described) -> KcliError | None:
@@ -104,22 +104,24 @@ async def standings(
     """(start, end) of each log; the end is the high watermark, as Kafka's own tool has it. A partition that the topic
     does not have is an error of its own."""
     wanted = sorted(set(partitions))
-    found: dict[TopicPartition, tuple[int, int] | KcliError] = {}
+    log_bounds: dict[TopicPartition, tuple[int, int] | KcliError] = {}
     for topic in sorted({at.topic for at in wanted}):
         numbers = await numbers_of(cluster, topic)
         for at in wanted:
             if at.topic == topic and isinstance(numbers, KcliError):
-                found[at] = numbers
+                log_bounds[at] = numbers
             elif at.topic == topic and not isinstance(numbers, KcliError) and at.partition not in numbers:
-                found[at] = NoPartition(at, len(numbers))
-    ends, starts, _ = await bounds(cluster, [at for at in wanted if at not in found], "read_uncommitted")
+                log_bounds[at] = NoPartition(at, len(numbers))
+    ends, starts, _ = await bounds(cluster, [at for at in wanted if at not in log_bounds], "read_uncommitted")
     for at in ends:
         start, end = starts.get(at), ends[at]
         if isinstance(start, LogOffset) and isinstance(end, LogOffset):
-            found[at] = (start.offset, end.offset)
+            log_bounds[at] = (start.offset, end.offset)
         else:
-            found[at] = next(one for one in (end, start, TopicMissing(at.topic)) if isinstance(one, KcliError))
-    return found
+            log_bounds[at] = next(
+                error for error in (end, start, TopicMissing(at.topic)) if isinstance(error, KcliError)
+            )
+    return log_bounds
 
 
 class NoPartition(KcliError):
@@ -174,8 +176,8 @@ async def execute(coordinators: Coordinators, changes: Iterable[Change], *, pati
 
 
 async def _one_group(coordinators: Coordinators, group: str, changes: list[Change], patience: float) -> None:
-    written = {one.at: one.new for one in changes if one.new is not None}
-    gone = [one.at for one in changes if one.new is None]
+    written = {change.at: change.new for change in changes if change.new is not None}
+    gone = [change.at for change in changes if change.new is None]
     done = await write_commits(coordinators, group, written, patience=patience) if written else {}
     if gone:
         done |= await delete_commits(coordinators, group, gone, patience=patience)

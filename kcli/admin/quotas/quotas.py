@@ -75,9 +75,9 @@ def entity(names: Mapping[str, str | None]) -> Entity:
     return Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
 
 
-def keys_of(one: Entity) -> list[str]:
+def keys_of(entity: Entity) -> list[str]:
     """What can be limited for such an entity."""
-    return [key for key in KEYS if (key == "connection_creation_rate") == (IP in one.names)]
+    return [key for key in KEYS if (key == "connection_creation_rate") == (IP in entity.names)]
 
 
 def value_of(key: str, text: str) -> float:
@@ -112,27 +112,33 @@ async def describe_quotas(
     """All quotas by entity and key, or those of entities that match every component; with `strict` only of entities
     that have no other kind. Raises BrokerError, DecodeError."""
     asked = [
-        describing.ComponentData(entity_type=one.kind, match_type=one.match, match=one.name if not one.match else None)
-        for one in components
+        describing.ComponentData(
+            entity_type=component.kind,
+            match_type=component.match,
+            match=component.name if not component.match else None,
+        )
+        for component in components
     ]
     answer = await ask_anyone(cluster, describing.DescribeClientQuotasRequest(components=asked, strict=strict))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "quotas", answer.error_message)
-    found: Quotas = {}
+    quotas: Quotas = {}
     for row in answer.entries or ():
-        names = {one.entity_type: one.entity_name for one in row.entity}
+        names = {part.entity_type: part.entity_name for part in row.entity}
         known = [kind for kind in KINDS if kind in names] + sorted(kind for kind in names if kind not in KINDS)
         at = Entity(parts=tuple((kind, names[kind]) for kind in known))
-        for one in row.values:
-            if not isfinite(one.value):
-                raise DecodeError(f"the broker says that the quota {one.key} of {at} is {one.value}, which is no limit")
-        found[at] = {one.key: one.value for one in sorted(row.values, key=lambda one: one.key)}
-    return dict(sorted(found.items(), key=lambda one: _order(one[0])))
+        for value in row.values:
+            if not isfinite(value.value):
+                raise DecodeError(
+                    f"the broker says that the quota {value.key} of {at} is {value.value}, which is no limit"
+                )
+        quotas[at] = {item.key: item.value for item in sorted(row.values, key=lambda item: item.key)}
+    return dict(sorted(quotas.items(), key=lambda item: _order(item[0])))
 
 
-def _order(one: Entity) -> list[tuple[int, str, bool, str]]:
+def _order(entity: Entity) -> list[tuple[int, str, bool, str]]:
     """Users, then client ids, then addresses; the default of a kind behind its names."""
-    return [(KINDS.index(kind) if kind in KINDS else 9, kind, name is None, name or "") for kind, name in one.parts]
+    return [(KINDS.index(kind) if kind in KINDS else 9, kind, name is None, name or "") for kind, name in entity.parts]
 
 
 async def alter_quotas(
@@ -154,9 +160,9 @@ async def alter_quotas(
     ]
     request = altering.AlterClientQuotasRequest(entries=entries, validate_only=dry_run)
     answer = await ask_controller(cluster, request, lambda answer: [row.error_code for row in answer.entries])
-    found: dict[Entity, KcliError | None] = {}
+    errors: dict[Entity, KcliError | None] = {}
     for row in answer.entries:
-        names = {one.entity_type: one.entity_name for one in row.entity}
+        names = {part.entity_type: part.entity_name for part in row.entity}
         at = Entity(parts=tuple((kind, names[kind]) for kind in KINDS if kind in names))
-        found[at] = BrokerError(codes.of(row.error_code), str(at), row.error_message) if row.error_code else None
-    return {at: found.get(at, KcliError(f"{at}: the broker's answer leaves it out")) for at in changes}
+        errors[at] = BrokerError(codes.of(row.error_code), str(at), row.error_message) if row.error_code else None
+    return {at: errors.get(at, KcliError(f"{at}: the broker's answer leaves it out")) for at in changes}

@@ -44,7 +44,7 @@ def ladder(user: str, client: str) -> dict[int, Entity]:
 
 def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) -> list[InForce]:
     """What is in force for every key, with all places that were looked at."""
-    found = []
+    rows = []
     for key in KEYS:
         if key == "connection_creation_rate":
             if ip is None:
@@ -53,10 +53,10 @@ def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) ->
         else:
             places = ladder(user, client)
         rungs = [Rung(rank=rank, entity=at, value=quotas.get(at, {}).get(key)) for rank, at in places.items()]
-        first = next((one for one in rungs if one.value is not None), None)
+        first = next((rung for rung in rungs if rung.value is not None), None)
         if first is not None:
             first.used = True
-        found.append(
+        rows.append(
             InForce(
                 key=key,
                 value=None if first is None else first.value,
@@ -64,12 +64,12 @@ def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) ->
                 ladder=rungs,
             )
         )
-    return found
+    return rows
 
 
-def _shared(one: Entity, user: str, client: str, ip: str | None) -> str:
+def _shared(entity: Entity, user: str, client: str, ip: str | None) -> str:
     """Who draws on the same allowance at a broker: a default gives everybody his own."""
-    kinds = one.names
+    kinds = entity.names
     if IP in kinds:
         return f"connections from {ip}"
     if USER in kinds and CLIENT in kinds:

@@ -55,7 +55,7 @@ def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
 
 
 def _assignment(path: str, rows: list[dict[str, Any]]) -> tuple[Assignment, dict[Replica, str]]:
-    found: Assignment = {}
+    assignment: Assignment = {}
     dirs: dict[Replica, str] = {}
     for row in rows:
         at = TopicPartition(row["topic"], row["partition"])
@@ -66,18 +66,18 @@ def _assignment(path: str, rows: list[dict[str, Any]]) -> tuple[Assignment, dict
             raise UsageError(f"{where}: a topic is a text, a partition and its replicas are numbers")
         if not brokers or len(set(brokers)) != len(brokers):
             raise UsageError(f"{where}: replicas {brokers} are none, or name a broker twice")
-        if at in found:
+        if at in assignment:
             raise UsageError(f"{where}: the partition stands there twice")
         places = row.get("log_dirs") or [ANY] * len(brokers)
         if len(places) != len(brokers):
             raise UsageError(f"{where}: as many log_dirs as replicas are needed, or none")
-        found[at] = brokers
+        assignment[at] = brokers
         for node, place in zip(brokers, places, strict=True):
             if place != ANY:
                 dirs[Replica(at.topic, at.partition, node)] = str(place)
-    if not found:
+    if not assignment:
         raise UsageError(f"{path}: there is no partition in it")
-    return found, dirs
+    return assignment, dirs
 
 
 def _id(value: object) -> bool:

@@ -153,7 +153,9 @@ def _way(board: Board, begin: int, load: Load, pick: Pick) -> list[int] | None:
     came: dict[int, int | None] = {begin: None}
     queue = [begin]
     for node in queue:
-        for other in sorted((one for one in board.brokers if one not in came), key=lambda one: (load(one), one)):
+        for other in sorted(
+            (broker for broker in board.brokers if broker not in came), key=lambda broker: (load(broker), broker)
+        ):
             if pick(node, other) is None:
                 continue
             came[other] = node

@@ -29,12 +29,12 @@ async def replica_sizes(
         for at in partitions:
             topics.setdefault(at.topic, []).append(at.partition)
     places, failed = await log_dirs(cluster, topics, brokers=brokers)
-    found: dict[TopicPartition, dict[int, int]] = {}
+    sizes: dict[TopicPartition, dict[int, int]] = {}
     for place in places:
-        for one in place.replicas:
-            if not one.future:
-                found.setdefault(TopicPartition(one.topic, one.partition), {})[one.broker] = one.size
-    return found, failed
+        for replica in place.replicas:
+            if not replica.future:
+                sizes.setdefault(TopicPartition(replica.topic, replica.partition), {})[replica.broker] = replica.size
+    return sizes, failed
 
 
 async def shares(cluster: Cluster, ongoing: Mapping[TopicPartition, Ongoing]) -> dict[TopicPartition, Share]:
@@ -42,12 +42,12 @@ async def shares(cluster: Cluster, ongoing: Mapping[TopicPartition, Ongoing]) ->
     if not ongoing:
         return {}
     known = {node.id for node in await cluster.nodes()}
-    brokers = {node for one in ongoing.values() for node in one.replicas} & known
+    brokers = {node for move in ongoing.values() for node in move.replicas} & known
     sizes, _ = await replica_sizes(cluster, ongoing, brokers=brokers)
-    found = {}
-    for at, one in ongoing.items():
+    shares = {}
+    for at, move in ongoing.items():
         here = sizes.get(at, {})
-        whole = max((here.get(node, 0) for node in one.sources), default=0)
-        left = sum(max(whole - here.get(node, 0), 0) for node in one.adding)
-        found[at] = Share(size=whole * len(one.adding), left=left)
-    return found
+        whole = max((here.get(node, 0) for node in move.sources), default=0)
+        left = sum(max(whole - here.get(node, 0), 0) for node in move.adding)
+        shares[at] = Share(size=whole * len(move.adding), left=left)
+    return shares

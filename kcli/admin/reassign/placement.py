@@ -59,7 +59,7 @@ class Board:
     def rack_mates(self, at: TopicPartition, node: int) -> int:
         """Replicas of a partition in a broker's rack."""
         rack = self._racks[node]
-        return 0 if rack is None else sum(self._racks[one] == rack for one in self.replicas[at])
+        return 0 if rack is None else sum(self._racks[replica] == rack for replica in self.replicas[at])
 
     def in_rack(self, rack: str) -> list[int]:
         """The brokers of a rack."""
@@ -73,15 +73,15 @@ class Board:
 
     def drop(self, at: TopicPartition, node: int) -> None:
         """A replica less."""
-        self._put(at, [one for one in self.replicas[at] if one != node])
+        self._put(at, [replica for replica in self.replicas[at] if replica != node])
 
     def move(self, at: TopicPartition, a: int, b: int) -> None:
         """A replica goes from `a` to `b`, in the same place of the order."""
-        self._put(at, [b if one == a else one for one in self.replicas[at]])
+        self._put(at, [b if replica == a else replica for replica in self.replicas[at]])
 
     def lead(self, at: TopicPartition, a: int, b: int) -> None:
         """`b` is the preferred leader instead of `a`."""
-        self._put(at, [b, *(one for one in self.replicas[at] if one != b)])
+        self._put(at, [b, *(replica for replica in self.replicas[at] if replica != b)])
 
     def _put(self, at: TopicPartition, brokers: list[int]) -> None:
         self._count(at, -1)

@@ -31,12 +31,12 @@ class Ongoing(Value):
     @property
     def target(self) -> list[int]:
         """The replicas when it is done."""
-        return [one for one in self.replicas if one not in self.removing]
+        return [replica for replica in self.replicas if replica not in self.removing]
 
     @property
     def sources(self) -> list[int]:
         """The replicas before."""
-        return [one for one in self.replicas if one not in self.adding]
+        return [replica for replica in self.replicas if replica not in self.adding]
 
 
 async def list_reassignments(
@@ -58,14 +58,14 @@ async def list_reassignments(
     answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message)
-    found = {
-        TopicPartition(topic.name, one.partition_index): Ongoing(
-            replicas=one.replicas, adding=one.adding_replicas, removing=one.removing_replicas
+    ongoing = {
+        TopicPartition(topic.name, partition.partition_index): Ongoing(
+            replicas=partition.replicas, adding=partition.adding_replicas, removing=partition.removing_replicas
         )
         for topic in answer.topics
-        for one in topic.partitions
+        for partition in topic.partitions
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(ongoing.items()))
 
 
 async def alter_reassignments(
@@ -73,13 +73,13 @@ async def alter_reassignments(
 ) -> dict[TopicPartition, KcliError | None]:
     """Start to move each partition to these brokers, the preferred leader first; None cancels a move. None where it was
     begun. A request for every `MOST` partitions; an answer that is lost is the error of all it was about."""
-    found: dict[TopicPartition, KcliError | None] = {}
+    errors: dict[TopicPartition, KcliError | None] = {}
     for part in pieces(list(wanted), MOST):
         try:
-            found |= await _alter(cluster, {at: wanted[at] for at in part})
+            errors |= await _alter(cluster, {at: wanted[at] for at in part})
         except KcliError as error:
-            found |= dict.fromkeys(part, error)
-    return found
+            errors |= dict.fromkeys(part, error)
+    return errors
 
 
 async def _alter(
@@ -95,19 +95,21 @@ async def _alter(
     answer = await ask_controller(cluster, request, lambda answer: [answer.error_code])
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "reassignments", answer.error_message)
-    told = {
-        TopicPartition(topic.name, one.partition_index): one for topic in answer.responses for one in topic.partitions
+    responses = {
+        TopicPartition(topic.name, partition.partition_index): partition
+        for topic in answer.responses
+        for partition in topic.partitions
     }
-    found: dict[TopicPartition, KcliError | None] = {}
+    errors: dict[TopicPartition, KcliError | None] = {}
     for at in wanted:
-        answered = told.get(at)
+        answered = responses.get(at)
         if answered is None:
-            found[at] = KcliError(f"{about(at)}: the broker's answer leaves this partition out")
+            errors[at] = KcliError(f"{about(at)}: the broker's answer leaves this partition out")
         elif answered.error_code:
-            found[at] = BrokerError(codes.of(answered.error_code), about(at), answered.error_message)
+            errors[at] = BrokerError(codes.of(answered.error_code), about(at), answered.error_message)
         else:
-            found[at] = None
-    return found
+            errors[at] = None
+    return errors
 
 
 def about(at: TopicPartition) -> str:

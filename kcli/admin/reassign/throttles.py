@@ -35,11 +35,11 @@ def moves(
     proposed: Assignment, current: Assignment, ongoing: Mapping[TopicPartition, Ongoing]
 ) -> dict[TopicPartition, Move]:
     """What moves when `proposed` begins, with what moves already."""
-    found = {at: Move(sources=one.sources, destinations=list(one.adding)) for at, one in ongoing.items()}
+    moves = {at: Move(sources=ongoing.sources, destinations=list(ongoing.adding)) for at, ongoing in ongoing.items()}
     for at, brokers in proposed.items():
-        sources = found[at].sources if at in found else current[at]
-        found[at] = Move(sources=sources, destinations=[one for one in brokers if one not in sources])
-    return found
+        sources = moves[at].sources if at in moves else current[at]
+        moves[at] = Move(sources=sources, destinations=[broker for broker in brokers if broker not in sources])
+    return moves
 
 
 def wanted(some: Mapping[TopicPartition, Move], rate: int) -> dict[Resource, list[Operation]]:
@@ -47,10 +47,10 @@ def wanted(some: Mapping[TopicPartition, Move], rate: int) -> dict[Resource, lis
     leaders: dict[str, list[str]] = {}
     followers: dict[str, list[str]] = {}
     brokers: set[int] = set()
-    for at, one in sorted(some.items()):
-        leaders.setdefault(at.topic, []).extend(f"{at.partition}:{node}" for node in sorted(one.sources))
-        followers.setdefault(at.topic, []).extend(f"{at.partition}:{node}" for node in sorted(one.destinations))
-        brokers.update(one.sources, one.destinations)
+    for at, move in sorted(some.items()):
+        leaders.setdefault(at.topic, []).extend(f"{at.partition}:{node}" for node in sorted(move.sources))
+        followers.setdefault(at.topic, []).extend(f"{at.partition}:{node}" for node in sorted(move.destinations))
+        brokers.update(move.sources, move.destinations)
     changes = {
         Resource("topic", topic): [
             Operation(name=LEADER_REPLICAS, how=SET, value=",".join(leaders[topic])),
@@ -85,7 +85,7 @@ async def find_throttles(
         OF_TOPICS: [Resource("topic", name) for name in topics],
         OF_BROKERS: [Resource("broker", str(node)) for node in brokers],
     }
-    found: dict[Resource, dict[str, str]] = {}
+    overrides: dict[Resource, dict[str, str]] = {}
     failed: dict[Resource, KcliError] = {}
     for names, resources in asked.items():
         if not resources:
@@ -94,10 +94,10 @@ async def find_throttles(
             if isinstance(configs, KcliError):
                 failed[at] = configs
                 continue
-            own = {one.name: one.value for one in configs if one.value and one.source == at.kind}
+            own = {config.name: config.value for config in configs if config.value and config.source == at.kind}
             if own:
-                found[at] = own
-    return found, failed
+                overrides[at] = own
+    return overrides, failed
 
 
 async def clear_throttles(cluster: Cluster, some: Mapping[Resource, Iterable[str]]) -> dict[Resource, KcliError | None]:

@@ -17,10 +17,10 @@ def evened(places: Iterable[LogDir], movable: Collection[Replica]) -> dict[Repli
     here: dict[Replica, tuple[str, int]] = {}
     for place in places:
         sizes[place.directory] = place.size
-        for one in place.replicas:
-            at = Replica(one.topic, one.partition, one.broker)
-            if at in movable and not one.future:
-                here[at] = place.directory, one.size
+        for replica in place.replicas:
+            at = Replica(replica.topic, replica.partition, replica.broker)
+            if at in movable and not replica.future:
+                here[at] = place.directory, replica.size
     moved: dict[Replica, str] = {}
     for _ in range(len(here)):
         full, empty = max(sizes, key=lambda d: (sizes[d], d)), min(sizes, key=lambda d: (sizes[d], d))
@@ -32,7 +32,7 @@ def evened(places: Iterable[LogDir], movable: Collection[Replica]) -> dict[Repli
         ]
         if not some:
             break
-        size, at = min(some, key=lambda one: (abs(gap - 2 * one[0]), one[1]))
+        size, at = min(some, key=lambda replica: (abs(gap - 2 * replica[0]), replica[1]))
         moved[at], here[at] = empty, (empty, size)
         sizes[full] -= size
         sizes[empty] += size

@@ -32,10 +32,10 @@ async def alter_log_dirs(cluster: Cluster, wanted: Mapping[Replica, str]) -> dic
     by_broker: dict[int, list[Replica]] = {}
     for at in wanted:
         by_broker.setdefault(at.broker, []).append(at)
-    found: dict[Replica, KcliError | None] = {}
+    errors: dict[Replica, KcliError | None] = {}
     for part in await asyncio.gather(*(_at_broker(cluster, some, wanted) for some in by_broker.values())):
-        found |= part
-    return found
+        errors |= part
+    return errors
 
 
 async def _at_broker(
@@ -44,7 +44,7 @@ async def _at_broker(
     places: dict[str, AlterReplicaLogDir] = {}
     for at in some:
         place = places.setdefault(wanted[at], AlterReplicaLogDir(path=wanted[at]))
-        topic = next((one for one in place.topics if one.name == at.topic), None)
+        topic = next((topic for topic in place.topics if topic.name == at.topic), None)
         if topic is None:
             topic = AlterReplicaLogDirTopic(name=at.topic)
             place.topics.append(topic)
@@ -54,13 +54,17 @@ async def _at_broker(
         answer = await ask_once(broker, AlterReplicaLogDirsRequest(dirs=list(places.values())))
     except KcliError as error:
         return dict.fromkeys(some, error)
-    told = {(topic.topic_name, one.partition_index): one for topic in answer.results for one in topic.partitions}
-    found: dict[Replica, KcliError | None] = {}
+    results = {
+        (topic.topic_name, partition.partition_index): partition
+        for topic in answer.results
+        for partition in topic.partitions
+    }
+    errors: dict[Replica, KcliError | None] = {}
     for at in some:
-        row = told.get((at.topic, at.partition))
+        row = results.get((at.topic, at.partition))
         where = f"{at.topic} [{at.partition}] at broker {at.broker}"
         if row is None:
-            found[at] = KcliError(f"{where}: the broker's answer leaves this replica out")
+            errors[at] = KcliError(f"{where}: the broker's answer leaves this replica out")
         else:
-            found[at] = BrokerError(codes.of(row.error_code), where) if row.error_code else None
-    return found
+            errors[at] = BrokerError(codes.of(row.error_code), where) if row.error_code else None
+    return errors

@@ -45,7 +45,7 @@ class LogDir(Value):
     @property
     def size(self) -> int:
         """Bytes of all replicas."""
-        return sum(one.size for one in self.replicas)
+        return sum(replica.size for replica in self.replicas)
 
 
 async def log_dirs(
@@ -76,15 +76,15 @@ def _log_dir(broker: int, row: DescribeLogDirsResult) -> LogDir:
     replicas = [
         ReplicaSize(
             topic=topic.name,
-            partition=one.partition_index,
+            partition=partition.partition_index,
             broker=broker,
             directory=row.log_dir,
-            size=one.partition_size,
-            offset_lag=one.offset_lag,
-            future=one.is_future_key,
+            size=partition.partition_size,
+            offset_lag=partition.offset_lag,
+            future=partition.is_future_key,
         )
         for topic in row.topics
-        for one in topic.partitions
+        for partition in topic.partitions
     ]
     error = BrokerError(codes.of(row.error_code), f"broker {broker}: {row.log_dir}") if row.error_code else None
     return LogDir(

@@ -28,12 +28,12 @@ async def delete_records(
             topic = topics.setdefault(at.topic, DeleteRecordsTopic(name=at.topic))
             topic.partitions.append(DeleteRecordsPartition(partition_index=at.partition, offset=before[at]))
         answer = await broker.ask(DeleteRecordsRequest(topics=list(topics.values()), timeout_ms=30_000))
-        found: dict[TopicPartition, int | KcliError] = {}
+        results: dict[TopicPartition, int | KcliError] = {}
         for row in answer.topics:
             for part in row.partitions:
                 at = TopicPartition(row.name, part.partition_index)
                 name = f"{at.topic} [{at.partition}]"
-                found[at] = BrokerError(codes.of(part.error_code), name) if part.error_code else part.low_watermark
-        return found
+                results[at] = BrokerError(codes.of(part.error_code), name) if part.error_code else part.low_watermark
+        return results
 
     return await gather(before, Leaders(cluster), ask, patience=patience)

@@ -24,8 +24,8 @@ async def grow_topics(
     topics = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in counts.items()]
     request = CreatePartitionsRequest(topics=topics, timeout_ms=30_000, validate_only=dry_run)
     answer = await ask_controller(cluster, request, lambda answer: [row.error_code for row in answer.results])
-    found: dict[str, KcliError | None] = {}
+    errors: dict[str, KcliError | None] = {}
     for row in answer.results:
         failed = BrokerError(codes.of(row.error_code), row.name, row.error_message) if row.error_code else None
-        found[row.name] = failed
-    return {name: found.get(name, KcliError(f"{name}: the broker's answer leaves this topic out")) for name in counts}
+        errors[row.name] = failed
+    return {name: errors.get(name, KcliError(f"{name}: the broker's answer leaves this topic out")) for name in counts}

@@ -48,9 +48,11 @@ class TopicLooks:
     ) -> list[TopicRow]:
         """All topics now, or those named. Raises KcliError when the metadata cannot be read; what else fails is left
         out."""
-        found = await describe_topics(cluster, names, internal=internal)
-        topics = [one for one in found.values() if isinstance(one, Topic)]
-        every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
+        described = await describe_topics(cluster, names, internal=internal)
+        topics = [topic for topic in described.values() if isinstance(topic, Topic)]
+        every = [
+            TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0
+        ]
 
         async def timed_ends() -> tuple[dict[TopicPartition, LogOffset | KcliError], float]:
             return await list_offsets(cluster, dict.fromkeys(every, LATEST)), time.monotonic()
@@ -60,9 +62,9 @@ class TopicLooks:
             list_offsets(cluster, dict.fromkeys(every, EARLIEST)),
             _sizes(cluster),
         )
-        known = {at: one.offset for at, one in good(ends).items() if one.offset >= 0}
-        begin = {at: one.offset for at, one in good(starts).items() if one.offset >= 0}
-        rows = [self._row(one, known, begin, places, now - self._at) for one in topics]
+        known = {at: end.offset for at, end in good(ends).items() if end.offset >= 0}
+        begin = {at: start.offset for at, start in good(starts).items() if start.offset >= 0}
+        rows = [self._row(topic, known, begin, places, now - self._at) for topic in topics]
         self._ends, self._at = known, now
         return rows
 
@@ -75,27 +77,31 @@ class TopicLooks:
         took: float,
     ) -> TopicRow:
         row = TopicRow(topic=topic)
-        here = [TopicPartition(topic.topic, one.partition) for one in topic.partitions]
+        here = [TopicPartition(topic.topic, partition.partition) for partition in topic.partitions]
         if all(at in ends and at in starts for at in here):
             row.records = sum(ends[at] - starts[at] for at in here)
         moved = [ends[at] - self._ends[at] for at in here if at in ends and at in self._ends]
         if moved and took > 0:
             row.rate = max(sum(moved), 0) / took
         if sizes is not None:
-            told = [sizes.get((topic.topic, one.partition, one.leader)) for one in topic.partitions if one.leader >= 0]
-            row.size = None if None in told else sum(size or 0 for size in told)
+            on_disk = [
+                sizes.get((topic.topic, partition.partition, partition.leader))
+                for partition in topic.partitions
+                if partition.leader >= 0
+            ]
+            row.size = None if None in on_disk else sum(size or 0 for size in on_disk)
         row.problem = problem(topic)
         return row
 
 
 def problem(topic: Topic) -> str:
     """What is wrong with its replicas; "" when nothing is."""
-    said = []
+    problems = []
     if topic.leaderless:
-        said.append(f"{topic.leaderless} without leader")
+        problems.append(f"{topic.leaderless} without leader")
     if topic.under_replicated:
-        said.append(f"{topic.under_replicated} under-replicated")
-    return ", ".join(said)
+        problems.append(f"{topic.under_replicated} under-replicated")
+    return ", ".join(problems)
 
 
 async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | None, dict[int, KcliError]]:
@@ -103,16 +109,16 @@ async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | No
     places, failed = await log_dirs(cluster)
     if not places:
         return None, failed
-    replicas = [one for place in places for one in place.replicas if not one.future]
-    return {(one.topic, one.partition, one.broker): one.size for one in replicas}, failed
+    replicas = [replica for place in places for replica in place.replicas if not replica.future]
+    return {(replica.topic, replica.partition, replica.broker): replica.size for replica in replicas}, failed
 
 
 async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]:
     """When each topic was last written to, in seconds since the epoch: the newest timestamp there is (KIP-734). A
     topic without records, or on brokers before 3.0, is left out."""
-    every = [TopicPartition(one.topic, p.partition) for one in topics for p in one.partitions if p.leader >= 0]
-    found: dict[str, float] = {}
-    for at, one in good(await list_offsets(cluster, dict.fromkeys(every, MAX_TIMESTAMP))).items():
-        if one.timestamp >= 0:
-            found[at.topic] = max(found.get(at.topic, 0.0), one.timestamp / 1000)
-    return found
+    every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0]
+    times: dict[str, float] = {}
+    for at, offset in good(await list_offsets(cluster, dict.fromkeys(every, MAX_TIMESTAMP))).items():
+        if offset.timestamp >= 0:
+            times[at.topic] = max(times.get(at.topic, 0.0), offset.timestamp / 1000)
+    return times

@@ -86,11 +86,11 @@ async def describe_topics(
     if asked == []:
         return {}
     answer = await ask_anyone(cluster, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-    found = {row.name: _topic(row) for row in answer.topics if row.name and (asked or internal or not row.is_internal)}
+    topics = {row.name: _topic(row) for row in answer.topics if row.name and (asked or internal or not row.is_internal)}
     if asked is not None:  # an answer may leave some out, and have others
         left_out = KcliError("the broker's answer leaves this topic out")
-        found = {one.name: found.get(one.name, left_out) for one in asked if one.name is not None}
-    return dict(sorted(found.items()))
+        topics = {topic.name: topics.get(topic.name, left_out) for topic in asked if topic.name is not None}
+    return dict(sorted(topics.items()))
 
 
 def _topic(row: MetadataResponseTopic) -> Topic | KcliError:

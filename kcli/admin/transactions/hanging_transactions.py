@@ -60,42 +60,44 @@ async def find_open(
     search = Search()
     states = await describe_producers(cluster, partitions, patience=patience, most=MOST)
     search.asked = len(states)
-    for at, found in states.items():
-        if isinstance(found, KcliError):
-            search.failed[at] = found
+    for at, producers in states.items():
+        if isinstance(producers, KcliError):
+            search.failed[at] = producers
             continue
-        for one in found:
-            age = max(now - one.last_timestamp / 1000, 0.0)
-            if one.open_since is not None and age >= older_than:
-                search.found.append(OpenTransaction(at=at, producer=one, age=age))
+        for state in producers:
+            age = max(now - state.last_timestamp / 1000, 0.0)
+            if state.open_since is not None and age >= older_than:
+                search.found.append(OpenTransaction(at=at, producer=state, age=age))
     if search.found:
         await _judge(cluster, search, patience)
-    search.found.sort(key=lambda one: (-one.age, one.at))
+    search.found.sort(key=lambda transaction: (-transaction.age, transaction.at))
     return search
 
 
 async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
     """Ask the coordinators who knows the producers, and which partitions they count in. Where a coordinator cannot be
     asked nothing is said to hang: it may know."""
-    producers = sorted({one.producer.producer_id for one in search.found})
+    producers = sorted({transaction.producer.producer_id for transaction in search.found})
     listed, search.untold = await list_transactions(cluster, Filter(producer_ids=producers))
-    names = {one.producer_id: one.name for one in listed}
+    names = {listed.producer_id: listed.name for listed in listed}
     described = await describe_transactions(cluster, set(names.values()), patience=patience)
-    for one in search.found:
-        one.name = names.get(one.producer.producer_id)
-        if one.name is None:
+    for transaction in search.found:
+        transaction.name = names.get(transaction.producer.producer_id)
+        if transaction.name is None:
             if not search.untold:
-                one.hangs = f"no coordinator knows producer id {one.producer.producer_id}"
+                transaction.hangs = f"no coordinator knows producer id {transaction.producer.producer_id}"
             continue
-        known = described[one.name]
+        known = described[transaction.name]
         if isinstance(known, Described):
-            one.known = known
-            if one.at not in known.partitions:
-                one.hangs = f"its coordinator does not count this partition into {one.name} ({known.state})"
+            transaction.known = known
+            if transaction.at not in known.partitions:
+                transaction.hangs = (
+                    f"its coordinator does not count this partition into {transaction.name} ({known.state})"
+                )
         elif isinstance(known, BrokerError) and known.code is codes.TRANSACTIONAL_ID_NOT_FOUND:
-            one.hangs = f"its coordinator has forgotten {one.name}"
+            transaction.hangs = f"its coordinator has forgotten {transaction.name}"
         else:
-            search.failed[one.at] = known
+            search.failed[transaction.at] = known
 
 
 async def find_one(cluster: Cluster, at: TopicPartition, *, patience: float = PATIENCE) -> list[OpenTransaction]:
@@ -123,14 +125,14 @@ async def abort(
 
     async def ask(broker: Broker, _: list[TopicPartition]) -> dict[TopicPartition, KcliError | None]:
         answer = await broker.ask(WriteTxnMarkersRequest(markers=[marker]))
-        found: dict[TopicPartition, KcliError | None] = {}
+        errors: dict[TopicPartition, KcliError | None] = {}
         for row in answer.markers:
             for topic in row.topics:
                 for part in topic.partitions:
                     where = TopicPartition(topic.name, part.partition_index)
                     code = codes.of(part.error_code)
-                    found[where] = BrokerError(code, f"{where.topic} [{where.partition}]") if code else None
-        return found
+                    errors[where] = BrokerError(code, f"{where.topic} [{where.partition}]") if code else None
+        return errors
 
     (done,) = (await gather([at], Leaders(cluster), ask, patience=patience)).values()
     return done

@@ -47,16 +47,16 @@ async def describe_producers(
                 topics=[TopicRequest(name=name, partition_indexes=numbers) for name, numbers in topics.items()]
             )
         )
-        found: dict[TopicPartition, list[ProducerState] | KcliError] = {}
+        states: dict[TopicPartition, list[ProducerState] | KcliError] = {}
         for topic in answer.topics:
             for part in topic.partitions:
                 at = TopicPartition(topic.name, part.partition_index)
                 if part.error_code:
                     code = codes.of(part.error_code)
-                    found[at] = BrokerError(code, f"{at.topic} [{at.partition}]", part.error_message or None)
+                    states[at] = BrokerError(code, f"{at.topic} [{at.partition}]", part.error_message or None)
                     continue
-                found[at] = [_state(producer) for producer in part.active_producers]
-        return found
+                states[at] = [_state(producer) for producer in part.active_producers]
+        return states
 
     return await gather(partitions, leaders, ask, patience=patience, most=most)
 

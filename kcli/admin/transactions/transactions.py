@@ -86,7 +86,7 @@ async def list_transactions(
         return _listed(broker, answer)
 
     answers, failed = await ask_every(cluster, sorted(asked), ask)
-    return sorted((one for some in answers.values() for one in some), key=lambda one: one.name), failed
+    return sorted((listed for some in answers.values() for listed in some), key=lambda listed: listed.name), failed
 
 
 def _check(broker: Broker, highest: int, wanted: Filter) -> None:
@@ -104,12 +104,12 @@ def _listed(broker: Broker, answer: ListTransactionsResponse) -> list[Listed]:
         raise KcliError(f"broker {broker.node_id} knows no state {', '.join(answer.unknown_state_filters)}")
     return [
         Listed(
-            name=one.transactional_id,
+            name=state.transactional_id,
             coordinator=broker.node_id,
-            producer_id=one.producer_id,
-            state=one.transaction_state,
+            producer_id=state.producer_id,
+            state=state.transaction_state,
         )
-        for one in answer.transaction_states
+        for state in answer.transaction_states
     ]
 
 
@@ -121,7 +121,7 @@ async def describe_transactions(
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
         answer = await broker.ask(DescribeTransactionsRequest(transactional_ids=some))
-        return {one.transactional_id: _described(broker, one) for one in answer.transaction_states}
+        return {state.transactional_id: _described(broker, state) for state in answer.transaction_states}
 
     return await Coordinators(cluster, TRANSACTION).ask(names, ask, patience=patience)
 

@@ -46,20 +46,20 @@ async def describe_tokens(cluster: Cluster, owners: Iterable[str] | None = None)
         asked = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in pairs]
     answer = await ask_anyone(cluster, DescribeDelegationTokenRequest(owners=asked))
     _check(answer.error_code)
-    found = [
+    tokens = [
         Token(
-            id=one.token_id,
-            owner=f"{one.principal_type}:{one.principal_name}",
-            requester=_requester(one.token_requester_principal_type, one.token_requester_principal_name),
-            issued=one.issue_timestamp,
-            expires=one.expiry_timestamp,
-            max_time=one.max_timestamp,
-            hmac=_secret(one.hmac),
-            renewers=[f"{who.principal_type}:{who.principal_name}" for who in one.renewers],
+            id=token.token_id,
+            owner=f"{token.principal_type}:{token.principal_name}",
+            requester=_requester(token.token_requester_principal_type, token.token_requester_principal_name),
+            issued=token.issue_timestamp,
+            expires=token.expiry_timestamp,
+            max_time=token.max_timestamp,
+            hmac=_secret(token.hmac),
+            renewers=[f"{who.principal_type}:{who.principal_name}" for who in token.renewers],
         )
-        for one in answer.tokens
+        for token in answer.tokens
     ]
-    return sorted(found, key=lambda one: (one.expires, one.id))
+    return sorted(tokens, key=lambda token: (token.expires, token.id))
 
 
 async def create_token(

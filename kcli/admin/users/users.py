@@ -45,15 +45,17 @@ async def describe_users(cluster: Cluster, names: Iterable[str] | None = None) -
     answer = await ask_anyone(cluster, DescribeUserScramCredentialsRequest(users=asked))
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "users", answer.error_message)
-    found: dict[str, Credentials | KcliError] = {}
+    credentials: dict[str, Credentials | KcliError] = {}
     for row in answer.results:
         if row.error_code:
-            found[row.user] = BrokerError(codes.of(row.error_code), f"user {row.user}", row.error_message)
+            credentials[row.user] = BrokerError(codes.of(row.error_code), f"user {row.user}", row.error_message)
         else:
-            found[row.user] = {_name(one.mechanism): one.iterations for one in row.credential_infos}
+            credentials[row.user] = {_name(info.mechanism): info.iterations for info in row.credential_infos}
     if wanted is None:
-        return dict(sorted(found.items()))
-    return {name: found.get(name, KcliError(f"user {name}: the broker's answer leaves this out")) for name in wanted}
+        return dict(sorted(credentials.items()))
+    return {
+        name: credentials.get(name, KcliError(f"user {name}: the broker's answer leaves this out")) for name in wanted
+    }
 
 
 async def alter_users(
@@ -74,22 +76,22 @@ async def alter_credentials(
     needs two, one after the other."""
     given: list[Password | tuple[str, str]] = [*remove, *set]
     unknown = KcliError("kcli does not know this mechanism: it may be too old for it")
-    done: dict[tuple[str, str], KcliError | None] = {_key(one): unknown for one in given}
-    changes = [one for one in given if _key(one)[1] in MECHANISMS]
+    done: dict[tuple[str, str], KcliError | None] = {_key(change): unknown for change in given}
+    changes = [change for change in given if _key(change)[1] in MECHANISMS]
     while changes:
         now: dict[str, Password | tuple[str, str]] = {}
-        for one in changes:
-            now.setdefault(one.user if isinstance(one, Password) else one[0], one)
-        changes = [one for one in changes if not any(one is each for each in now.values())]
+        for change in changes:
+            now.setdefault(change.user if isinstance(change, Password) else change[0], change)
+        changes = [change for change in changes if not any(change is each for each in now.values())]
         answers = await _request(cluster, list(now.values()))
-        for name, one in now.items():
-            done[_key(one)] = answers[name]
+        for name, change in now.items():
+            done[_key(change)] = answers[name]
     return done
 
 
-def _key(one: Password | tuple[str, str]) -> tuple[str, str]:
+def _key(change: Password | tuple[str, str]) -> tuple[str, str]:
     """User and mechanism."""
-    return (one.user, one.mechanism) if isinstance(one, Password) else one
+    return (change.user, change.mechanism) if isinstance(change, Password) else change
 
 
 async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str]]) -> dict[str, KcliError | None]:
@@ -101,21 +103,21 @@ async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str
 
     request = AlterUserScramCredentialsRequest(
         deletions=[
-            ScramCredentialDeletion(name=one[0], mechanism=MECHANISMS[one[1]])
-            for one in changes
-            if not isinstance(one, Password)
+            ScramCredentialDeletion(name=change[0], mechanism=MECHANISMS[change[1]])
+            for change in changes
+            if not isinstance(change, Password)
         ],
-        upsertions=[await asyncio.to_thread(salted, one) for one in changes if isinstance(one, Password)],
+        upsertions=[await asyncio.to_thread(salted, change) for change in changes if isinstance(change, Password)],
     )
-    users = [one.user if isinstance(one, Password) else one[0] for one in changes]
+    users = [change.user if isinstance(change, Password) else change[0] for change in changes]
     try:
         answer = await ask_once(await cluster.anyone(), request)
     except KcliError as error:
         return dict.fromkeys(users, error)
-    told = {row.user: row for row in answer.results}
+    results = {row.user: row for row in answer.results}
     done: dict[str, KcliError | None] = {}
     for name in users:
-        row = told.get(name)
+        row = results.get(name)
         if row is None:
             done[name] = KcliError(f"user {name}: the broker's answer leaves this out")
         elif row.error_code:
@@ -125,7 +127,7 @@ async def _request(cluster: Cluster, changes: Sequence[Password | tuple[str, str
     return done
 
 
-def salted(one: Password, salt: bytes | None = None) -> ScramCredentialUpsertion:
+def salted(change: Password, salt: bytes | None = None) -> ScramCredentialUpsertion:
     """SaltedPassword of RFC 5802, with a new salt unless one is given. The password is taken as it was typed, as
     Kafka's own tools take it."""
     from hashlib import pbkdf2_hmac
@@ -135,15 +137,15 @@ def salted(one: Password, salt: bytes | None = None) -> ScramCredentialUpsertion
     from kcli.proto.scram import HASHES
 
     salt = salt or urandom(32)
-    password = one.password.reveal().encode()
+    password = change.password.reveal().encode()
     return ScramCredentialUpsertion(
-        name=one.user,
-        mechanism=MECHANISMS[one.mechanism],
-        iterations=one.iterations,
+        name=change.user,
+        mechanism=MECHANISMS[change.mechanism],
+        iterations=change.iterations,
         salt=salt,
-        salted_password=pbkdf2_hmac(HASHES[one.mechanism], password, salt, one.iterations),
+        salted_password=pbkdf2_hmac(HASHES[change.mechanism], password, salt, change.iterations),
     )
 
 
 def _name(number: int) -> str:
-    return next((name for name, one in MECHANISMS.items() if one == number), f"mechanism {number}")
+    return next((name for name, key in MECHANISMS.items() if key == number), f"mechanism {number}")

@@ -215,10 +215,10 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: BaseException | None) -> None:
         self.hung_up = self.lost is None
         self.cause = exc
-        said = f": {exc}" if exc is not None else ""
+        cause = f": {exc}" if exc is not None else ""
         if self._session.asked and self._session.answered == self._greeted:
-            said += UNHEARD
-        self._fail(f"{self.name} closed the connection{said}")
+            cause += UNHEARD
+        self._fail(f"{self.name} closed the connection{cause}")
 
     def pause_writing(self) -> None:
         self._gate.pause()

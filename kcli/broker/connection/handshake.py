@@ -38,9 +38,9 @@ async def agree_on_versions(connection: Connection, timeout: float, start: int =
         answer: ApiVersionsResponse = await (await connection.ask(request, version, timeout))
         code = codes.of(answer.error_code)
         if not code:
-            return {one.api_key: (one.min_version, one.max_version) for one in answer.api_keys}
+            return {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys}
         if code is not codes.UNSUPPORTED_VERSION:
             raise KcliError(f"{connection.name} refused ApiVersions: {code.text} ({code.name})")
-        offered = {one.api_key: one.max_version for one in answer.api_keys}
+        offered = {key.api_key: key.max_version for key in answer.api_keys}
         version = offered[API_VERSIONS] if 0 <= offered.get(API_VERSIONS, -1) < version else 0
     raise ConnectError(f"{connection.name} refuses every version of ApiVersions: it may not be a Kafka broker")

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def mapped(address: Address, rules: Sequence[tuple[str, str]]) -> Address:
     """Where to connect instead of `address`: the first rule (FROM, TO) that fits; `address` when none does."""
-    for one, to in rules:
-        host, port = _parts(one)
+    for rule, to in rules:
+        host, port = _parts(rule)
         if host == address.host.lower() and port in (None, address.port):
             there, its = _parts(to)
             return Address(there, address.port if its is None else its)

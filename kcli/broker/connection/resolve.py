@@ -28,13 +28,13 @@ async def resolve(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
     except ValueError as problem:  # a NUL, or a character that no encoding has
         raise OSError(0, "this cannot be a host name") from problem
     if host == "localhost":  # nobody has to be asked, so no thread has to wait
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     else:
         try:
-            found = await in_daemon_thread(f"resolve {host}", _look_up, host.rstrip("."), port)
+            infos = await in_daemon_thread(f"resolve {host}", _look_up, host.rstrip("."), port)
         except UnicodeError as problem:
             raise OSError(0, "this cannot be a host name") from problem
-    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
+    return list(dict.fromkeys((family, address) for family, _, _, _, address in infos))
 
 
 def _look_up(host: str, port: int) -> list[Any]:
@@ -43,8 +43,8 @@ def _look_up(host: str, port: int) -> list[Any]:
 
 def open_socket(family: int) -> socket.socket:
     """A socket with our options, set before it is connected (B26)."""
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setblocking(False)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    return made
+    created = socket.socket(family, socket.SOCK_STREAM)
+    created.setblocking(False)
+    created.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    created.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return created

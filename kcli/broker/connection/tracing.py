@@ -88,8 +88,8 @@ class _Nowhere:
 
 
 def _nowhere() -> TextIO:
-    made: TextIO = _Nowhere()  # type: ignore[assignment]  # write and flush are all that is used
-    return made
+    stream: TextIO = _Nowhere()  # type: ignore[assignment]  # write and flush are all that is used
+    return stream
 
 
 def _open(where: str) -> TextIO:

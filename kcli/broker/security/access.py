@@ -70,8 +70,8 @@ class Access:
             return None
         from kcli.broker.security.tls_faults import explain
 
-        found = explain(connection.cause, connection.name, self.server_name(host))
-        return found if isinstance(found, TlsError) else None
+        error = explain(connection.cause, connection.name, self.server_name(host))
+        return error if isinstance(error, TlsError) else None
 
     def may_speak(self, loopback: bool) -> None:
         """Raises AuthError when others could read what lets us in: any host may be named in metadata."""

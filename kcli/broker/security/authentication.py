@@ -66,7 +66,7 @@ async def _handshake(connection: SecuredConnection, mechanism: str, version: int
     )
     code = codes.of(answer.error_code)
     if code is codes.UNSUPPORTED_SASL_MECHANISM:
-        offered = ", ".join(printable(one) for one in answer.mechanisms) or "none"
+        offered = ", ".join(printable(mechanism) for mechanism in answer.mechanisms) or "none"
         raise AuthError(f"{connection.name} does not offer {mechanism}; it offers {offered}: set sasl.mechanism")
     if code is codes.ILLEGAL_SASL_STATE:
         raise AuthError(
@@ -120,9 +120,9 @@ def _refusal(
     access.refused()
     if code is codes.SASL_AUTHENTICATION_FAILED and access.other_form():
         return OtherForm(f"{connection.name} refused the password as it was typed")
-    said = printable(answer.error_message or "")
-    told = getattr(mechanism, "refusal", "")
-    reason = f"{said or code.text}{f' {told}' if told and told not in said else ''} ({code.name})"
+    message = printable(answer.error_message or "")
+    refusal = getattr(mechanism, "refusal", "")
+    reason = f"{message or code.text}{f' {refusal}' if refusal and refusal not in message else ''} ({code.name})"
     if code.retriable:
         return ConnectError(f"{connection.name}: {mechanism.name}: {reason}")
     who = f" of {access.sasl.username}" if access.sasl.username else ""

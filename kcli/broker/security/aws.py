@@ -55,8 +55,8 @@ def _by_botocore(profile: str) -> tuple[str, str, str]:
             "botocore (pip install 'kcli-kafka[aws]')"
         ) from None
     try:
-        found = Session(profile=profile or None).get_credentials()
-        held = found.get_frozen_credentials() if found is not None else None
+        credentials = Session(profile=profile or None).get_credentials()
+        held = credentials.get_frozen_credentials() if credentials is not None else None
     except BotoCoreError as problem:
         raise AuthError(f"AWS_MSK_IAM: no credentials: {printable(str(problem))}") from None
     if held is None or not held.access_key:

@@ -86,11 +86,11 @@ def _library() -> Any:
 
 
 def _failure(problem: Any, service: str) -> AuthError:
-    said = printable(" ".join(str(problem.gen_message()).split()))
+    message = printable(" ".join(str(problem.gen_message()).split()))
     hint = ""
-    low = said.lower()
+    low = message.lower()
     if "credential" in low and ("no kerberos" in low or "cache" in low or "expired" in low):
         hint = ": run kinit, or name a keytab (sasl.kerberos.keytab)"
     elif "not found in kerberos database" in low:
         hint = ": check sasl.kerberos.service.name and the broker's host name"
-    return AuthError(f"GSSAPI for {service}: {said}{hint}")
+    return AuthError(f"GSSAPI for {service}: {message}{hint}")

@@ -32,14 +32,14 @@ def read(path: str, what: str) -> bytes:
 def store_as_pem(path: str, kind: str, password: Secret | None, what: str) -> str:
     """What a keystore or truststore holds, as PEM text; a key in it is not encrypted, except in a PEM store."""
     data = read(path, what)
-    found = kind.upper() or ("PEM" if b"-----BEGIN" in data[:65536] else "")
-    if data[:4] in (JKS, JCEKS) or found in ("JKS", "JCEKS"):
+    name = kind.upper() or ("PEM" if b"-----BEGIN" in data[:65536] else "")
+    if data[:4] in (JKS, JCEKS) or name in ("JKS", "JCEKS"):
         raise UsageError(
             f"{what}: {path} is a Java keystore, which only Java can read. Convert it once: {convert(path)}"
         )
-    if found == "PEM":
+    if name == "PEM":
         return _text(data, path, what)
-    if found not in ("", "PKCS12") or data[:1] != bytes([DER_SEQUENCE]):
+    if name not in ("", "PKCS12") or data[:1] != bytes([DER_SEQUENCE]):
         raise UsageError(f"{what}: {path} is neither PEM nor PKCS12{f' (type {kind})' if kind else ''}")
     return _pkcs12(data, path, password, what)
 
@@ -77,7 +77,7 @@ def _pkcs12(data: bytes, path: str, password: Secret | None, what: str) -> str:
         parts.append(opened.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     if opened.cert is not None:
         parts.append(opened.cert.certificate.public_bytes(Encoding.PEM))
-    parts.extend(one.certificate.public_bytes(Encoding.PEM) for one in opened.additional_certs)
+    parts.extend(cert.certificate.public_bytes(Encoding.PEM) for cert in opened.additional_certs)
     return b"".join(parts).decode()
 
 
@@ -90,13 +90,13 @@ def _text(data: bytes, path: str, what: str) -> str:
 
 def certificates(pem: str) -> str:
     """The certificates of a PEM text, in order."""
-    return "\n".join(found.group() for found in CERTIFICATE.finditer(one_per_line(pem))) + "\n"
+    return "\n".join(match.group() for match in CERTIFICATE.finditer(one_per_line(pem))) + "\n"
 
 
 def private_key(pem: str) -> str:
     """The first private key of a PEM text, "" when there is none."""
-    found = KEY.search(one_per_line(pem))
-    return f"{found.group()}\n" if found else ""
+    match = KEY.search(one_per_line(pem))
+    return f"{match.group()}\n" if match else ""
 
 
 def one_per_line(pem: str) -> str:
@@ -106,7 +106,7 @@ def one_per_line(pem: str) -> str:
         pem = pem.replace("\\n", "\n")
     return re.sub(
         r"(-----BEGIN [A-Z0-9 ]+-----)\s*(.*?)\s*(-----END [A-Z0-9 ]+-----)",
-        lambda found: f"{found[1]}\n{_body(found[2])}\n{found[3]}\n",
+        lambda match: f"{match[1]}\n{_body(match[2])}\n{match[3]}\n",
         pem,
         flags=re.S,
     )

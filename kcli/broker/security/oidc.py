@@ -87,19 +87,19 @@ def _proxies(oauth: OAuth) -> list[ProxyHandler]:
 
 
 def _refusal(url: str, status: int, body: bytes) -> AuthError | ConnectError:
-    said = _object(body)
-    words = ": ".join(printable(str(said[key])) for key in ("error", "error_description") if said.get(key))
+    document = _object(body)
+    words = ": ".join(printable(str(document[key])) for key in ("error", "error_description") if document.get(key))
     if status >= 500 or status == 429:
         return ConnectError(f"the token URL {url} is in trouble: HTTP {status}{f', {words}' if words else ''}")
     return AuthError(f"the token URL {url} gave no token: HTTP {status}{f', {words}' if words else ''}")
 
 
 def _token(url: str, body: bytes) -> tuple[str, float | None]:
-    said = _object(body)
-    token = said.get("access_token")
+    document = _object(body)
+    token = document.get("access_token")
     if not isinstance(token, str) or not token:
         raise AuthError(f"the token URL {url} answered without an access_token")
-    lifetime = said.get("expires_in")
+    lifetime = document.get("expires_in")
     if not isinstance(lifetime, int | float) or not 0 < lifetime < LONGEST:
         return token, None
     return token, float(lifetime)
@@ -107,7 +107,7 @@ def _token(url: str, body: bytes) -> tuple[str, float | None]:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

@@ -56,17 +56,17 @@ def _trust(context: ssl.SSLContext, tls: Tls) -> None:
     if tls.ca_pem or tls.truststore:
         what = "ssl.ca.pem" if tls.ca_pem else "ssl.truststore.location"
         pem = tls.ca_pem or keystores.store_as_pem(tls.truststore, tls.truststore_type, tls.truststore_password, what)
-        found = keystores.certificates(pem)
-        if "BEGIN" not in found:
+        certificates = keystores.certificates(pem)
+        if "BEGIN" not in certificates:
             raise UsageError(f"{what}: there is no certificate in it")
-        _load(context, found, f"{what}: it holds something that is not a certificate")
+        _load(context, certificates, f"{what}: it holds something that is not a certificate")
     elif tls.ca and os.path.isdir(tls.ca):
         context.load_verify_locations(capath=tls.ca)
     elif tls.ca:
-        found = keystores.certificates(keystores.store_as_pem(tls.ca, "PEM", None, "ssl.ca.location"))
-        if "BEGIN" not in found:
+        certificates = keystores.certificates(keystores.store_as_pem(tls.ca, "PEM", None, "ssl.ca.location"))
+        if "BEGIN" not in certificates:
             raise UsageError(f"ssl.ca.location: {tls.ca} has no certificate in it; PEM is expected")
-        _load(context, found, f"ssl.ca.location: {tls.ca} holds something that is not a certificate")
+        _load(context, certificates, f"ssl.ca.location: {tls.ca} holds something that is not a certificate")
     else:
         context.load_default_certs()
 
@@ -116,8 +116,8 @@ def _load_ours(context: ssl.SSLContext, pem: str, password: str | None, what: st
         if reason == "KEY_VALUES_MISMATCH":
             raise UsageError(f"{what}: the private key does not belong to the certificate") from None
         if asked:
-            said = "the password of the private key is wrong" if password else "the private key is encrypted"
-            raise UsageError(f"{what}: {said}: set ssl.key.password") from None
+            sentence = "the password of the private key is wrong" if password else "the private key is encrypted"
+            raise UsageError(f"{what}: {sentence}: set ssl.key.password") from None
         raise UsageError(f"{what}: the certificate or its key cannot be read ({reason or problem})") from None
 
 
@@ -153,7 +153,7 @@ async def secure(
     and what SNI says; a dot at its end is left out. Raises ConnectError, TlsError when trying again is of no use."""
     name = name or host
     try:
-        made = await asyncio.get_running_loop().start_tls(
+        transport = await asyncio.get_running_loop().start_tls(
             wire,
             protocol,
             context,
@@ -164,5 +164,5 @@ async def secure(
         if isinstance(problem, ConnectionAbortedError):
             raise ConnectError(f"{name} accepts connections and does not answer the TLS handshake") from None
         raise explain(problem, name, host) from problem
-    assert made is not None
-    return made
+    assert transport is not None
+    return transport

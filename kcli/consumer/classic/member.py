@@ -129,8 +129,8 @@ class GroupSession(Session):
         def build(version: int) -> LeaveGroupRequest:
             if version < 3:
                 return LeaveGroupRequest(group_id=settings.group, member_id=name)
-            one = MemberIdentity(member_id=name, reason=reason)
-            return LeaveGroupRequest(group_id=settings.group, members=[one])
+            identity = MemberIdentity(member_id=name, reason=reason)
+            return LeaveGroupRequest(group_id=settings.group, members=[identity])
 
         await self._coordinator.leave(build, LEAVE_GROUP, lambda answer: answer.error_code)
 

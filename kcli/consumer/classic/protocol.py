@@ -171,5 +171,7 @@ def _grouped(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:
 def _flat(topics: Iterable[TopicPartitions]) -> list[TopicPartition]:
     """Each partition once, in the order given."""
     return list(
-        dict.fromkeys(TopicPartition(one.topic, number) for one in topics for number in one.partitions if number >= 0)
+        dict.fromkeys(
+            TopicPartition(topic.topic, number) for topic in topics for number in topic.partitions if number >= 0
+        )
     )

@@ -83,14 +83,14 @@ class Rebalance(Holdings):
         long = max(self._coordinator.request_timeout, self._settings.rebalance_timeout + 5)  # B6: the broker holds it
         member.start_join()
         try:
-            for told in (False, True):
+            for has_id in (False, True):
                 await asyncio.sleep(self._floor.wait(self._now()))
                 answer = await self._coordinator.ask(self._join_request(topics), timeout=long)
                 step = member.joined(answer.error_code, answer.generation_id, answer.member_id, self._now())
                 self._changed()
                 if step != AGAIN:
                     break
-                if told:
+                if has_id:
                     return RETRY  # the id that it gave us was no good either
             if step != PROCEED:
                 return step
@@ -148,9 +148,12 @@ class Rebalance(Holdings):
 
     async def _lead(self, answer: JoinGroupResponse, interest: Interest) -> dict[str, list[TopicPartition]]:
         """The leader's work: everybody's share. With `skip_assignment` (KIP-814) it only has to watch."""
-        members = {one.member_id: decode_subscription(one.metadata, one.group_instance_id) for one in answer.members}
-        self.watched_topics = frozenset(topic for one in members.values() for topic in one.topics)
-        self.racks_matter = any(one.rack for one in members.values())
+        members = {
+            member.member_id: decode_subscription(member.metadata, member.group_instance_id)
+            for member in answer.members
+        }
+        self.watched_topics = frozenset(topic for member in members.values() for topic in member.topics)
+        self.racks_matter = any(member.rack for member in members.values())
         self.watched = await interest.layout(self.watched_topics, with_racks=self.racks_matter)
         if answer.skip_assignment:
             return {}

@@ -239,15 +239,15 @@ class General:
 
 def _previous(members: Iterable[str], pasts: Mapping[str, Past], newest: int) -> dict[TopicPartition, str]:
     """Who had a partition in the latest generation before the newest."""
-    found: dict[TopicPartition, tuple[int, str]] = {}
+    owners: dict[TopicPartition, tuple[int, str]] = {}
     for name in members:
         past = pasts[name]
         generation = NO_GENERATION if past.generation is None else past.generation
         if generation < newest:
             for at in past.partitions:
-                if at not in found or generation > found[at][0]:
-                    found[at] = (generation, name)
-    return {at: name for at, (_, name) in found.items()}
+                if at not in owners or generation > owners[at][0]:
+                    owners[at] = (generation, name)
+    return {at: name for at, (_, name) in owners.items()}
 
 
 def _unevenness(given: Mapping[str, list[TopicPartition]]) -> int:

@@ -37,7 +37,9 @@ class AbortedFilter:
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
         # Sorted here, since not every broker does; the next one stands last.
-        self._coming = sorted(((one.first_offset, one.producer_id) for one in aborted), reverse=True)
+        self._coming = sorted(
+            ((transaction.first_offset, transaction.producer_id) for transaction in aborted), reverse=True
+        )
         self._aborted: set[int] = set()
 
     def hides(self, batch: BatchHeader) -> bool:

@@ -90,27 +90,29 @@ class Chunk:
     def _read(self, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], KcliError | None]:
         records = self.data.records
         assert records is not None
-        found: list[Batch] = []
+        batches: list[Batch] = []
         if self.broken is not None:
             trouble = CorruptRecords(at, self.fetched_at, self.broken)
             if not settings.skip_corrupt:
-                return found, trouble
+                return batches, trouble
             self.skipped.append(trouble)
-            return found, None
+            return batches, None
         rest: Buffer = records
         while True:
             try:
-                found += read_batches(rest, check_crcs=settings.check_crcs, max_decompressed=settings.max_decompressed)
-                return found, None
+                batches += read_batches(
+                    rest, check_crcs=settings.check_crcs, max_decompressed=settings.max_decompressed
+                )
+                return batches, None
             except CorruptBatch as broken:
-                found += broken.good
+                batches += broken.good
                 trouble = CorruptRecords(at, max(broken.base_offset, self.fetched_at), broken)
                 if not settings.skip_corrupt:
-                    return found, trouble
+                    return batches, trouble
                 self.skipped.append(trouble)
                 rest = after(rest, broken.base_offset)
             except DecodeError as broken:
-                return found, CorruptRecords(at, found[-1].last_offset + 1 if found else self.fetched_at, broken)
+                return batches, CorruptRecords(at, batches[-1].last_offset + 1 if batches else self.fetched_at, broken)
 
     def window(self, position: int, end: int | None, *, committed: bool, control: bool) -> tuple[list[Batch], int]:
         """The batches to be handed out, cut to [position, end), and the position after them (E3, E4). The position

@@ -138,7 +138,7 @@ class Positions:
     # -- what is looked up ------------------------------------------------------------------------------------------
 
     async def _leader(self, cursors: list[Cursor]) -> None:
-        async def one(cursor: Cursor) -> None:
+        async def find(cursor: Cursor) -> None:
             try:
                 await self.reader.cluster.leader(cursor.at)
             except AuthError:
@@ -146,7 +146,7 @@ class Positions:
             except KcliError as error:
                 self._later(cursor, error)
 
-        await asyncio.gather(*(one(cursor) for cursor in cursors))
+        await asyncio.gather(*(find(cursor) for cursor in cursors))
 
     async def _start(self, cursors: list[Cursor]) -> None:
         """Where to begin: the group's commit where "stored" is asked for, then the log (E19)."""
@@ -155,9 +155,9 @@ class Positions:
         generations = {cursor.at: cursor.generation for cursor in cursors}
         stored = [at for at, cursor in asked.items() if cursor.start.kind == "stored"]
         if stored and reader.stored is not None:
-            for at, found in (await reader.stored(stored)).items():
-                if found is not None and found.offset >= 0 and at in asked:
-                    asked.pop(at).resolved(generations[at], found.offset, found.leader_epoch)
+            for at, commit in (await reader.stored(stored)).items():
+                if commit is not None and commit.offset >= 0 and at in asked:
+                    asked.pop(at).resolved(generations[at], commit.offset, commit.leader_epoch)
         by_leader: dict[int, dict[TopicPartition, Cursor]] = {}  # one that does not answer holds up its own only (E13)
         for at, cursor in asked.items():
             by_leader.setdefault(reader.cluster.leader_id(at), {})[at] = cursor
@@ -212,7 +212,7 @@ class Positions:
                 )
 
     async def _validate(self, cursors: list[Cursor]) -> None:
-        async def one(cursor: Cursor) -> None:
+        async def validate(cursor: Cursor) -> None:
             try:
                 await self._validate_one(cursor)
             except AuthError:
@@ -220,7 +220,7 @@ class Positions:
             except KcliError as error:
                 self._again(cursor, error)
 
-        await asyncio.gather(*(one(cursor) for cursor in cursors))
+        await asyncio.gather(*(validate(cursor) for cursor in cursors))
 
     def _again(self, cursor: Cursor, error: KcliError) -> None:
         """A failed validation is tried again whatever it was, even a refusal (C11)."""

@@ -49,12 +49,12 @@ class Reader:
 
     def add(self, starts: Mapping[TopicPartition, Bound]) -> list[Cursor]:
         """Own these too; one that is owned already starts anew, unpaused unless its topic is paused (E31)."""
-        made = [Cursor(at, start, self.settings.partition_max_bytes) for at, start in starts.items()]
-        for cursor in made:
+        cursors = [Cursor(at, start, self.settings.partition_max_bytes) for at, start in starts.items()]
+        for cursor in cursors:
             cursor.paused = cursor.at.topic in self.paused_topics
             self.cursors[cursor.at] = cursor
         self.changed()
-        return made
+        return cursors
 
     def remove(self, ats: Iterable[TopicPartition]) -> None:
         """Own these no more: what is buffered or under way for them is dropped (E33)."""

@@ -218,7 +218,7 @@ class Offsets:
 
     async def read(self, wanted: Iterable[TopicPartition], deadline: float) -> Found:
         """The committed offsets, None where there is none. Asked until `deadline`; raises what went wrong last."""
-        found: Found = {}
+        offsets: Found = {}
         left = set(wanted)
         problem: KcliError = DeadlineExceeded(f"{self._coordinator.group}: there was no time left to read offsets")
 
@@ -226,7 +226,7 @@ class Offsets:
             nonlocal problem
             try:
                 answered, trouble = await self._read_once(left)
-                found.update(answered)
+                offsets.update(answered)
                 left.difference_update(answered)
                 problem = trouble or problem
             except KcliError as error:
@@ -240,7 +240,7 @@ class Offsets:
                 await repeat(once, self._coordinator.pauses())
         except TimeoutError:
             raise problem from None
-        return found
+        return offsets
 
     async def _read_once(self, wanted: set[TopicPartition]) -> tuple[Found, BrokerError | None]:
         """What was answered, and why the rest was not."""
@@ -266,7 +266,7 @@ class Offsets:
 
         answer = await self._coordinator.ask_version(build, OFFSET_FETCH)
         ids = {self._cluster.topic_id(name): name for name in names}
-        found: Found = {}
+        offsets: Found = {}
         problem: BrokerError | None = None
         for place, number, offset in _fetched(answer, ids):
             code = codes.of(number)
@@ -279,8 +279,8 @@ class Offsets:
                 elif step != RETRY:
                     raise problem
             elif place is not None and place in wanted:
-                found[place] = offset if offset.offset >= 0 else None
-        return found, problem
+                offsets[place] = offset if offset.offset >= 0 else None
+        return offsets, problem
 
     async def _know_ids(self, partitions: Iterable[TopicPartition]) -> None:
         """Versions 10 of both requests name topics by id only."""
@@ -300,9 +300,9 @@ def _may_be_done(trouble: KcliError) -> bool:
 def _doubtful(refused: BrokerError) -> BrokerError:
     """A refusal after a try that nobody answered is not the whole truth."""
     about = "an earlier try was not answered, and it may have been committed"
-    made = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
-    made.sent = True
-    return made
+    error = BrokerError(refused.code, refused.about, f"{refused.code.text}; {about}")
+    error.sent = True
+    return error
 
 
 def _fetched(
@@ -313,9 +313,11 @@ def _fetched(
     if answer.error_code:
         yield None, answer.error_code, nothing
     for topic in answer.topics:
-        for one in topic.partitions:
-            place = OffsetAndMetadata(one.committed_offset, one.committed_leader_epoch, one.metadata or "")
-            yield TopicPartition(topic.name, one.partition_index), one.error_code, place
+        for partition in topic.partitions:
+            place = OffsetAndMetadata(
+                partition.committed_offset, partition.committed_leader_epoch, partition.metadata or ""
+            )
+            yield TopicPartition(topic.name, partition.partition_index), partition.error_code, place
     for group in answer.groups:
         if group.error_code:
             yield None, group.error_code, nothing

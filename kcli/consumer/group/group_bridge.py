@@ -61,14 +61,14 @@ class Link:
         """New partitions start unpaused at the group's commit (E31); they are read once the user's callback is
         through, which may seek."""
         self._forget(partitions)
-        made = self._reader.add({at: Bound("stored") for at in sorted(partitions)})
+        cursors = self._reader.add({at: Bound("stored") for at in sorted(partitions)})
         try:
             if self.assigned is not None:
-                for cursor in made:
+                for cursor in cursors:
                     cursor.pending_assign = True
                 await self.assigned(partitions)
         finally:
-            for cursor in made:
+            for cursor in cursors:
                 cursor.pending_assign = False
             self._reader.changed()
 
@@ -78,11 +78,11 @@ class Link:
     async def on_lost(self, partitions: set[TopicPartition]) -> None:
         await self._gone(partitions, self.lost or self.revoked)
 
-    async def _gone(self, partitions: set[TopicPartition], told: Told | None) -> None:
+    async def _gone(self, partitions: set[TopicPartition], callback: Told | None) -> None:
         self._forget(partitions)
         self._reader.remove(partitions)
-        if told is not None:
-            await told(partitions)
+        if callback is not None:
+            await callback(partitions)
 
     def _forget(self, partitions: set[TopicPartition]) -> None:
         for at in partitions:

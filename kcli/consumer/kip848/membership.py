@@ -139,7 +139,7 @@ class ConsumerMembership:
     def request(self, report: Report) -> ConsumerGroupHeartbeatRequest:
         """The next heartbeat: all of the report, or what changed since the last acknowledged one (E56)."""
         known = self._known or {}
-        fields = {name: said for name, said in report.items() if name not in known or known[name] != said}
+        fields = {name: value for name, value in report.items() if name not in known or known[name] != value}
         if known and "subscribed_topic_regex" in fields:
             fields["subscribed_topic_regex"] = self._pattern or ""  # null would mean that it did not change
         if self._owed and self.held == self.target:
@@ -257,8 +257,10 @@ def _grouped(places: Iterable[Place]) -> list[TopicPartitions]:
     topics: dict[bytes, list[int]] = {}
     for topic_id, partition in sorted(places):
         topics.setdefault(topic_id, []).append(partition)
-    return [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in topics.items()]
+    return [TopicPartitions(topic_id=topic_id, partitions=numbers) for topic_id, numbers in topics.items()]
 
 
 def _flat(assignment: Assignment) -> frozenset[Place]:
-    return frozenset((bytes(topic.topic_id), one) for topic in assignment.topic_partitions for one in topic.partitions)
+    return frozenset(
+        (bytes(topic.topic_id), partition) for topic in assignment.topic_partitions for partition in topic.partitions
+    )

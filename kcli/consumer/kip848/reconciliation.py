@@ -91,14 +91,14 @@ class Reconciliation(Holdings):
     async def _named(self, wanted: Iterable[Place]) -> dict[Place, TopicPartition]:
         """The partitions whose topics have a name. Raises what the way to the cluster raises."""
         ids = {topic_id for topic_id, _ in wanted}
-        names = {one: name for one in ids if (name := self._cluster.topic_name(one))}
+        names = {topic_id: name for topic_id in ids if (name := self._cluster.topic_name(topic_id))}
         unknown = sorted(ids - names.keys())
         if unknown:
             broker = await self._cluster.anyone()
-            asked = [MetadataRequestTopic(topic_id=one, name=None) for one in unknown]
+            asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in unknown]
             answer = await ask_broker(broker, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
             names |= {bytes(row.topic_id): row.name for row in answer.topics if row.name and not row.error_code}
-            found = sorted(names[one] for one in unknown if one in names)
-            if found:
-                await self._cluster.refresh(found)
+            topics = sorted(names[topic_id] for topic_id in unknown if topic_id in names)
+            if topics:
+                await self._cluster.refresh(topics)
         return {place: TopicPartition(names[place[0]], place[1]) for place in wanted if place[0] in names}

@@ -54,27 +54,27 @@ class Acknowledging:
     def busy(self) -> bool:
         return bool(self.pending or self.working or self._refused)
 
-    def add(self, place: Place, one: Range) -> None:
+    def add(self, place: Place, span: Range) -> None:
         """To be said with the next request."""
-        self.pending.setdefault(place, []).append(one)
+        self.pending.setdefault(place, []).append(span)
 
     def take(self) -> Ranges:
         """All that waits, as one request says it."""
-        told = {place: merged(ranges) for place, ranges in self.pending.items()}
+        acked = {place: merged(ranges) for place, ranges in self.pending.items()}
         self.pending = {}
-        self.working = bool(told)
-        return told
+        self.working = bool(acked)
+        return acked
 
     # -- what became of a request -----------------------------------------------------------------------------------
 
-    def answered(self, told: Ranges, said: Said) -> None:
+    def answered(self, acked: Ranges, results: Said) -> None:
         """The broker's word on each partition. A refusal of more than one offset is looked into later."""
         self._tries = 0
-        for place, ranges in told.items():
-            if place not in said:
+        for place, ranges in acked.items():
+            if place not in results:
                 self._settle(place, ranges, KcliError("the broker's answer leaves it out"), unknown=True)
                 continue
-            number, message = said[place]
+            number, message = results[place]
             code = codes.of(number)
             if code is codes.INVALID_RECORD_STATE and halves(ranges):
                 self._refused.append((place, ranges, code, message))
@@ -92,45 +92,45 @@ class Acknowledging:
             if outside:
                 self._refused.append((where, outside, code, message))
 
-    def session_refused(self, told: Ranges, code: ErrorCode, message: str | None) -> None:
+    def session_refused(self, acked: Ranges, code: ErrorCode, message: str | None) -> None:
         """The request as a whole was refused, and nothing of it was done. Raises BrokerError for what will not pass."""
         self.session.broke()
         if not code.retriable:
             error = BrokerError(code, self._reader.share.group, message or None)
-            self._settle_all(told, error)
+            self._settle_all(acked, error)
             raise error
-        self._again(told, BrokerError(code, self._reader.share.group, message or None))
+        self._again(acked, BrokerError(code, self._reader.share.group, message or None))
 
-    def lost(self, told: Ranges, error: KcliError, *, sent: bool) -> None:
+    def lost(self, acked: Ranges, error: KcliError, *, sent: bool) -> None:
         """No answer came. What was not sent is said again."""
         self.session.broke()
         if sent:
-            self._settle_all(told, error, unknown=True)
+            self._settle_all(acked, error, unknown=True)
         else:
-            self._again(told, error)
+            self._again(acked, error)
 
-    def cancelled(self, told: Ranges) -> None:
+    def cancelled(self, acked: Ranges) -> None:
         """Nobody waits for the answer any more."""
-        self.lost(told, DeadlineExceeded("the consumer was closed before the broker answered", sent=True), sent=True)
+        self.lost(acked, DeadlineExceeded("the consumer was closed before the broker answered", sent=True), sent=True)
 
-    def _again(self, told: Ranges, error: KcliError) -> None:
-        self._tries += 1 if told else 0
+    def _again(self, acked: Ranges, error: KcliError) -> None:
+        self._tries += 1 if acked else 0
         if self._tries >= TRIES:
             self._tries = 0
-            self._settle_all(told, error)
+            self._settle_all(acked, error)
             return
-        for place, ranges in told.items():
+        for place, ranges in acked.items():
             self.pending.setdefault(place, [])[:0] = ranges
 
     # -- requests of its own ----------------------------------------------------------------------------------------
 
     async def send(self) -> bool:
         """One ShareAcknowledge with all that waits, and looking into what it refuses. False: the session is over."""
-        told = self.take()
-        done = await self._ask(told)
+        acked = self.take()
+        done = await self._ask(acked)
         if done is None:
             return False
-        self.answered(told, done)
+        self.answered(acked, done)
         await self.look_into_refusals()
         return True
 
@@ -150,36 +150,36 @@ class Acknowledging:
                 self._settle(place, part, error)
                 continue
             looks -= 1
-            said = await self._ask({place: part})
-            if said is None:
+            results = await self._ask({place: part})
+            if results is None:
                 continue
-            number, told = said.get(place, (codes.UNKNOWN_SERVER_ERROR.number, None))
+            number, text = results.get(place, (codes.UNKNOWN_SERVER_ERROR.number, None))
             smaller = halves(part) if number == codes.INVALID_RECORD_STATE.number else []
             if smaller:
                 parts += smaller
             else:
                 refusal = codes.of(number)
-                self._settle(place, part, BrokerError(refusal, self._about(place), told or None) if refusal else None)
+                self._settle(place, part, BrokerError(refusal, self._about(place), text or None) if refusal else None)
 
-    async def _ask(self, told: Ranges) -> Said | None:
+    async def _ask(self, acked: Ranges) -> Said | None:
         """The broker's word by partition; None when the request failed as a whole, which is dealt with then."""
         reader = self._reader
         try:
             broker = await reader.cluster.node(self._node)
             answer = await broker.ask(
-                self._request(told, self.session.epoch), timeout=reader.settings.request_timeout, lane=self.lane
+                self._request(acked, self.session.epoch), timeout=reader.settings.request_timeout, lane=self.lane
             )
         except asyncio.CancelledError:
-            self.cancelled(told)
+            self.cancelled(acked)
             raise
         except (AuthError, UnsupportedVersion):
             raise
         except KcliError as error:
-            self.lost(told, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
+            self.lost(acked, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
             return None
         code = codes.of(answer.error_code)
         if code:
-            self.session_refused(told, code, answer.error_message)
+            self.session_refused(acked, code, answer.error_message)
             return None
         self.session.answered()
         if answer.acquisition_lock_timeout_ms:
@@ -190,17 +190,17 @@ class Acknowledging:
             for row in topic.partitions
         }
 
-    def _request(self, told: Ranges, epoch: int) -> ShareAcknowledgeRequest:
+    def _request(self, acked: Ranges, epoch: int) -> ShareAcknowledgeRequest:
         topics: dict[bytes, AcknowledgeTopic] = {}
-        for (topic_id, partition), ranges in told.items():
+        for (topic_id, partition), ranges in acked.items():
             batches = [
-                AcknowledgementBatch(first_offset=one.first, last_offset=one.last, acknowledge_types=[one.kind])
-                for one in ranges
+                AcknowledgementBatch(first_offset=span.first, last_offset=span.last, acknowledge_types=[span.kind])
+                for span in ranges
             ]
             topics.setdefault(topic_id, AcknowledgeTopic(topic_id=topic_id)).partitions.append(
                 AcknowledgePartition(partition_index=partition, acknowledgement_batches=batches)
             )
-        renews = any(one.kind == RENEW for ranges in told.values() for one in ranges)
+        renews = any(span.kind == RENEW for ranges in acked.values() for span in ranges)
         return ShareAcknowledgeRequest(
             group_id=self._reader.share.group,
             member_id=self._reader.member_id,
@@ -214,14 +214,14 @@ class Acknowledging:
         if not self.session.open:
             self._settle_all(self.take(), KcliError("the share session was over"))
             return
-        told = self.take()
+        acked = self.take()
         self.session.epoch = FINAL
-        said = await self._ask(told)
-        if said is None:
+        results = await self._ask(acked)
+        if results is None:
             self._settle_all(self.take(), KcliError("the share session was over"))
             return
-        for place, ranges in told.items():
-            number, message = said.get(place, (0, None))
+        for place, ranges in acked.items():
+            number, message = results.get(place, (0, None))
             code = codes.of(number)
             self._settle(place, ranges, BrokerError(code, self._about(place), message or None) if code else None)
 
@@ -235,8 +235,8 @@ class Acknowledging:
         at = self._reader.names.get(place)
         return f"{at.topic} partition {at.partition}" if at is not None else f"partition {place[1]}"
 
-    def _settle_all(self, told: Ranges, error: KcliError, *, unknown: bool = False) -> None:
-        for place, ranges in told.items():
+    def _settle_all(self, acked: Ranges, error: KcliError, *, unknown: bool = False) -> None:
+        for place, ranges in acked.items():
             self._settle(place, ranges, error, unknown=unknown)
 
     def _settle(self, place: Place, ranges: list[Range], error: KcliError | None, *, unknown: bool = False) -> None:
@@ -246,13 +246,13 @@ class Acknowledging:
                 Outcome(
                     topic=at.topic,
                     partition=at.partition,
-                    first=one.first,
-                    last=one.last,
-                    kind=NAMES[one.kind],
+                    first=span.first,
+                    last=span.last,
+                    kind=NAMES[span.kind],
                     error=error,
                     unknown=unknown,
                 )
-                for one in ranges
+                for span in ranges
             ]
         )
 

@@ -74,7 +74,7 @@ class Acquired:
 class Arrived:
     """A partition's part of an answer, not opened yet; it is decoded by whoever polls."""
 
-    __slots__ = ("_found", "at", "data", "deadline", "node", "place", "size")
+    __slots__ = ("_opened", "at", "data", "deadline", "node", "place", "size")
 
     def __init__(self, at: TopicPartition, place: Place, node: int, data: PartitionData, deadline: float) -> None:
         self.at = at
@@ -83,16 +83,16 @@ class Arrived:
         self.data = data
         self.deadline = deadline
         self.size = len(data.records or b"")
-        self._found: tuple[list[Batch], list[Corrupt]] | None = None
+        self._opened: tuple[list[Batch], list[Corrupt]] | None = None
 
     def ranges(self) -> list[tuple[int, int, int]]:
         """What was acquired: (first, last, delivery count), in order, neighbours with one count as one."""
         return _joined(self.data.acquired_records)
 
     def _batches(self, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
-        if self._found is None:
-            self._found = _read(self.data.records, self.at, settings)
-        return self._found
+        if self._opened is None:
+            self._opened = _read(self.data.records, self.at, settings)
+        return self._opened
 
     def compressed(self, settings: ConsumerSettings) -> list[Batch]:
         """What has still to be decompressed before its records are read."""
@@ -112,69 +112,69 @@ class Arrived:
         end = ALL
         if core.ends(records)[2] < len(records):
             end = batches[-1].last_offset if batches else -1
-        made: list[Acquired] = []
+        ranges: list[Acquired] = []
         at = 0
         for first, last, count in self.ranges():
-            one = Acquired(self.at, self.place, self.node, first, last, count)
-            one.deadline = self.deadline
+            acquired = Acquired(self.at, self.place, self.node, first, last, count)
+            acquired.deadline = self.deadline
             while at < len(batches) and batches[at].last_offset < first:
                 at += 1
-            _fill(one, batches, at, corrupt, end)
-            made.append(one)
-        return made
+            _fill(acquired, batches, at, corrupt, end)
+            ranges.append(acquired)
+        return ranges
 
 
-def _fill(one: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt], end: int) -> None:
+def _fill(acquired: Acquired, batches: list[Batch], at: int, corrupt: list[Corrupt], end: int) -> None:
     """Put into a range what is in it; behind the offset `end` a missing record is no gap."""
     covered: list[Span] = []
     for first, last, error in corrupt:
-        if first <= one.last and last >= one.first:
-            one.unreadable.append((max(first, one.first), min(last, one.last)))
-            one.error = one.error or error
-    covered += one.unreadable
+        if first <= acquired.last and last >= acquired.first:
+            acquired.unreadable.append((max(first, acquired.first), min(last, acquired.last)))
+            acquired.error = acquired.error or error
+    covered += acquired.unreadable
     for index in range(at, len(batches)):
         batch = batches[index]
-        if batch.base_offset > one.last:
+        if batch.base_offset > acquired.last:
             break
         if batch.is_control or not batch.count:
             continue
-        first, last = max(batch.base_offset, one.first), min(batch.last_offset, one.last)
+        first, last = max(batch.base_offset, acquired.first), min(batch.last_offset, acquired.last)
         covered.append((first, last))
-        one.batches.append(batch.window(first, last + 1))
+        acquired.batches.append(batch.window(first, last + 1))
     missing: list[Span] = []
-    following = one.first
+    following = acquired.first
     for first, last in sorted(covered):
         if first > following:
             missing.append((following, first - 1))
         following = last + 1
-    if following <= one.last:
-        missing.append((following, one.last))
-    one.gaps = [(first, min(last, end)) for first, last in missing if first <= end]
-    one.unreached = [(max(first, end + 1), last) for first, last in missing if last > end]
+    if following <= acquired.last:
+        missing.append((following, acquired.last))
+    acquired.gaps = [(first, min(last, end)) for first, last in missing if first <= end]
+    acquired.unreached = [(max(first, end + 1), last) for first, last in missing if last > end]
 
 
 def _joined(rows: list[AcquiredRecords]) -> list[tuple[int, int, int]]:
-    made: list[Range] = []
+    ranges: list[Range] = []
     for row in sorted(rows, key=lambda row: row.first_offset):
-        if made and made[-1].last + 1 == row.first_offset and made[-1].kind == row.delivery_count:
-            made[-1] = Range(made[-1].first, row.last_offset, row.delivery_count)
+        if ranges and ranges[-1].last + 1 == row.first_offset and ranges[-1].kind == row.delivery_count:
+            ranges[-1] = Range(ranges[-1].first, row.last_offset, row.delivery_count)
         else:
-            made.append(Range(row.first_offset, row.last_offset, row.delivery_count))
-    return [(one.first, one.last, one.kind) for one in made]
+            ranges.append(Range(row.first_offset, row.last_offset, row.delivery_count))
+    return [(span.first, span.last, span.kind) for span in ranges]
 
 
 def _read(records: Buffer | None, at: TopicPartition, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:
     """The batches that can be read, and the spans that cannot; without skip_corrupt nothing after the first of those
     is read."""
-    found: list[Batch] = []
+    batches: list[Batch] = []
     corrupt: list[Corrupt] = []
     rest: Buffer = records or b""
     while rest:
         try:
-            found += read_batches(rest, check_crcs=settings.check_crcs, max_decompressed=settings.max_decompressed)
+            batches += read_batches(rest, check_crcs=settings.check_crcs, max_decompressed=settings.max_decompressed)
             break
         except CorruptBatch as broken:
-            found += broken.good
+            batches += broken.good
             error = CorruptRecords(at, broken.base_offset, broken)
             if not settings.skip_corrupt:
                 corrupt.append((broken.base_offset, ALL, error))
@@ -182,7 +182,7 @@ def _read(records: Buffer | None, at: TopicPartition, settings: ConsumerSettings
             corrupt.append((broken.base_offset, broken.next_offset - 1, error))
             rest = after(rest, broken.base_offset)
         except DecodeError as broken:
-            start = found[-1].last_offset + 1 if found else 0
+            start = batches[-1].last_offset + 1 if batches else 0
             corrupt.append((start, ALL, CorruptRecords(at, start, broken)))
             break
-    return found, corrupt
+    return batches, corrupt

@@ -41,7 +41,7 @@ class ShareConsumer:
         self._cluster = cluster
         self._share = share
         self._reader = ShareReader(cluster, settings, share)
-        self._reader.outcomes = self._told
+        self._reader.outcomes = self._note_outcomes
         self._member = ShareMember(cluster, settings, share, self._assigned)
         self._reader.member_id = self._member.member_id
         self._out: list[Acquired] = []
@@ -59,8 +59,8 @@ class ShareConsumer:
     async def __aexit__(self, kind: object = None, *_: object) -> None:
         """Close. When the block was left by an exception, what the last poll handed out is released."""
         if kind is not None:
-            for one in self._out:
-                self._decide_rest(one, RELEASE)
+            for acquired in self._out:
+                self._decide_rest(acquired, RELEASE)
         await self.close()
 
     # -- what is read -----------------------------------------------------------------------------------------------
@@ -168,16 +168,16 @@ class ShareConsumer:
         for arrived in self._reader.taken():
             opened = arrived.open(settings)
             opened[0].error = opened[0].error or self._cut(arrived)
-            for one in opened:
-                for first, last in one.gaps:
-                    self._decide(one, first, last, GAP)
-                for first, last in one.unreached:
-                    self._decide(one, first, last, RELEASE)
-                for first, last in one.unreadable:
-                    self._decide(one, first, last, REJECT if settings.skip_corrupt else RELEASE)
-                if one.batches or one.error is not None:
-                    got.append(one)
-        self._out = [one for one in got if one.undecided]
+            for acquired in opened:
+                for first, last in acquired.gaps:
+                    self._decide(acquired, first, last, GAP)
+                for first, last in acquired.unreached:
+                    self._decide(acquired, first, last, RELEASE)
+                for first, last in acquired.unreadable:
+                    self._decide(acquired, first, last, REJECT if settings.skip_corrupt else RELEASE)
+                if acquired.batches or acquired.error is not None:
+                    got.append(acquired)
+        self._out = [acquired for acquired in got if acquired.undecided]
         return got
 
     def _cut(self, arrived: Arrived) -> KcliError | None:
@@ -192,14 +192,14 @@ class ShareConsumer:
 
     def _finish_last(self) -> None:
         out, self._out = self._out, []
-        for one in out:
-            if not one.undecided:
+        for acquired in out:
+            if not acquired.undecided:
                 continue
             if self._share.explicit:
                 self._out = out
-                place = f"{one.topic} partition {one.partition}, offset {one.undecided.ranges()[0][0]}"
+                place = f"{acquired.topic} partition {acquired.partition}, offset {acquired.undecided.ranges()[0][0]}"
                 raise UsageError(f"{place} and on: acknowledge every record before the next poll")
-            self._decide_rest(one, ACCEPT)
+            self._decide_rest(acquired, ACCEPT)
 
     # -- acknowledging ----------------------------------------------------------------------------------------------
 
@@ -220,23 +220,23 @@ class ShareConsumer:
 
     def hold(self, got: Acquired) -> None:
         """Say nothing yet: the next poll does not ask for it. It is ours until the lock runs out; `close` frees it."""
-        self._out = [one for one in self._out if one is not got]
+        self._out = [acquired for acquired in self._out if acquired is not got]
 
     async def renew(self, got: Sequence[Acquired]) -> bool:
         """Start the locks of these anew. False where the broker cannot (before 4.2). Raises as `commit`; whether it
         was in time, `on_outcome` says."""
         self._check()
-        for node in {one.node for one in got}:
+        for node in {acquired.node for acquired in got}:
             broker = await self._cluster.node(node)
             if (await broker.versions()).get(SHARE_ACKNOWLEDGE, (0, 0))[1] < RENEWS_SINCE:
                 return False
-        for one in got:
-            for first, last in one.undecided.ranges():
-                self._reader.fetchers[one.node].acks.add(one.place, Range(first, last, RENEW))
-        await self._said()
+        for acquired in got:
+            for first, last in acquired.undecided.ranges():
+                self._reader.fetchers[acquired.node].acks.add(acquired.place, Range(first, last, RENEW))
+        await self._settled()
         deadline = asyncio.get_running_loop().time() + self._reader.lock_timeout
-        for one in got:
-            one.deadline = deadline
+        for acquired in got:
+            acquired.deadline = deadline
         return True
 
     async def commit(self, timeout: float | None = None) -> list[Outcome]:
@@ -247,11 +247,11 @@ class ShareConsumer:
         if not self._share.explicit:
             self._finish_last()
         async with asyncio.timeout(timeout):
-            await self._said()
+            await self._settled()
         failures, self._failures = self._failures, []
         return failures
 
-    async def _said(self) -> None:
+    async def _settled(self) -> None:
         reader = self._reader
         while any(fetcher.acks.busy for fetcher in reader.fetchers.values()):
             self._check()
@@ -269,8 +269,8 @@ class ShareConsumer:
         got.undecided.decide(first, last)
         self._reader.fetchers[got.node].acks.add(got.place, Range(first, last, kind))
 
-    def _told(self, outcomes: list[Outcome]) -> None:
-        self._failures += [one for one in outcomes if one.error is not None]
+    def _note_outcomes(self, outcomes: list[Outcome]) -> None:
+        self._failures += [outcome for outcome in outcomes if outcome.error is not None]
         if self.on_outcome is not None:
             self.on_outcome(outcomes)
 

@@ -96,26 +96,26 @@ class ShareFetcher:
     async def _fetch(self, wanted: dict[Place, TopicPartition]) -> None:
         """One ShareFetch: it brings what is pending, and takes records."""
         acks = self.acks
-        told = acks.take() if acks.session.open else {}
-        plan = acks.session.plan(wanted, told)
+        acked = acks.take() if acks.session.open else {}
+        plan = acks.session.plan(wanted, acked)
         settings = self.reader.settings
         timeout = settings.fetch_max_wait + settings.request_timeout
         loop = asyncio.get_running_loop()
         try:
             broker = await self.reader.cluster.node(self.node)
-            answer = await broker.ask(self._request(plan, told, bool(wanted)), timeout=timeout, lane=acks.lane)
+            answer = await broker.ask(self._request(plan, acked, bool(wanted)), timeout=timeout, lane=acks.lane)
         except asyncio.CancelledError:
-            acks.cancelled(told)
+            acks.cancelled(acked)
             raise
         except (AuthError, UnsupportedVersion):
             raise
         except KcliError as error:
-            self._broke(told, wanted, error)
+            self._broke(acked, wanted, error)
             raise Again from error
         received = loop.time()
         code = codes.of(answer.error_code)
         if code:
-            acks.session_refused(told, code, answer.error_message)
+            acks.session_refused(acked, code, answer.error_message)
             raise Again(at_once=code in SESSION_OVER)
         acks.session.answered()
         lock = answer.acquisition_lock_timeout_ms / 1000
@@ -124,22 +124,22 @@ class ShareFetcher:
             (bytes(topic.topic_id), row.partition_index): row for topic in answer.responses for row in topic.partitions
         }
         acks.answered(
-            told, {place: (row.acknowledge_error_code, row.acknowledge_error_message) for place, row in rows.items()}
+            acked, {place: (row.acknowledge_error_code, row.acknowledge_error_message) for place, row in rows.items()}
         )
         self._take(wanted, rows, answer, received + self.reader.lock_timeout)
         await acks.look_into_refusals()
         if not any(row.acquired_records for row in rows.values()):
             await asyncio.sleep(self._floor.wait(loop.time()))
 
-    def _request(self, plan: Plan, told: Ranges, fetch: bool) -> ShareFetchRequest:
+    def _request(self, plan: Plan, acked: Ranges, fetch: bool) -> ShareFetchRequest:
         reader = self.reader
         settings, most = reader.settings, reader.most
         topics: dict[bytes, FetchTopic] = {}
         for place in plan.send:
             topic = topics.setdefault(place[0], FetchTopic(topic_id=place[0]))
             batches = [
-                AcknowledgementBatch(first_offset=one.first, last_offset=one.last, acknowledge_types=[one.kind])
-                for one in told.get(place, ())
+                AcknowledgementBatch(first_offset=span.first, last_offset=span.last, acknowledge_types=[span.kind])
+                for span in acked.get(place, ())
             ]
             topic.partitions.append(FetchPartition(partition_index=place[1], acknowledgement_batches=batches))
         forgotten: dict[bytes, ForgottenTopic] = {}
@@ -173,7 +173,9 @@ class ShareFetcher:
             elif row is not None and row.acquired_records:
                 self.reader.well(at)
                 self.empty.discard(place)
-                self.acks.given_again(place, [(one.first_offset, one.last_offset) for one in row.acquired_records])
+                self.acks.given_again(
+                    place, [(record.first_offset, record.last_offset) for record in row.acquired_records]
+                )
                 self.buffer.append(Arrived(at, place, self.node, row, deadline))
             else:
                 self.reader.well(at)
@@ -196,12 +198,12 @@ class ShareFetcher:
             reader.cluster.leader_moved(at)
         reader.later(at, at_once=known)
 
-    def _broke(self, told: Ranges, wanted: dict[Place, TopicPartition], error: KcliError) -> None:
+    def _broke(self, acked: Ranges, wanted: dict[Place, TopicPartition], error: KcliError) -> None:
         """No answer: nobody knows what the broker made of it. What it acquired for us is free when it notices that
         the connection is gone, or when the locks run out."""
         if isinstance(error, Closed):
             raise error
-        self.acks.lost(told, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
+        self.acks.lost(acked, error, sent=getattr(error, "sent", False) or isinstance(error, DecodeError))
         for at in wanted.values():
             self.reader.cluster.leader_moved(at)
             self.reader.later(at)

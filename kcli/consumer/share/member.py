@@ -169,23 +169,23 @@ class ShareMember:
         if not unknown:
             return
         broker = await self._cluster.anyone()
-        asked = [MetadataRequestTopic(topic_id=one, name=None) for one in unknown]
+        asked = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in unknown]
         answer = await ask_broker(broker, MetadataRequest(topics=asked, allow_auto_topic_creation=False))
-        found = {bytes(row.topic_id): row.name for row in answer.topics if row.name and not row.error_code}
-        if found:
-            await self._cluster.refresh(sorted(found.values()))
-        self._take(self._member.target, found)
+        names = {bytes(row.topic_id): row.name for row in answer.topics if row.name and not row.error_code}
+        if names:
+            await self._cluster.refresh(sorted(names.values()))
+        self._take(self._member.target, names)
 
     def _take(self, target: frozenset[Place], names: dict[bytes, str] | None = None) -> None:
-        made = {}
+        places = {}
         for place in target:
             name = (names or {}).get(place[0]) or self._cluster.topic_name(place[0])
             if place in self.assigned:
-                made[place] = self.assigned[place]
+                places[place] = self.assigned[place]
             elif name is not None:
-                made[place] = TopicPartition(name, place[1])
-        if made.keys() != self.assigned.keys():
-            self.assigned = made
+                places[place] = TopicPartition(name, place[1])
+        if places.keys() != self.assigned.keys():
+            self.assigned = places
             self._changed()
 
     # -- the end ----------------------------------------------------------------------------------------------------

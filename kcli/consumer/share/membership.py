@@ -95,7 +95,9 @@ class ShareMembership:
         self.interval = answer.heartbeat_interval_ms / 1000 or self.interval
         if answer.assignment is not None:  # null: no change; empty: nothing (E57)
             self.target = frozenset(
-                (bytes(topic.topic_id), one) for topic in answer.assignment.topic_partitions for one in topic.partitions
+                (bytes(topic.topic_id), partition)
+                for topic in answer.assignment.topic_partitions
+                for partition in topic.partitions
             )
         self._looks = 0 if self.target else self._looks + 1
         soon = FIRST_LOOK * 2.0 ** min(self._looks - 1, 20) if self._looks else self.interval

@@ -46,13 +46,13 @@ class Outcome(Value):
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
     """In order, and neighbours of one kind as one: that is how the broker wants them. They do not overlap."""
-    made: list[Range] = []
-    for one in sorted(ranges):
-        if made and made[-1].kind == one.kind and made[-1].last + 1 == one.first:
-            made[-1] = Range(made[-1].first, one.last, one.kind)
+    joined: list[Range] = []
+    for span in sorted(ranges):
+        if joined and joined[-1].kind == span.kind and joined[-1].last + 1 == span.first:
+            joined[-1] = Range(joined[-1].first, span.last, span.kind)
         else:
-            made.append(one)
-    return made
+            joined.append(span)
+    return joined
 
 
 def halves(ranges: list[Range]) -> list[list[Range]]:
@@ -60,11 +60,11 @@ def halves(ranges: list[Range]) -> list[list[Range]]:
     if len(ranges) > 1:
         middle = len(ranges) // 2
         return [ranges[:middle], ranges[middle:]]
-    one = ranges[0]
-    if one.first == one.last:
+    span = ranges[0]
+    if span.first == span.last:
         return []
-    middle = (one.first + one.last) // 2
-    return [[Range(one.first, middle, one.kind)], [Range(middle + 1, one.last, one.kind)]]
+    middle = (span.first + span.last) // 2
+    return [[Range(span.first, middle, span.kind)], [Range(middle + 1, span.last, span.kind)]]
 
 
 def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Range], list[Range]]:
@@ -72,13 +72,13 @@ def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Ran
     outside, inside = list(ranges), []
     for first, last in spans:
         rest: list[Range] = []
-        for one in outside:
-            low, high = max(one.first, first), min(one.last, last)
+        for span in outside:
+            low, high = max(span.first, first), min(span.last, last)
             if low > high:
-                rest.append(one)
+                rest.append(span)
                 continue
-            inside.append(Range(low, high, one.kind))
-            rest += [Range(a, b, one.kind) for a, b in ((one.first, low - 1), (high + 1, one.last)) if a <= b]
+            inside.append(Range(low, high, span.kind))
+            rest += [Range(a, b, span.kind) for a, b in ((span.first, low - 1), (high + 1, span.last)) if a <= b]
         outside = rest
     return outside, inside
 

@@ -47,9 +47,9 @@ def render(look: Look) -> str:
     ends: dict[Labels, tuple[int | None, int | None]] = {}
     for group in look.groups:
         _group(rows, group)
-        for one in group.partitions:
-            _partition(rows, one)
-            sample = one.lag.sample
+        for partition in group.partitions:
+            _partition(rows, partition)
+            sample = partition.lag.sample
             ends[("topic", sample.topic), ("partition", sample.partition)] = (sample.end, sample.start)
     for labels, (end, start) in sorted(ends.items(), key=str):
         _put(rows, "kafka_topic_partition_current_offset", labels, end)
@@ -81,9 +81,9 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
     labels: Labels = (("consumergroup", group.described.group),)
     _put(rows, "kafka_consumergroup_members", labels, len(group.described.members))
     sums: dict[str, int] = {}
-    for one in group.partitions:
-        if one.lag.lag is not None:
-            sums[one.lag.sample.topic] = sums.get(one.lag.sample.topic, 0) + one.lag.lag
+    for partition in group.partitions:
+        if partition.lag.lag is not None:
+            sums[partition.lag.sample.topic] = sums.get(partition.lag.sample.topic, 0) + partition.lag.lag
     for topic, lag in sums.items():
         _put(rows, "kafka_consumergroup_lag_sum", (*labels, ("topic", topic)), lag)
     _put(rows, "kcli_group_lag_seconds", labels, group.time_lag)
@@ -96,13 +96,13 @@ def _group(rows: dict[str, Rows], group: GroupStanding) -> None:
         _put(rows, "kcli_group_status", (*labels, ("status", status)), float(group.status == status))
 
 
-def _partition(rows: dict[str, Rows], one: Standing) -> None:
-    sample = one.lag.sample
+def _partition(rows: dict[str, Rows], standing: Standing) -> None:
+    sample = standing.lag.sample
     labels: Labels = (("consumergroup", sample.group), ("topic", sample.topic), ("partition", sample.partition))
-    _put(rows, "kafka_consumergroup_lag", labels, one.lag.lag)
+    _put(rows, "kafka_consumergroup_lag", labels, standing.lag.lag)
     _put(rows, "kafka_consumergroup_current_offset", labels, sample.committed)
-    _put(rows, "kcli_partition_lag_seconds", labels, one.time_lag)
-    _put(rows, "kcli_partition_status", (*labels, ("status", one.status)), 1.0)
+    _put(rows, "kcli_partition_lag_seconds", labels, standing.time_lag)
+    _put(rows, "kcli_partition_status", (*labels, ("status", standing.status)), 1.0)
 
 
 def _put(rows: dict[str, Rows], name: str, labels: Labels, value: float | None) -> None:

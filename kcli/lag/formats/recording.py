@@ -44,8 +44,11 @@ def line(time: float, snapshot: Snapshot) -> str:
         {
             **{name: getattr(shot.described, name) for name in DESCRIBED},
             "members": [
-                {**{name: getattr(one, name) for name in MEMBER}, "assignment": [list(at) for at in one.assignment]}
-                for one in shot.described.members
+                {
+                    **{name: getattr(member, name) for name in MEMBER},
+                    "assignment": [list(at) for at in member.assignment],
+                }
+                for member in shot.described.members
             ],
             "partitions": [{name: getattr(sample, name) for name in SAMPLE} for sample in shot.samples],
         }
@@ -85,14 +88,14 @@ def read(text: str) -> tuple[float, Snapshot]:
 def _group(row: dict[str, Any]) -> GroupSnapshot:
     members = [
         Member(
-            **{name: one[name] for name in MEMBER},
-            assignment=[TopicPartition(topic, partition) for topic, partition in one["assignment"]],
+            **{name: row[name] for name in MEMBER},
+            assignment=[TopicPartition(topic, partition) for topic, partition in row["assignment"]],
         )
-        for one in row["members"]
+        for row in row["members"]
     ]
     described = Described(**{name: row[name] for name in DESCRIBED}, members=members)
     samples = [
-        Sample(group=described.group, **{name: one.get(name) if name in LATER else one[name] for name in SAMPLE})
-        for one in row["partitions"]
+        Sample(group=described.group, **{name: row.get(name) if name in LATER else row[name] for name in SAMPLE})
+        for row in row["partitions"]
     ]
     return GroupSnapshot(described=described, samples=samples)

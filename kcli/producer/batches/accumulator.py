@@ -48,23 +48,23 @@ class Accumulator:
 
     def queue(self, topic: str, partition: int) -> PartitionQueue:
         at = TopicPartition(topic, partition)
-        found = self.queues.get(at)
-        if found is None:
-            found = self.queues[at] = PartitionQueue(at)
-        return found
+        queue = self.queues.get(at)
+        if queue is None:
+            queue = self.queues[at] = PartitionQueue(at)
+        return queue
 
     def depth(self, topic: str, partition: int) -> int:
         """Unsettled batches of a partition, for the sticky choice."""
-        found = self.active.get(TopicPartition(topic, partition))
-        return found.depth if found is not None else 0
+        queue = self.active.get(TopicPartition(topic, partition))
+        return queue.depth if queue is not None else 0
 
     def overdue(self, at: TopicPartition, patience: float) -> bool:
         """Whether a batch of the partition has waited for its leader for longer than so many seconds (KIP-794)."""
-        found = self.active.get(at)
-        if found is None or not found.waiting:
+        queue = self.active.get(at)
+        if queue is None or not queue.waiting:
             return False
         now = asyncio.get_running_loop().time()
-        return now - found.waiting[0].created > patience + self._settings.linger
+        return now - queue.waiting[0].created > patience + self._settings.linger
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
         """The open batch of a queue, made if there is none."""

@@ -113,14 +113,14 @@ class Ledger:
     def unanswered(self) -> int:
         """Records that would be unknown if they were given up now."""
         queues = self.accumulator.active.values()
-        return sum(one.count for queue in queues for one in queue.in_flight) + sum(
-            one.count for queue in queues for one in queue.waiting if one.maybe_written
+        return sum(batch.count for queue in queues for batch in queue.in_flight) + sum(
+            batch.count for queue in queues for batch in queue.waiting if batch.maybe_written
         )
 
     def fail_everything(self, error: KcliError) -> None:
         """Settle what is left, in order. What is on the wire may arrive yet."""
         for queue in self._all_waiting():
-            for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda one: one.number):
+            for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda batch: batch.number):
                 batch.maybe_written = batch.maybe_written or batch in queue.in_flight
                 self.fail(queue, batch, error)
 

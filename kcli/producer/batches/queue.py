@@ -128,13 +128,13 @@ class PartitionQueue:
     def insert(self, batch: ProducerBatch) -> None:
         """Put it among the waiting by its number."""
         ordered = list(self.waiting)
-        insort(ordered, batch, key=lambda one: one.number)
+        insort(ordered, batch, key=lambda batch: batch.number)
         self.waiting = deque(ordered)
 
     def is_next_in_line(self, batch: ProducerBatch) -> bool:
         """No earlier batch of this partition is unsettled: an out-of-order answer to it is the truth (D26)."""
-        earlier = (one for one in (*self.waiting, *self.in_flight) if one is not batch)
-        return all(one.number > batch.number for one in earlier)
+        earlier = (other for other in (*self.waiting, *self.in_flight) if other is not batch)
+        return all(other.number > batch.number for other in earlier)
 
     # -- sequences --------------------------------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class PartitionQueue:
         if batch.stamp is None:
             renewed = (self.producer_id, self.epoch) != (identity.producer_id, identity.epoch)
             # batches of the old epoch are still unsettled here: the old epoch goes on until they are
-            if renewed and not any(one.stamp for one in (*self.in_flight, *self.waiting)):
+            if renewed and not any(batch.stamp for batch in (*self.in_flight, *self.waiting)):
                 self._begin(identity)
             batch.stamp = (self.producer_id, self.epoch, self.next_sequence)
             self.next_sequence = after(self.next_sequence, batch.count)

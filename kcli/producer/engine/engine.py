@@ -244,5 +244,5 @@ class Engine:
 def unsettled(batch: ProducerBatch) -> list[ProducerBatch]:
     """The batch, or what it was split into, as far as it is not settled."""
     if batch.parts:
-        return [one for part in batch.parts for one in unsettled(part)]
+        return [batch for part in batch.parts for batch in unsettled(part)]
     return [] if batch.settled else [batch]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Search:
-    """`found` is called after each look-up, `refreshed` with the topics that were looked at again, `hopeless` with
+    """`on_found` is called after each look-up, `refreshed` with the topics that were looked at again, `hopeless` with
     what no waiting will mend."""
 
     def __init__(
@@ -26,14 +26,14 @@ class Search:
         cluster: Cluster,
         settings: ProducerSettings,
         identity: Identity,
-        found: Callable[[], None],
+        on_found: Callable[[], None],
         refreshed: Callable[[Iterable[str]], None],
         hopeless: Callable[[KcliError], None],
     ) -> None:
         self._cluster = cluster
         self._settings = settings
         self._identity = identity
-        self._found = found
+        self._on_found = on_found
         self._refreshed = refreshed
         self._hopeless = hopeless
         self._leaders: asyncio.Task[None] | None = None
@@ -51,11 +51,11 @@ class Search:
             await self._identity.obtain()
         except KcliError as problem:
             self._hopeless(problem)
-        self._found()
+        self._on_found()
 
     def leaders(self, group: asyncio.TaskGroup, wanted: list[TopicPartition], topics: set[str]) -> bool:
         """Ask who leads those partitions, and how those topics look now. False if it has to wait: somebody is at it,
-        or all of this was asked a moment ago in vain; `found` comes when it is worth asking again."""
+        or all of this was asked a moment ago in vain; `on_found` comes when it is worth asking again."""
         if (self._leaders is not None and not self._leaders.done()) or (
             not topics and self._in_vain.issuperset(wanted)
         ):
@@ -80,8 +80,8 @@ class Search:
         elif not self._in_vain.issuperset(still):
             self._in_vain |= still
             asyncio.get_running_loop().call_later(self._backoff.next(), self._rested)
-        asyncio.get_running_loop().call_soon(self._found)  # when this task is done
+        asyncio.get_running_loop().call_soon(self._on_found)  # when this task is done
 
     def _rested(self) -> None:
         self._in_vain.clear()
-        self._found()
+        self._on_found()

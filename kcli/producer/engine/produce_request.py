@@ -49,7 +49,10 @@ def build(
 def read(response: ProduceResponse, request: ProduceRequest) -> dict[tuple[str, int], Answer]:
     """(topic, partition) to the answer. A partition that is named twice counts as not answered, one that was not
     asked about as not named (D33)."""
-    nodes = {one.node_id: Node(one.node_id, one.host, one.port, one.rack) for one in response.node_endpoints}
+    nodes = {
+        endpoint.node_id: Node(endpoint.node_id, endpoint.host, endpoint.port, endpoint.rack)
+        for endpoint in response.node_endpoints
+    }
     names = {topic.topic_id: topic.name for topic in request.topic_data if topic.topic_id != NO_ID}
     answers: dict[tuple[str, int], Answer] = {}
     for topic in response.responses:
@@ -65,7 +68,7 @@ def _answer(part: PartitionProduceResponse, nodes: dict[int, Node]) -> Answer:
     answer.base_offset = part.base_offset
     answer.append_time = part.log_append_time_ms
     answer.message = part.error_message
-    answer.records = {one.batch_index: one.batch_index_error_message for one in part.record_errors}
+    answer.records = {error.batch_index: error.batch_index_error_message for error in part.record_errors}
     answer.leader_id = part.current_leader.leader_id
     answer.leader_epoch = part.current_leader.leader_epoch
     answer.endpoint = nodes.get(answer.leader_id)

@@ -34,10 +34,10 @@ def crc32(key: bytes, count: int) -> int:
 
 def fnv1a(key: bytes, count: int) -> int:
     """sarama's hash partitioner and librdkafka's `fnv1a`: FNV-1a of 32 bits, signed, its absolute value."""
-    found = 0x811C9DC5
+    value = 0x811C9DC5
     for byte in key:
-        found = ((found ^ byte) * 0x01000193) & 0xFFFFFFFF
-    return (found if found < 1 << 31 else (1 << 32) - found) % count
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return (value if value < 1 << 31 else (1 << 32) - value) % count
 
 
 class Partitioner:

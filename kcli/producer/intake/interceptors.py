@@ -62,22 +62,22 @@ class Interceptors:
     ) -> ProducerRecord:
         """The record after every hook had it."""
         record = ProducerRecord(topic, value, key, headers, partition, timestamp)
-        for one in self._all:
+        for interceptor in self._all:
             try:
-                changed: object = one.on_send(record)
+                changed: object = interceptor.on_send(record)
             except (Exception, CancelledError) as problem:  # noqa: BLE001 - a hook must not decide over records
-                self._warn(f"{type(one).__name__}.on_send raised {problem!r}; the record is sent as it was")
+                self._warn(f"{type(interceptor).__name__}.on_send raised {problem!r}; the record is sent as it was")
                 continue
             if isinstance(changed, ProducerRecord):
                 record = changed
             else:
-                self._warn(f"{type(one).__name__}.on_send gave {changed!r}, no record; it is sent as it was")
+                self._warn(f"{type(interceptor).__name__}.on_send gave {changed!r}, no record; it is sent as it was")
         return record
 
     def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
         """Tell every hook."""
-        for one in self._all:
+        for interceptor in self._all:
             try:
-                one.on_acknowledgement(metadata, error)
+                interceptor.on_acknowledgement(metadata, error)
             except (Exception, CancelledError) as problem:  # noqa: BLE001 - as above
-                self._warn(f"{type(one).__name__}.on_acknowledgement raised {problem!r}")
+                self._warn(f"{type(interceptor).__name__}.on_acknowledgement raised {problem!r}")

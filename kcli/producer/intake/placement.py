@@ -57,33 +57,33 @@ class Placement:
         partition that is still not there after a refresh (D13)."""
         try:
             async with asyncio.timeout(self._settings.max_block):
-                found = await self._cluster.partitions(topic)
-                if partition is not None and partition not in found:
+                partitions = await self._cluster.partitions(topic)
+                if partition is not None and partition not in partitions:
                     await self._cluster.refresh([topic])
-                    found = await self._cluster.partitions(topic)
-                if found[-1] == len(found) - 1:
-                    found = range(len(found))  # to be in it is one comparison, however many there are
+                    partitions = await self._cluster.partitions(topic)
+                if partitions[-1] == len(partitions) - 1:
+                    partitions = range(len(partitions))  # to be in it is one comparison, however many there are
         except TimeoutError:
             text = f"nothing was learned of {topic} within {self._settings.max_block:g} s (max.block.ms)"
             raise DeadlineExceeded(text) from None
-        self._partitions[topic] = (asyncio.get_running_loop().time(), found)
-        if partition is not None and partition not in found:
-            raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{max(found)}")
-        return found
+        self._partitions[topic] = (asyncio.get_running_loop().time(), partitions)
+        if partition is not None and partition not in partitions:
+            raise UsageError(f"{topic} has no partition {partition}: its partitions are 0-{max(partitions)}")
+        return partitions
 
     def of_key(self, topic: str, key: bytes | None, everyone: Sequence[int]) -> int | None:
         """Where the records of a key go, None where the topic sticks (D11)."""
         if key is None and self._columnar:
             return None
-        found = self._partitioners.get(topic)
-        if found is None:
-            found = self._partitioners[topic] = Partitioner(self._settings.partitioner)
-        return found.of(key, len(everyone))
+        partitioner = self._partitioners.get(topic)
+        if partitioner is None:
+            partitioner = self._partitioners[topic] = Partitioner(self._settings.partitioner)
+        return partitioner.of(key, len(everyone))
 
     def sticky(self, topic: str) -> Sticky:
         """The topic's sticky choice (D12)."""
-        found = self._sticky.get(topic)
-        if found is None:
+        sticky = self._sticky.get(topic)
+        if sticky is None:
             cluster, accumulator = self._cluster, self.engine.accumulator
             patience = self._settings.partitioner_availability_timeout
 
@@ -91,12 +91,12 @@ class Placement:
                 at = TopicPartition(topic, partition)
                 return cluster.has_leader(at) and not (patience and accumulator.overdue(at, patience))
 
-            found = self._sticky[topic] = Sticky(
+            sticky = self._sticky[topic] = Sticky(
                 lambda: accumulator.sizing.limit(topic),
                 available,
                 lambda p: accumulator.depth(topic, p),
             )
-        return found
+        return sticky
 
     def keyless(self, topic: str, size: int, everyone: Sequence[int]) -> int | None:
         """Where rows without keys, of `size` bytes, go together; None where the partitioner places each by itself."""
@@ -126,5 +126,5 @@ class Placement:
     ) -> array[int]:
         """By a partitioner the record core does not know."""
         keys = zip(lines.key_starts, lines.key_lengths, strict=True)
-        found = (self.of_key(topic, bytes(chunk[at : at + n]) if n >= 0 else None, everyone) for at, n in keys)
-        return type(places)("i", [-1 if one is None else one for one in found])
+        partitions = (self.of_key(topic, bytes(chunk[at : at + n]) if n >= 0 else None, everyone) for at, n in keys)
+        return type(places)("i", [-1 if partition is None else partition for partition in partitions])

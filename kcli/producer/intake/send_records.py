@@ -172,15 +172,15 @@ def now_ms(timestamp: int | None) -> int:
     return int(time.time() * 1000) if timestamp is None else timestamp
 
 
-def report(future: asyncio.Future[RecordMetadata], told: Delivered) -> None:
-    """Call `told` once with what becomes of the record: (metadata, None) or (None, error)."""
+def report(future: asyncio.Future[RecordMetadata], on_delivery: Delivered) -> None:
+    """Call `on_delivery` once with the outcome of the record: (metadata, None) or (None, error)."""
 
     def ended(done: asyncio.Future[RecordMetadata]) -> None:
         if done.cancelled():
-            told(None, None)
+            on_delivery(None, None)
         elif (problem := done.exception()) is not None:
-            told(None, problem)  # type: ignore[arg-type]  # a promise is only broken with a KcliError
+            on_delivery(None, problem)  # type: ignore[arg-type]  # a promise is only broken with a KcliError
         else:
-            told(done.result(), None)
+            on_delivery(done.result(), None)
 
     future.add_done_callback(ended)

@@ -55,7 +55,7 @@ class Ending:
             # the same request again is safe: the coordinator knows its epoch, and that it has done this (KIP-890)
             answer = await self._coordination.ask(
                 request,
-                lambda one: codes.of(one.error_code),
+                lambda response: codes.of(response.error_code),
                 self._coordination.about,
                 max_version=None if v2 else 4,
                 doubt=doubt,
@@ -100,14 +100,14 @@ class Ending:
         try:
             answer = await self._coordination.ask(
                 DescribeTransactionsRequest(transactional_ids=[self._coordination.key.name]),
-                lambda one: codes.of(one.transaction_states[0].error_code),
+                lambda response: codes.of(response.transaction_states[0].error_code),
                 self._coordination.about,
                 deadline=asyncio.get_running_loop().time() + FIND_OUT,
             )
         except KcliError:
             return None
-        (told,) = answer.transaction_states
+        (transaction,) = answer.transaction_states
         ours = (self._identity.producer_id, self._identity.epoch + v2)
-        if (told.producer_id, told.producer_epoch) != ours:
+        if (transaction.producer_id, transaction.producer_epoch) != ours:
             return None  # not ended, or somebody else's by now
-        return DECIDED.get(told.transaction_state)
+        return DECIDED.get(transaction.transaction_state)

@@ -47,7 +47,7 @@ class TransactionalIdentity(Identity):
                 producer_id=producer_id,
                 producer_epoch=epoch,
             ),
-            lambda one: codes.of(one.error_code),
+            lambda response: codes.of(response.error_code),
             self._coordination.about,
         )
         if answer.producer_id < 0 or answer.producer_epoch < 0:

@@ -53,7 +53,7 @@ async def commit_offsets(
                 producer_epoch=identity.epoch,
                 group_id=group.group,
             ),
-            lambda one: codes.of(one.error_code),
+            lambda response: codes.of(response.error_code),
             coordination.about,
         )
     request = TxnOffsetCommitRequest(
@@ -87,5 +87,5 @@ def _topics(offsets: Mapping[TopicPartition, Position]) -> list[TxnOffsetCommitR
 
 
 def _first_error(answer: TxnOffsetCommitResponse) -> ErrorCode:
-    found = (codes.of(part.error_code) for topic in answer.topics for part in topic.partitions if part.error_code)
-    return next(found, codes.NONE)
+    errors = (codes.of(part.error_code) for topic in answer.topics for part in topic.partitions if part.error_code)
+    return next(errors, codes.NONE)

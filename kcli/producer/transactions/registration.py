@@ -99,11 +99,11 @@ class Registration:
 
 def first_error(answer: AddPartitionsToTxnResponse) -> ErrorCode:
     """The first error that counts: OPERATION_NOT_ATTEMPTED only says that another partition had one."""
-    found = [
+    errors = [
         codes.of(part.partition_error_code)
         for topic in answer.results_by_topic_v3_and_below
         for part in topic.results_by_partition
         if part.partition_error_code
     ]
-    real = [code for code in found if code is not codes.OPERATION_NOT_ATTEMPTED]
-    return next(iter(real or found), codes.NONE)
+    real = [code for code in errors if code is not codes.OPERATION_NOT_ATTEMPTED]
+    return next(iter(real or errors), codes.NONE)

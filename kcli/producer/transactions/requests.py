@@ -109,11 +109,11 @@ class Coordination:
         from kcli.version import __version__
 
         asked = ApiVersionsRequest(client_software_name="kcli", client_software_version=__version__)
-        answer = await self.ask(asked, lambda one: codes.of(one.error_code), self.about)
+        answer = await self.ask(asked, lambda response: codes.of(response.error_code), self.about)
         level = max(
             (f.max_version_level for f in answer.finalized_features if f.name == TRANSACTION_VERSION), default=0
         )
-        offered: dict[int, Any] = {one.api_key: one.max_version for one in answer.api_keys}
+        offered: dict[int, Any] = {key.api_key: key.max_version for key in answer.api_keys}
         return level >= 2 and offered.get(0, 0) >= 12 and offered.get(28, 0) >= 5 and offered.get(26, 0) >= 5
 
     @property

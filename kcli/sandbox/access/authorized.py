@@ -13,4 +13,4 @@ def operations(context: RequestContext, kind: str, name: str = CLUSTER, *, wante
     """The bits for a topic, a group or the cluster; UNTOLD unless they are `wanted`."""
     if not wanted:
         return UNTOLD
-    return sum(1 << OPERATIONS[one] for one in POSSIBLE[kind] if context.may(one, kind, name))
+    return sum(1 << OPERATIONS[operation] for operation in POSSIBLE[kind] if context.may(operation, kind, name))

@@ -63,7 +63,7 @@ class DelegationTokens:
             raise BrokerError(codes.INVALID_PRINCIPAL_TYPE)
         now = self.now()
         end = now + (LONGEST if lifetime <= 0 else min(lifetime, LONGEST))
-        made = SandboxToken(
+        token = SandboxToken(
             id=new_id(),
             owner=owner,
             requester=requester,
@@ -73,8 +73,8 @@ class DelegationTokens:
             end=end,
             hmac=urandom(64),
         )
-        self._keep(made)
-        return made
+        self._keep(token)
+        return token
 
     def renew(self, hmac: bytes, principal: str, period: int) -> int:
         """When it ends now. Raises BrokerError."""

@@ -21,13 +21,13 @@ class Rates:
         self, quotas: Mapping[Entity, Mapping[str, float]], key: str, user: str, client: str, size: float, now: float
     ) -> float:
         """Note so many bytes at `now` (s); how many seconds to be quiet, 0 for none."""
-        found = in_force(quotas, key, user, client)
-        if found is None:
+        rule = in_force(quotas, key, user, client)
+        if rule is None:
             return 0.0
-        limit, whose = found
+        limit, whose = rule
         samples = self._samples.setdefault((key, *whose), {})
         samples[int(now)] = samples.get(int(now), 0.0) + size
-        for second in [one for one in samples if one <= int(now) - SAMPLES]:
+        for second in [sample for sample in samples if sample <= int(now) - SAMPLES]:
             del samples[second]
         window = SAMPLES - 1 + now - int(now)
         total = sum(samples.values())

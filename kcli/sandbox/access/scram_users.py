@@ -26,10 +26,10 @@ class ScramUsers:
 
     def restore(self, facts: Iterable[dict[str, Any]]) -> None:
         """What the journal brings back."""
-        for one in facts:
-            kept = one["credential"]
-            made = None if kept is None else Credential(b64decode(kept[0]), kept[1], *map(b64decode, kept[2:]))
-            self._changed[one["user"], one["mechanism"]] = made
+        for fact in facts:
+            kept = fact["credential"]
+            credential = None if kept is None else Credential(b64decode(kept[0]), kept[1], *map(b64decode, kept[2:]))
+            self._changed[fact["user"], fact["mechanism"]] = credential
 
     def find(self, mechanism: str, name: str) -> Credential | None:
         """A user's credential; that of a password is derived when it is first wanted."""
@@ -43,23 +43,23 @@ class ScramUsers:
             self._derived[key] = derive(mechanism, password.encode())
         return self._derived[key]
 
-    def told(self, name: str) -> dict[str, int]:
+    def iterations(self, name: str) -> dict[str, int]:
         """A user's mechanisms with their iterations; without deriving anything."""
-        found = {}
+        iterations = {}
         for mechanism in HASHES:
             key = name, mechanism
             if key not in self._changed:
                 if name in self._passwords:
-                    found[mechanism] = FEWEST
+                    iterations[mechanism] = FEWEST
                 continue
             kept = self._changed[key]
             if kept is not None:
-                found[mechanism] = kept.iterations
-        return found
+                iterations[mechanism] = kept.iterations
+        return iterations
 
     def names(self) -> list[str]:
         every = {*self._passwords, *(name for name, _ in self._changed)}
-        return sorted(name for name in every if self.told(name))
+        return sorted(name for name in every if self.iterations(name))
 
     def set(self, name: str, mechanism: str, salt: bytes, iterations: int, salted: bytes) -> None:
         """A credential from a salted password (RFC 5802)."""
@@ -67,10 +67,14 @@ class ScramUsers:
         from hashlib import new
 
         stored = new(kind, hmac.digest(salted, b"Client Key", kind)).digest()
-        made = Credential(salt, iterations, stored, hmac.digest(salted, b"Server Key", kind))
-        written = [b64encode(salt).decode(), iterations, *(b64encode(k).decode() for k in (stored, made.server_key))]
+        credential = Credential(salt, iterations, stored, hmac.digest(salted, b"Server Key", kind))
+        written = [
+            b64encode(salt).decode(),
+            iterations,
+            *(b64encode(k).decode() for k in (stored, credential.server_key)),
+        ]
         self._note("scram", {"user": name, "mechanism": mechanism, "credential": written})
-        self._changed[name, mechanism] = made
+        self._changed[name, mechanism] = credential
 
     def delete(self, name: str, mechanism: str) -> None:
         self._note("scram", {"user": name, "mechanism": mechanism, "credential": None})

@@ -46,16 +46,16 @@ def server_context(tls: ServerTls) -> ssl.SSLContext:
 
 def subject(secured: ssl.SSLObject) -> str:
     """The name of the certificate at the other end, as Kafka's principals have it (RFC 2253); "" without one."""
-    told: Any = (secured.getpeercert() or {}).get("subject", ())
-    pairs = [f"{SHORT.get(key, key)}={value}" for part in told for key, value in part]
+    names: Any = (secured.getpeercert() or {}).get("subject", ())
+    pairs = [f"{SHORT.get(key, key)}={value}" for part in names for key, value in part]
     return ",".join(reversed(pairs))
 
 
 def find_or_make(folder: Path) -> ServerTls:
     """The certificates of a folder, made if there are none yet. Raises UsageError."""
-    made = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
+    files = ServerTls(certificate=str(folder / "server.pem"), key=str(folder / "server.key"))
     if (folder / "server.pem").exists():
-        return made
+        return files
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return make_certificates(folder)
@@ -80,7 +80,7 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
 
     def issue(name: str, key: ec.EllipticCurvePrivateKey, signer: ec.EllipticCurvePrivateKey, authority: bool) -> bytes:
         now = datetime.now(UTC)
-        made = (
+        builder = (
             x509.CertificateBuilder()
             .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
             .issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "kcli sandbox authority")]))
@@ -91,10 +91,10 @@ def make_certificates(folder: Path, names: Sequence[str] = ("localhost",), days:
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
         )
         if not authority:
-            alternatives: list[x509.GeneralName] = [x509.DNSName(one) for one in names]
-            alternatives += [x509.IPAddress(ip_address(one)) for one in ("127.0.0.1", "::1")]
-            made = made.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
-        return made.sign(signer, hashes.SHA256()).public_bytes(Encoding.PEM)
+            alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in names]
+            alternatives += [x509.IPAddress(ip_address(address)) for address in ("127.0.0.1", "::1")]
+            builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        return builder.sign(signer, hashes.SHA256()).public_bytes(Encoding.PEM)
 
     root, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     (folder / "ca.pem").write_bytes(issue("kcli sandbox authority", root, root, authority=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kcli import codes
 from kcli.errors import BrokerError
 from kcli.proto.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.answers.fencing import error_for
 from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -17,8 +17,8 @@ async def answer(context: RequestContext, request: AddOffsetsToTxnRequest) -> Ad
         context.must("read", "group", request.group_id)
         if not request.group_id:
             raise BrokerError(codes.INVALID_GROUP_ID)
-        one = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
-        transactions.add(one, groups=[request.group_id])
+        transaction = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
+        transactions.add(transaction, groups=[request.group_id])
     except BrokerError as refused:
-        return AddOffsetsToTxnResponse(error_code=told(refused.code, context.version, 2).number)
+        return AddOffsetsToTxnResponse(error_code=error_for(refused.code, context.version, 2).number)
     return AddOffsetsToTxnResponse()

@@ -16,7 +16,7 @@ from kcli.proto.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.answers.fencing import error_for
 from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -27,8 +27,10 @@ async def answer(context: RequestContext, request: AddPartitionsToTxnRequest) ->
     if context.version >= 4:
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
-                AddPartitionsToTxnResult(transactional_id=one.transactional_id, topic_results=_rows(context, one))
-                for one in request.transactions
+                AddPartitionsToTxnResult(
+                    transactional_id=transaction.transactional_id, topic_results=_rows(context, transaction)
+                )
+                for transaction in request.transactions
             ]
         )
     only = AddPartitionsToTxnTransaction(
@@ -43,15 +45,15 @@ async def answer(context: RequestContext, request: AddPartitionsToTxnRequest) ->
 def _rows(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> list[AddPartitionsToTxnTopicResult]:
     try:
         context.check_coordinator(24, asked.transactional_id, TRANSACTION)
-        found = _verified(context, asked) if asked.verify_only else _added(context, asked)
+        codes = _verified(context, asked) if asked.verify_only else _added(context, asked)
     except BrokerError as refused:
-        found = dict.fromkeys(_keys(asked.topics), told(refused.code, context.version, 2))
+        codes = dict.fromkeys(_keys(asked.topics), error_for(refused.code, context.version, 2))
     return [
         AddPartitionsToTxnTopicResult(
             name=topic.name,
             results_by_partition=[
                 AddPartitionsToTxnPartitionResult(
-                    partition_index=index, partition_error_code=found[(topic.name, index)].number
+                    partition_index=index, partition_error_code=codes[(topic.name, index)].number
                 )
                 for index in topic.partitions
             ],
@@ -77,12 +79,12 @@ def _added(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Cod
             wrong[(name, index)] = scripted
     if wrong:
         return {key: wrong.get(key, codes.OPERATION_NOT_ATTEMPTED) for key in keys}
-    one = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
-    context.cluster.transactions.add(one, keys)
+    transaction = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
+    context.cluster.transactions.add(transaction, keys)
     return dict.fromkeys(keys, codes.NONE)
 
 
 def _verified(context: RequestContext, asked: AddPartitionsToTxnTransaction) -> Codes:
-    one = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
+    transaction = context.cluster.transactions.writer(asked.transactional_id, asked.producer_id, asked.producer_epoch)
     missing = codes.TRANSACTION_ABORTABLE if context.version >= 5 else codes.INVALID_TXN_STATE
-    return {key: codes.NONE if key in one.partitions else missing for key in _keys(asked.topics)}
+    return {key: codes.NONE if key in transaction.partitions else missing for key in _keys(asked.topics)}

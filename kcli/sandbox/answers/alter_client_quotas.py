@@ -13,7 +13,7 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:
-    return AlterClientQuotasResponse(entries=[_one(context, one, request.validate_only) for one in request.entries])
+    return AlterClientQuotasResponse(entries=[_one(context, entry, request.validate_only) for entry in request.entries])
 
 
 def _one(context: RequestContext, asked: EntryData, check_only: bool) -> AnsweredEntryData:
@@ -23,7 +23,7 @@ def _one(context: RequestContext, asked: EntryData, check_only: bool) -> Answere
         if scripted is not None:
             raise BrokerError(scripted)
         context.cluster.quotas.alter(
-            [(one.entity_type, one.entity_name) for one in asked.entity],
+            [(part.entity_type, part.entity_name) for part in asked.entity],
             [(op.key, None if op.remove else op.value) for op in asked.ops],
             check_only=check_only,
         )

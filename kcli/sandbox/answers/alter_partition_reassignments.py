@@ -30,7 +30,8 @@ async def answer(
         ReassignableTopicResponse(
             name=topic.name,
             partitions=[
-                _one(context, topic.name, one, request.allow_replication_factor_change) for one in topic.partitions
+                _one(context, topic.name, partition, request.allow_replication_factor_change)
+                for partition in topic.partitions
             ],
         )
         for topic in request.topics

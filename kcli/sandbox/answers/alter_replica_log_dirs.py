@@ -14,14 +14,14 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: AlterReplicaLogDirsRequest) -> AlterReplicaLogDirsResponse:
-    found: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    rows: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for place in request.dirs:
         for topic in place.topics:
             for index in topic.partitions:
                 code = _one(context, place.path, topic.name, index)
                 row = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code)
-                found.setdefault(topic.name, []).append(row)
-    results = [AlterReplicaLogDirTopicResult(topic_name=name, partitions=some) for name, some in found.items()]
+                rows.setdefault(topic.name, []).append(row)
+    results = [AlterReplicaLogDirTopicResult(topic_name=name, partitions=some) for name, some in rows.items()]
     return AlterReplicaLogDirsResponse(results=results)
 
 

@@ -29,8 +29,8 @@ async def answer(context: RequestContext, request: AlterShareGroupOffsetsRequest
             AlterShareGroupOffsetsResponseTopic(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _moved(context, group, topic.topic_name, one.partition_index, one.start_offset)
-                    for one in topic.partitions
+                    _moved(context, group, topic.topic_name, partition.partition_index, partition.start_offset)
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics

@@ -19,7 +19,9 @@ FEWEST, MOST = 4096, 16384
 async def answer(
     context: RequestContext, request: AlterUserScramCredentialsRequest
 ) -> AlterUserScramCredentialsResponse:
-    names = dict.fromkeys([*(one.name for one in request.deletions), *(one.name for one in request.upsertions)])
+    names = dict.fromkeys(
+        [*(deletion.name for deletion in request.deletions), *(upsertion.name for upsertion in request.upsertions)]
+    )
     return AlterUserScramCredentialsResponse(results=[_user(context, request, name) for name in names])
 
 
@@ -27,15 +29,15 @@ def _user(
     context: RequestContext, request: AlterUserScramCredentialsRequest, name: str
 ) -> AlterUserScramCredentialsResult:
     users = context.cluster.access.scram
-    gone = [one.mechanism for one in request.deletions if one.name == name]
-    new = [one for one in request.upsertions if one.name == name]
+    gone = [deletion.mechanism for deletion in request.deletions if deletion.name == name]
+    new = [upsertion for upsertion in request.upsertions if upsertion.name == name]
     try:
         scripted = context.refused(51)
         if scripted is not None:
             raise BrokerError(scripted)
         if not name:
             raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Username must not be empty")
-        every = [*gone, *(one.mechanism for one in new)]
+        every = [*gone, *(upsertion.mechanism for upsertion in new)]
         if any(number not in NAMES for number in every):
             raise BrokerError(codes.UNSUPPORTED_SASL_MECHANISM, message="Unknown SCRAM mechanism")
         if len(every) > 1:
@@ -43,12 +45,12 @@ def _user(
                 codes.DUPLICATE_RESOURCE,
                 message="A user credential cannot be altered twice in the same request",
             )
-        for one in new:
-            if one.iterations < FEWEST:
+        for upsertion in new:
+            if upsertion.iterations < FEWEST:
                 raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too few iterations")
-            if one.iterations > MOST:
+            if upsertion.iterations > MOST:
                 raise BrokerError(codes.UNACCEPTABLE_CREDENTIAL, message="Too many iterations")
-        if any(NAMES[number] not in users.told(name) for number in gone):
+        if any(NAMES[number] not in users.iterations(name) for number in gone):
             raise BrokerError(
                 codes.RESOURCE_NOT_FOUND, message="Attempt to delete a user credential that does not exist"
             )
@@ -56,6 +58,12 @@ def _user(
         return AlterUserScramCredentialsResult(user=name, error_code=refused.code.number, error_message=str(refused))
     for number in gone:
         users.delete(name, NAMES[number])
-    for one in new:
-        users.set(name, NAMES[one.mechanism], bytes(one.salt), one.iterations, bytes(one.salted_password))
+    for upsertion in new:
+        users.set(
+            name,
+            NAMES[upsertion.mechanism],
+            bytes(upsertion.salt),
+            upsertion.iterations,
+            bytes(upsertion.salted_password),
+        )
     return AlterUserScramCredentialsResult(user=name, error_message=None)

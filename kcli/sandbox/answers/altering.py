@@ -22,7 +22,7 @@ BY_NAME = {TOPIC: "topic", GROUP: "group"}
 def named_twice(resources: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
     """The resources (type, name) that a request has more than once: none of them is changed."""
     seen: set[tuple[int, str]] = set()
-    return {one for one in resources if one in seen or seen.add(one)}  # type: ignore[func-returns-value] # it is None
+    return {resource for resource in resources if resource in seen or seen.add(resource)}  # type: ignore[func-returns-value] # it is None
 
 
 def alter(

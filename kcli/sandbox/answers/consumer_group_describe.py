@@ -20,9 +20,9 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 async def answer(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
     groups = [_one(context, name) for name in request.group_ids]
-    for one in groups:
-        if not one.error_code and request.include_authorized_operations:
-            one.authorized_operations = operations(context, "group", one.group_id)
+    for group in groups:
+        if not group.error_code and request.include_authorized_operations:
+            group.authorized_operations = operations(context, "group", group.group_id)
     return ConsumerGroupDescribeResponse(groups=groups)
 
 
@@ -40,19 +40,19 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
         assignor_name=group.assignor,
         members=[
             Member(
-                member_id=one.id,
-                instance_id=one.instance_id,
-                rack_id=one.rack,
-                member_epoch=one.epoch,
-                client_id=one.client_id,
-                client_host=one.host,
-                subscribed_topic_names=one.topics,
-                subscribed_topic_regex=one.regex or None,
-                assignment=_rows(context, one.assigned),
-                target_assignment=_rows(context, group.target[one.id]),
+                member_id=member.id,
+                instance_id=member.instance_id,
+                rack_id=member.rack,
+                member_epoch=member.epoch,
+                client_id=member.client_id,
+                client_host=member.host,
+                subscribed_topic_names=member.topics,
+                subscribed_topic_regex=member.regex or None,
+                assignment=_rows(context, member.assigned),
+                target_assignment=_rows(context, group.target[member.id]),
                 member_type=1,
             )
-            for one in group.members.values()
+            for member in group.members.values()
         ],
     )
 
@@ -64,8 +64,8 @@ def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assig
     known = context.cluster.topics.by_id
     return Assignment(
         topic_partitions=[
-            TopicPartitions(topic_id=one, topic_name=known[one].name, partitions=numbers)
-            for one, numbers in topics.items()
-            if one in known
+            TopicPartitions(topic_id=topic_id, topic_name=known[topic_id].name, partitions=numbers)
+            for topic_id, numbers in topics.items()
+            if topic_id in known
         ]
     )

@@ -31,12 +31,12 @@ async def answer(context: RequestContext, request: ConsumerGroupHeartbeatRequest
     if member is None:
         return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
     assignment = None
-    if member.told != member.assigned:
-        member.told = set(member.assigned)
+    if member.sent_assignment != member.assigned:
+        member.sent_assignment = set(member.assigned)
         topics: dict[bytes, list[int]] = {}
         for topic_id, number in sorted(member.assigned):
             topics.setdefault(topic_id, []).append(number)
-        rows = [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in topics.items()]
+        rows = [TopicPartitions(topic_id=topic_id, partitions=numbers) for topic_id, numbers in topics.items()]
         assignment = Assignment(topic_partitions=rows)
     return ConsumerGroupHeartbeatResponse(
         member_id=member.id,

@@ -19,20 +19,20 @@ async def answer(context: RequestContext, request: CreateDelegationTokenRequest)
             owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
         if owner != context.principal and not context.may("create-tokens", "user", owner):
             raise BrokerError(codes.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
-        renewers = [f"{one.principal_type}:{one.principal_name}" for one in request.renewers]
-        made = context.cluster.access.tokens.create(owner, context.principal, renewers, request.max_lifetime_ms)
+        renewers = [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers]
+        token = context.cluster.access.tokens.create(owner, context.principal, renewers, request.max_lifetime_ms)
     except BrokerError as refused:
         return CreateDelegationTokenResponse(error_code=refused.code.number)
-    kind, _, name = made.owner.partition(":")
-    asker, _, asked = made.requester.partition(":")
+    kind, _, name = token.owner.partition(":")
+    asker, _, asked = token.requester.partition(":")
     response = CreateDelegationTokenResponse(
         principal_type=kind,
         principal_name=name,
-        issue_timestamp_ms=made.issued,
-        expiry_timestamp_ms=made.expires,
-        max_timestamp_ms=made.end,
-        token_id=made.id,
-        hmac=made.hmac,
+        issue_timestamp_ms=token.issued,
+        expiry_timestamp_ms=token.expires,
+        max_timestamp_ms=token.end,
+        token_id=token.id,
+        hmac=token.hmac,
     )
     if context.version >= 3:
         response.token_requester_principal_type, response.token_requester_principal_name = asker, asked

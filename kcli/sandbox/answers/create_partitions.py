@@ -14,7 +14,7 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
-    return CreatePartitionsResponse(results=[_one(context, one, request.validate_only) for one in request.topics])
+    return CreatePartitionsResponse(results=[_one(context, topic, request.validate_only) for topic in request.topics])
 
 
 def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool) -> CreatePartitionsTopicResult:
@@ -25,7 +25,7 @@ def _one(context: RequestContext, asked: CreatePartitionsTopic, check_only: bool
         topic = context.cluster.topics.by_name.get(asked.name)
         if topic is None:
             raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION)
-        assignments = None if asked.assignments is None else [one.broker_ids for one in asked.assignments]
+        assignments = None if asked.assignments is None else [assignment.broker_ids for assignment in asked.assignments]
         context.cluster.topics.grow(topic, asked.count, assignments, check_only=check_only)
     except BrokerError as refused:
         return CreatePartitionsTopicResult(name=asked.name, error_code=refused.code.number, error_message=str(refused))

@@ -59,13 +59,13 @@ async def answer(context: RequestContext, request: CreateTopicsRequest) -> Creat
 def _partitions(context: RequestContext, topics: list[CreatableTopic]) -> int:
     """How many the request asks for in all."""
     default = context.cluster.settings.partitions
-    counts = (len(one.assignments) or one.num_partitions for one in topics)
+    counts = (len(topic.assignments) or topic.num_partitions for topic in topics)
     return sum(default if count == -1 else max(count, 0) for count in counts)
 
 
 def _created(context: RequestContext, asked: CreatableTopic, check_only: bool) -> CreatableTopicResult:
-    placed = sorted(asked.assignments, key=lambda one: one.partition_index)
-    if [one.partition_index for one in placed] != list(range(len(placed))):
+    placed = sorted(asked.assignments, key=lambda assignment: assignment.partition_index)
+    if [assignment.partition_index for assignment in placed] != list(range(len(placed))):
         raise BrokerError(codes.INVALID_REPLICA_ASSIGNMENT, message="the partitions are not 0, 1, 2 …")
     if any(config.value is None for config in asked.configs):
         raise BrokerError(codes.INVALID_CONFIG, message="null value not supported for topic configs")
@@ -75,7 +75,7 @@ def _created(context: RequestContext, asked: CreatableTopic, check_only: bool) -
         partitions,
         replication=asked.replication_factor,
         configs={config.name: config.value or "" for config in asked.configs},
-        assignments=[one.broker_ids for one in placed] or None,
+        assignments=[assignment.broker_ids for assignment in placed] or None,
         check_only=check_only,
     )
     count = len(topic.partitions) or len(placed) or partitions

@@ -30,14 +30,14 @@ def _one(context: RequestContext, each: DeleteAclsFilter) -> DeleteAclsFilterRes
     rows = [
         DeleteAclsMatchingAcl(
             error_message=None,
-            resource_type=KINDS[one.kind],
-            resource_name=one.name,
-            pattern_type=PATTERNS[one.pattern],
-            principal=one.principal,
-            host=one.host,
-            operation=OPERATIONS[one.operation],
-            permission_type=PERMISSIONS[one.permission],
+            resource_type=KINDS[acl.kind],
+            resource_name=acl.name,
+            pattern_type=PATTERNS[acl.pattern],
+            principal=acl.principal,
+            host=acl.host,
+            operation=OPERATIONS[acl.operation],
+            permission_type=PERMISSIONS[acl.permission],
         )
-        for one in gone
+        for acl in gone
     ]
     return DeleteAclsFilterResult(error_message=None, matching_acls=rows)

@@ -21,9 +21,9 @@ async def answer(context: RequestContext, request: DeleteShareGroupOffsetsReques
     except BrokerError as refused:
         return DeleteShareGroupOffsetsResponse(error_code=refused.code.number, error_message=str(refused))
     rows = []
-    for one in request.topics:
-        row = DeleteShareGroupOffsetsResponseTopic(topic_name=one.topic_name)
-        topic = context.cluster.topics.by_name.get(one.topic_name)
+    for asked in request.topics:
+        row = DeleteShareGroupOffsetsResponseTopic(topic_name=asked.topic_name)
+        topic = context.cluster.topics.by_name.get(asked.topic_name)
         if topic is None or not group.forget(topic.id):
             row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION.number
         else:

@@ -19,7 +19,7 @@ from kcli.sandbox.wire.request_context import RequestContext, in_turns
 async def answer(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
     asked = request.topics if context.version >= 6 else [DeleteTopicState(name=name) for name in request.topic_names]
     sensible, rows = _sorted_out(context, asked)
-    rows += [_one(context, one) async for one in in_turns(sensible)]
+    rows += [_one(context, topic) async for topic in in_turns(sensible)]
     return DeleteTopicsResponse(responses=rows)
 
 
@@ -28,19 +28,19 @@ def _sorted_out(
 ) -> tuple[list[DeleteTopicState], list[DeletableTopicResult]]:
     """What is to be deleted, and the answers to what makes no sense: a name and an id, neither, the same twice."""
     refused: list[DeletableTopicResult] = []
-    times = Counter((one.name, one.topic_id) for one in asked)
+    times = Counter((topic.name, topic.topic_id) for topic in asked)
     sensible = []
-    for one in asked:
-        key = one.name, one.topic_id
-        if one.name is None and one.topic_id == NO_ID:
-            refused.append(_refused(one, "Neither topic name nor id were specified."))
-        elif one.name is not None and one.topic_id != NO_ID:
-            refused.append(_refused(one, "You may not specify both topic name and topic id."))
+    for topic in asked:
+        key = topic.name, topic.topic_id
+        if topic.name is None and topic.topic_id == NO_ID:
+            refused.append(_refused(topic, "Neither topic name nor id were specified."))
+        elif topic.name is not None and topic.topic_id != NO_ID:
+            refused.append(_refused(topic, "You may not specify both topic name and topic id."))
         elif times[key] == 1:
-            sensible.append(one)
+            sensible.append(topic)
         elif times[key] > 1:
             times[key] = 0  # said once, however often it is there
-            refused.append(_refused(one, f"Duplicate topic {'name' if one.topic_id == NO_ID else 'id'}."))
+            refused.append(_refused(topic, f"Duplicate topic {'name' if topic.topic_id == NO_ID else 'id'}."))
     return _without_pairs(context, sensible, refused), refused
 
 
@@ -48,18 +48,18 @@ def _without_pairs(
     context: RequestContext, sensible: list[DeleteTopicState], refused: list[DeletableTopicResult]
 ) -> list[DeleteTopicState]:
     """A topic that one asks for by its name, another by its id, is deleted for neither."""
-    ids = {one.topic_id for one in sensible}
+    ids = {topic.topic_id for topic in sensible}
     kept = []
     pairs = set()
-    for one in sensible:
-        found = context.cluster.topics.by_name.get(one.name) if one.name is not None else None
-        if found is not None and found.id in ids:
-            pairs.add(found.id)
-            state = DeleteTopicState(name=one.name, topic_id=found.id)
+    for asked_topic in sensible:
+        topic = context.cluster.topics.by_name.get(asked_topic.name) if asked_topic.name is not None else None
+        if topic is not None and topic.id in ids:
+            pairs.add(topic.id)
+            state = DeleteTopicState(name=asked_topic.name, topic_id=topic.id)
             refused.append(_refused(state, "The provided topic name maps to an ID that was already supplied."))
         else:
-            kept.append(one)
-    return [one for one in kept if one.topic_id not in pairs]
+            kept.append(asked_topic)
+    return [topic for topic in kept if topic.topic_id not in pairs]
 
 
 def _refused(asked: DeleteTopicState, words: str) -> DeletableTopicResult:

@@ -21,43 +21,48 @@ async def answer(context: RequestContext, request: DescribeAclsRequest) -> Descr
         scripted = context.refused(29)
         if scripted is not None:
             raise BrokerError(scripted)
-        found = context.cluster.access.acls.find(wanted(request))
+        acls = context.cluster.access.acls.find(wanted(request))
     except BrokerError as refused:
         response.error_code, response.error_message = refused.code.number, str(refused)
         return response
     at: dict[tuple[str, str, str], DescribeAclsResource] = {}
-    for one in found:
+    for acl in acls:
         row = at.setdefault(
-            one[:3],
+            acl[:3],
             DescribeAclsResource(
-                resource_type=KINDS[one.kind], resource_name=one.name, pattern_type=PATTERNS[one.pattern]
+                resource_type=KINDS[acl.kind], resource_name=acl.name, pattern_type=PATTERNS[acl.pattern]
             ),
         )
         row.acls.append(
             AclDescription(
-                principal=one.principal,
-                host=one.host,
-                operation=OPERATIONS[one.operation],
-                permission_type=PERMISSIONS[one.permission],
+                principal=acl.principal,
+                host=acl.host,
+                operation=OPERATIONS[acl.operation],
+                permission_type=PERMISSIONS[acl.permission],
             )
         )
     response.resources = list(at.values())
     return response
 
 
-def wanted(one: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
+def wanted(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
     """The filter as a value. Raises BrokerError INVALID_REQUEST for numbers that say nothing."""
-    made = AclFilter(
-        kind=_word(KINDS, one.resource_type_filter),
-        name=one.resource_name_filter,
-        pattern=word(PATTERNS, one.pattern_type_filter),
-        principal=one.principal_filter,
-        host=one.host_filter,
-        operation=_word(OPERATIONS, one.operation),
-        permission=_word(PERMISSIONS, one.permission_type),
+    wanted_acls = AclFilter(
+        kind=_word(KINDS, request.resource_type_filter),
+        name=request.resource_name_filter,
+        pattern=word(PATTERNS, request.pattern_type_filter),
+        principal=request.principal_filter,
+        host=request.host_filter,
+        operation=_word(OPERATIONS, request.operation),
+        permission=_word(PERMISSIONS, request.permission_type),
     )
-    unknown((made.kind, KINDS), (made.pattern, PATTERNS), (made.operation, OPERATIONS), (made.permission, PERMISSIONS))
-    return made
+    unknown(
+        (wanted_acls.kind, KINDS),
+        (wanted_acls.pattern, PATTERNS),
+        (wanted_acls.operation, OPERATIONS),
+        (wanted_acls.permission, PERMISSIONS),
+    )
+    return wanted_acls
 
 
 def _word(table: dict[str, int], number: int) -> str | None:

@@ -14,12 +14,12 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
-    filters = [(one.entity_type, one.match_type, one.match) for one in request.components]
+    filters = [(component.entity_type, component.match_type, component.match) for component in request.components]
     try:
         scripted = context.refused(48)
         if scripted is not None:
             raise BrokerError(scripted)
-        found = context.cluster.quotas.find(filters, request.strict)
+        matched = context.cluster.quotas.find(filters, request.strict)
     except BrokerError as refused:
         return DescribeClientQuotasResponse(error_code=refused.code.number, error_message=str(refused), entries=None)
     entries = [
@@ -27,6 +27,6 @@ async def answer(context: RequestContext, request: DescribeClientQuotasRequest) 
             entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in at],
             values=[ValueData(key=key, value=value) for key, value in values.items()],
         )
-        for at, values in found.items()
+        for at, values in matched.items()
     ]
     return DescribeClientQuotasResponse(error_message=None, entries=entries)

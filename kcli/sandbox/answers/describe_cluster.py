@@ -30,21 +30,21 @@ async def answer(context: RequestContext, request: DescribeClusterRequest) -> De
         ),
         brokers=[
             DescribeClusterBroker(
-                broker_id=one.node_id,
+                broker_id=broker.node_id,
                 host=cluster.settings.advertised_host,
-                port=one.port,
-                rack=one.rack,
+                port=broker.port,
+                rack=broker.rack,
             )
-            for one in cluster.brokers.living()
+            for broker in cluster.brokers.living()
         ]
         + [
             DescribeClusterBroker(
-                broker_id=one.node_id,
+                broker_id=broker.node_id,
                 host=cluster.settings.advertised_host,
-                port=one.port,
-                rack=one.rack,
+                port=broker.port,
+                rack=broker.rack,
                 is_fenced=True,
             )
-            for one in fenced
+            for broker in fenced
         ],
     )

@@ -26,7 +26,7 @@ DYNAMIC_LOGGER, DYNAMIC_CLIENT_METRICS, DYNAMIC_GROUP = 6, 7, 8
 
 
 async def answer(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(results=[_one(context, request, one) for one in request.resources])
+    return DescribeConfigsResponse(results=[_one(context, request, resource) for resource in request.resources])
 
 
 def _one(
@@ -148,13 +148,13 @@ def _loggers(context: RequestContext, name: str) -> list[DescribeConfigsResource
 
 def _authorizer(context: RequestContext) -> dict[str, tuple[int, str]]:
     """By whom and how rights are decided, where they are. Kafka hides the values of the last two."""
-    found = context.cluster.access.authorizer
-    if found is None:
+    authorizer = context.cluster.access.authorizer
+    if authorizer is None:
         return {}
     return {
         "authorizer.class.name": (STRING, "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
-        "super.users": (STRING, ";".join(found.super_users)),
-        "allow.everyone.if.no.acl.found": (STRING, str(found.everyone).lower()),
+        "super.users": (STRING, ";".join(authorizer.super_users)),
+        "allow.everyone.if.no.acl.found": (STRING, str(authorizer.everyone).lower()),
     }
 
 

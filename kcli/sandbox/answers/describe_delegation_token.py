@@ -24,42 +24,42 @@ async def answer(context: RequestContext, request: DescribeDelegationTokenReques
         return DescribeDelegationTokenResponse(error_code=refused.code.number)
     asked = None
     if request.owners is not None:
-        asked = [f"{one.principal_type}:{one.principal_name}" for one in request.owners]
+        asked = [f"{owner.principal_type}:{owner.principal_name}" for owner in request.owners]
     return DescribeDelegationTokenResponse(
         tokens=[
-            _row(context, one)
-            for one in context.cluster.access.tokens.living()
-            if (asked is None or any(map(one.belongs, asked))) and _may_see(context, one)
+            _row(context, token)
+            for token in context.cluster.access.tokens.living()
+            if (asked is None or any(map(token.belongs, asked))) and _may_see(context, token)
         ]
     )
 
 
-def _may_see(context: RequestContext, one: SandboxToken) -> bool:
+def _may_see(context: RequestContext, token: SandboxToken) -> bool:
     return (
-        one.belongs(context.principal)
-        or context.may("describe", "delegation-token", one.id)
-        or context.may("describe-tokens", "user", one.owner)
+        token.belongs(context.principal)
+        or context.may("describe", "delegation-token", token.id)
+        or context.may("describe-tokens", "user", token.owner)
     )
 
 
-def _row(context: RequestContext, one: SandboxToken) -> DescribedDelegationToken:
-    kind, _, name = one.owner.partition(":")
+def _row(context: RequestContext, token: SandboxToken) -> DescribedDelegationToken:
+    kind, _, name = token.owner.partition(":")
     row = DescribedDelegationToken(
         principal_type=kind,
         principal_name=name,
-        issue_timestamp=one.issued,
-        expiry_timestamp=one.expires,
-        max_timestamp=one.end,
-        token_id=one.id,
-        hmac=one.hmac,
+        issue_timestamp=token.issued,
+        expiry_timestamp=token.expires,
+        max_timestamp=token.end,
+        token_id=token.id,
+        hmac=token.hmac,
         renewers=[
             DescribedDelegationTokenRenewer(
                 principal_type=each.partition(":")[0], principal_name=each.partition(":")[2]
             )
-            for each in one.renewers
+            for each in token.renewers
         ],
     )
     if context.version >= 3:
-        asker, _, asked = one.requester.partition(":")
+        asker, _, asked = token.requester.partition(":")
         row.token_requester_principal_type, row.token_requester_principal_name = asker, asked
     return row

@@ -20,7 +20,7 @@ async def answer(context: RequestContext, request: DescribeLogDirsRequest) -> De
     if not context.may("describe", "cluster", CLUSTER):
         return DescribeLogDirsResponse(error_code=codes.CLUSTER_AUTHORIZATION_FAILED.number)
     node = context.broker.node_id
-    asked = None if request.topics is None else {one.topic: set(one.partitions) for one in request.topics}
+    asked = None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}
     results = [DescribeLogDirsResult(log_dir=path) for path in context.cluster.settings.directories(node)]
     for name, topic in sorted(context.cluster.topics.by_name.items()):
         if asked is not None and name not in asked:

@@ -27,7 +27,9 @@ async def answer(context: RequestContext, request: DescribeQuorumRequest) -> Des
         topics=[
             AnsweredTopicData(
                 topic_name=topic.topic_name,
-                partitions=[_one(context, topic.topic_name, one.partition_index) for one in topic.partitions],
+                partitions=[
+                    _one(context, topic.topic_name, partition.partition_index) for partition in topic.partitions
+                ],
             )
             for topic in request.topics
         ]
@@ -36,11 +38,11 @@ async def answer(context: RequestContext, request: DescribeQuorumRequest) -> Des
         cluster = context.cluster
         response.nodes = [
             Node(
-                node_id=one.node_id,
-                listeners=[Listener(name=LISTENER, host=cluster.settings.advertised_host, port=one.port)],
+                node_id=broker.node_id,
+                listeners=[Listener(name=LISTENER, host=cluster.settings.advertised_host, port=broker.port)],
             )
-            for one in cluster.brokers
-            if one.node_id in cluster.quorum.voters
+            for broker in cluster.brokers
+            if broker.node_id in cluster.quorum.voters
         ]
     return response
 
@@ -50,7 +52,7 @@ def _one(context: RequestContext, topic: str, index: int) -> AnsweredPartitionDa
         code = codes.UNKNOWN_TOPIC_OR_PARTITION
         return AnsweredPartitionData(partition_index=index, error_code=code.number, error_message=code.text)
     quorum = context.cluster.quorum
-    nodes = [one.node_id for one in context.cluster.brokers]
+    nodes = [broker.node_id for broker in context.cluster.brokers]
     return AnsweredPartitionData(
         partition_index=0,
         leader_id=quorum.leader,

@@ -18,7 +18,7 @@ from kcli.sandbox.wire.request_context import RequestContext
 async def answer(
     context: RequestContext, request: DescribeShareGroupOffsetsRequest
 ) -> DescribeShareGroupOffsetsResponse:
-    return DescribeShareGroupOffsetsResponse(groups=[_one(context, one) for one in request.groups])
+    return DescribeShareGroupOffsetsResponse(groups=[_one(context, group) for group in request.groups])
 
 
 def _one(
@@ -30,7 +30,9 @@ def _one(
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)
         return row
-    wanted = None if asked.topics is None else {(one.topic_name, n) for one in asked.topics for n in one.partitions}
+    wanted = (
+        None if asked.topics is None else {(topic.topic_name, n) for topic in asked.topics for n in topic.partitions}
+    )
     topics: dict[bytes, DescribeShareGroupOffsetsResponseTopic] = {}
     for (topic_id, index), share in sorted(group.partitions.items()):
         topic = share.partition.topic

@@ -17,7 +17,7 @@ MOST_ROWS = 2000
 
 
 async def answer(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    names = sorted({one.name for one in request.topics} or set(context.cluster.topics.by_name))
+    names = sorted({topic.name for topic in request.topics} or set(context.cluster.topics.by_name))
     cursor, left = request.cursor, min(max(request.response_partition_limit, 1), MOST_ROWS)
     response = DescribeTopicPartitionsResponse()
     for name in names:
@@ -46,23 +46,23 @@ def _topic(
         code = code or codes.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeTopicPartitionsResponseTopic(name=name, error_code=code.number), limit
     rows = partitions(context, topic)[first : first + limit]
-    found = DescribeTopicPartitionsResponseTopic(
+    row = DescribeTopicPartitionsResponseTopic(
         name=name,
         topic_id=topic.id,
         is_internal=topic.internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
-                error_code=one.error_code,
-                partition_index=one.partition_index,
-                leader_id=one.leader_id,
-                leader_epoch=one.leader_epoch,
-                replica_nodes=one.replica_nodes,
-                isr_nodes=one.isr_nodes,
+                error_code=row.error_code,
+                partition_index=row.partition_index,
+                leader_id=row.leader_id,
+                leader_epoch=row.leader_epoch,
+                replica_nodes=row.replica_nodes,
+                isr_nodes=row.isr_nodes,
                 eligible_leader_replicas=[],  # not null: Java's admin client stumbles over that
                 last_known_elr=[],
-                offline_replicas=one.offline_replicas,
+                offline_replicas=row.offline_replicas,
             )
-            for one in rows
+            for row in rows
         ],
     )
-    return found, limit - len(rows)
+    return row, limit - len(rows)

@@ -27,26 +27,26 @@ async def answer(context: RequestContext, request: DescribeTransactionsRequest) 
 def _one(context: RequestContext, name: str) -> TransactionState:
     try:
         context.check_coordinator(65, name, TRANSACTION)
-        found = context.cluster.transactions.by_id.get(name)
-        if found is None:
+        transaction = context.cluster.transactions.by_id.get(name)
+        if transaction is None:
             raise BrokerError(codes.TRANSACTIONAL_ID_NOT_FOUND)
     except BrokerError as refused:
         return TransactionState(transactional_id=name, error_code=refused.code.number)
     return TransactionState(
         transactional_id=name,
-        transaction_state=found.state,
-        transaction_timeout_ms=found.timeout_ms,
-        transaction_start_time_ms=found.started,
-        producer_id=found.producer_id,
-        producer_epoch=found.epoch,
-        topics=_topics(found),
+        transaction_state=transaction.state,
+        transaction_timeout_ms=transaction.timeout_ms,
+        transaction_start_time_ms=transaction.started,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.epoch,
+        topics=_topics(transaction),
     )
 
 
-def _topics(found: Transaction) -> list[TopicData]:
+def _topics(transaction: Transaction) -> list[TopicData]:
     rows: dict[str, set[int]] = {}
-    for topic, index in found.partitions:
+    for topic, index in transaction.partitions:
         rows.setdefault(topic, set()).add(index)
-    for group in found.groups:
+    for group in transaction.groups:
         rows.setdefault(OFFSETS_TOPIC, set()).add(crc32(group.encode()) % OFFSETS_PARTITIONS)
     return [TopicData(topic=topic, partitions=sorted(indexes)) for topic, indexes in rows.items()]

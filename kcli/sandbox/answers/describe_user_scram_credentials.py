@@ -21,17 +21,19 @@ async def answer(
     if scripted is not None:
         return DescribeUserScramCredentialsResponse(error_code=scripted.number, error_message=None)
     users = context.cluster.access.scram
-    asked = [one.name for one in request.users or ()] or users.names()
+    asked = [user.name for user in request.users or ()] or users.names()
     rows = []
     for name in dict.fromkeys(asked):
         row = DescribeUserScramCredentialsResult(user=name, error_message=None)
-        told = users.told(name)
+        iterations = users.iterations(name)
         if asked.count(name) > 1:
             row.error_code = codes.DUPLICATE_RESOURCE.number
             row.error_message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}"
-        elif not told:
+        elif not iterations:
             row.error_code = codes.RESOURCE_NOT_FOUND.number
             row.error_message = f"Attempt to describe a user credential that does not exist: {name}"
-        row.credential_infos = [CredentialInfo(mechanism=NUMBERS[one], iterations=n) for one, n in told.items()]
+        row.credential_infos = [
+            CredentialInfo(mechanism=NUMBERS[mechanism], iterations=n) for mechanism, n in iterations.items()
+        ]
         rows.append(row)
     return DescribeUserScramCredentialsResponse(error_message=None, results=rows)

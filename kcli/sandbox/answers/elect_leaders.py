@@ -26,7 +26,7 @@ async def answer(context: RequestContext, request: ElectLeadersRequest) -> Elect
     asked = (
         [(name, list(range(len(topic.partitions)))) for name, topic in context.cluster.topics.by_name.items()]
         if request.topic_partitions is None
-        else [(one.topic, one.partitions) for one in request.topic_partitions]
+        else [(partition.topic, partition.partitions) for partition in request.topic_partitions]
     )
     results = []
     for name, indexes in asked:
@@ -53,7 +53,7 @@ def _one(context: RequestContext, name: str, index: int, kind: int) -> Partition
 
 def _heir(context: RequestContext, partition: Partition, kind: int) -> int:
     """Who leads next. Raises BrokerError ELECTION_NOT_NEEDED and what forbids it."""
-    living = {one.node_id for one in context.cluster.brokers.living()}
+    living = {broker.node_id for broker in context.cluster.brokers.living()}
     able = [node for node in partition.replicas if node in living and node not in partition.filling]
     if kind == UNCLEAN:
         if partition.leader in living:

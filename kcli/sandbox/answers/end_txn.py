@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kcli.errors import BrokerError
 from kcli.proto.messages.end_txn import EndTxnRequest, EndTxnResponse
-from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.answers.fencing import error_for
 from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -22,5 +22,5 @@ async def answer(context: RequestContext, request: EndTxnRequest) -> EndTxnRespo
             bump=context.version >= 5,
         )
     except BrokerError as refused:
-        return EndTxnResponse(error_code=told(refused.code, context.version, 2).number)
+        return EndTxnResponse(error_code=error_for(refused.code, context.version, 2).number)
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)

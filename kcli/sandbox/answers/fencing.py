@@ -6,6 +6,6 @@ from kcli import codes
 from kcli.codes import ErrorCode
 
 
-def told(code: ErrorCode, version: int, since: int) -> ErrorCode:
+def error_for(code: ErrorCode, version: int, since: int) -> ErrorCode:
     """`code`, or its older name for a request below version `since`."""
     return codes.INVALID_PRODUCER_EPOCH if code is codes.PRODUCER_FENCED and version < since else code

@@ -72,8 +72,8 @@ async def answer(context: RequestContext, request: FetchRequest) -> FetchRespons
     response = FetchResponse(session_id=session.id if session is not None else 0, responses=list(topics.values()))
     if context.version >= 16:
         response.node_endpoints = [
-            NodeEndpoint(node_id=one.node_id, host=context.cluster.settings.advertised_host, port=one.port)
-            for one in endpoints(context, leaders)
+            NodeEndpoint(node_id=broker.node_id, host=context.cluster.settings.advertised_host, port=broker.port)
+            for broker in endpoints(context, leaders)
         ]
     return response
 
@@ -102,15 +102,15 @@ async def _wait(context: RequestContext, targets: list[_Target], request: FetchR
 
 
 def _ready(context: RequestContext, targets: list[_Target], min_bytes: int, committed: bool) -> bool:
-    found = 0
+    size = 0
     for target in targets:
         partition, offset = target.partition, target.asked.fetch_offset
         if partition is None or target.error is not None or not partition.serves(context.broker.node_id):
             return True
         if not partition.log.start <= offset <= partition.log.end or _diverging(partition, target.asked) is not None:
             return True
-        found += partition.log.ahead(offset, partition.log.stable if committed else partition.log.end)
-    return found >= min_bytes
+        size += partition.log.ahead(offset, partition.log.stable if committed else partition.log.end)
+    return size >= min_bytes
 
 
 def _row(
@@ -158,8 +158,8 @@ def _aborted(log: Log, offset: int, records: memoryview | None) -> list[AbortedT
     """The aborted transactions among `records`, which were read from `offset` on."""
     if not records:
         return []
-    found = log.aborted_index.aborted(offset, log.next_after(offset, len(records)))
-    return [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first) for one in found]
+    aborted = log.aborted_index.aborted(offset, log.next_after(offset, len(records)))
+    return [AbortedTransaction(producer_id=aborted.producer_id, first_offset=aborted.first) for aborted in aborted]
 
 
 def _ordered(context: RequestContext, row: PartitionData, target: _Target) -> EpochEndOffset | None:

@@ -15,9 +15,13 @@ SHARE = 2
 async def answer(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
     if context.version >= 4:
         return FindCoordinatorResponse(coordinators=[_one(context, request, key) for key in request.coordinator_keys])
-    one = _one(context, request, request.key)
+    coordinator = _one(context, request, request.key)
     return FindCoordinatorResponse(
-        error_code=one.error_code, error_message=one.error_message, node_id=one.node_id, host=one.host, port=one.port
+        error_code=coordinator.error_code,
+        error_message=coordinator.error_message,
+        node_id=coordinator.node_id,
+        host=coordinator.host,
+        port=coordinator.port,
     )
 
 

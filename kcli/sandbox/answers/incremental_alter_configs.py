@@ -12,15 +12,18 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 
 async def answer(context: RequestContext, request: IncrementalAlterConfigsRequest) -> IncrementalAlterConfigsResponse:
-    twice = named_twice((one.resource_type, one.resource_name) for one in request.resources)
+    twice = named_twice((resource.resource_type, resource.resource_name) for resource in request.resources)
     rows = []
-    for one in request.resources:
-        resource = one.resource_type, one.resource_name
-        operations = [(config.name, config.config_operation, config.value) for config in one.configs]
+    for asked in request.resources:
+        resource = asked.resource_type, asked.resource_name
+        operations = [(config.name, config.config_operation, config.value) for config in asked.configs]
         code, words = alter(context, 44, twice, resource, operations, whole=False, check_only=request.validate_only)
         rows.append(
             AlterConfigsResourceResponse(
-                error_code=code, error_message=words, resource_type=one.resource_type, resource_name=one.resource_name
+                error_code=code,
+                error_message=words,
+                resource_type=asked.resource_type,
+                resource_name=asked.resource_name,
             )
         )
     return IncrementalAlterConfigsResponse(responses=rows)

@@ -7,7 +7,7 @@ from kcli import codes
 from kcli.acls import CLUSTER
 from kcli.errors import BrokerError
 from kcli.proto.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.answers.fencing import error_for
 from kcli.sandbox.cluster.brokers import TRANSACTION
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -26,8 +26,10 @@ async def answer(context: RequestContext, request: InitProducerIdRequest) -> Ini
         was = (request.producer_id, request.producer_epoch)
         if (was[0] < 0) != (was[1] < 0):
             raise BrokerError(codes.INVALID_REQUEST)
-        one = context.cluster.transactions.init(name, request.transaction_timeout_ms, was if was[0] >= 0 else None)
+        transaction = context.cluster.transactions.init(
+            name, request.transaction_timeout_ms, was if was[0] >= 0 else None
+        )
     except BrokerError as refused:
-        code = told(refused.code, context.version, 4)
+        code = error_for(refused.code, context.version, 4)
         return InitProducerIdResponse(error_code=code.number, producer_id=-1, producer_epoch=-1)
-    return InitProducerIdResponse(producer_id=one.producer_id, producer_epoch=one.epoch)
+    return InitProducerIdResponse(producer_id=transaction.producer_id, producer_epoch=transaction.epoch)

@@ -21,7 +21,7 @@ async def answer(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
         if group is None:
             if request.member_id:
                 raise BrokerError(codes.UNKNOWN_MEMBER_ID)
-            group = groups.made(request.group_id)
+            group = groups.get_or_create(request.group_id)
         response = await group.join(
             request, context.client_id, context.host, id_first=context.version >= 4, may_skip=context.version >= 9
         )

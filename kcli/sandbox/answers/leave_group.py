@@ -16,7 +16,7 @@ async def answer(context: RequestContext, request: LeaveGroupRequest) -> LeaveGr
             group.leave(request.member_id, None)
     except BrokerError as refused:
         return LeaveGroupResponse(error_code=refused.code.number)
-    return LeaveGroupResponse(members=[_one(group, one) for one in request.members])
+    return LeaveGroupResponse(members=[_one(group, member) for member in request.members])
 
 
 def _one(group: ClassicGroup, asked: MemberIdentity) -> MemberResponse:

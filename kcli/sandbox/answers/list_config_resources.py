@@ -23,7 +23,7 @@ async def answer(context: RequestContext, request: ListConfigResourcesRequest) -
     wanted = [CLIENT_METRICS] if context.version == 0 else request.resource_types or list(KINDS)
     if not set(wanted) <= set(KINDS):
         return ListConfigResourcesResponse(error_code=codes.UNSUPPORTED_VERSION.number)
-    brokers = [str(one.node_id) for one in context.cluster.brokers]
+    brokers = [str(broker.node_id) for broker in context.cluster.brokers]
     names = {
         TOPIC: sorted(context.cluster.topics.by_name),
         BROKER: brokers,

@@ -24,7 +24,8 @@ async def answer(context: RequestContext, request: ListOffsetsRequest) -> ListOf
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _one(context, topic.name, one, request.isolation_level == COMMITTED) for one in topic.partitions
+                    _one(context, topic.name, partition, request.isolation_level == COMMITTED)
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics

@@ -17,8 +17,8 @@ async def answer(
     scripted = context.refused(46)
     if scripted is not None:
         return ListPartitionReassignmentsResponse(error_code=scripted.number, error_message=None)
-    asked = None if request.topics is None else {one.name: set(one.partition_indexes) for one in request.topics}
-    found: dict[str, list[OngoingPartitionReassignment]] = {}
+    asked = None if request.topics is None else {topic.name: set(topic.partition_indexes) for topic in request.topics}
+    reassignments: dict[str, list[OngoingPartitionReassignment]] = {}
     for partition, move in context.cluster.moves.by_partition.items():
         name = partition.topic.name
         if asked is None or partition.index in asked.get(name, ()):
@@ -28,6 +28,6 @@ async def answer(
                 adding_replicas=list(move.copied),
                 removing_replicas=move.removing,
             )
-            found.setdefault(name, []).append(row)
-    topics = [OngoingTopicReassignment(name=name, partitions=some) for name, some in found.items()]
+            reassignments.setdefault(name, []).append(row)
+    topics = [OngoingTopicReassignment(name=name, partitions=some) for name, some in reassignments.items()]
     return ListPartitionReassignmentsResponse(error_message=None, topics=topics)

@@ -32,13 +32,17 @@ def _listed(context: RequestContext, request: ListTransactionsRequest) -> ListTr
     return ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in KNOWN_TO_KAFKA],
         transaction_states=[
-            TransactionState(transactional_id=one.id, producer_id=one.producer_id, transaction_state=one.state)
-            for one in context.cluster.transactions.by_id.values()
-            if context.coordinates(one.id, TRANSACTION)
-            and (not request.producer_id_filters or one.producer_id in request.producer_id_filters)
-            and (not request.state_filters or one.state in request.state_filters)
-            and (request.duration_filter < 0 or now - one.started > request.duration_filter)
-            and (pattern is None or pattern.fits(one.id))
-            and context.may("describe", "transactional-id", one.id)
+            TransactionState(
+                transactional_id=transaction.id,
+                producer_id=transaction.producer_id,
+                transaction_state=transaction.state,
+            )
+            for transaction in context.cluster.transactions.by_id.values()
+            if context.coordinates(transaction.id, TRANSACTION)
+            and (not request.producer_id_filters or transaction.producer_id in request.producer_id_filters)
+            and (not request.state_filters or transaction.state in request.state_filters)
+            and (request.duration_filter < 0 or now - transaction.started > request.duration_filter)
+            and (pattern is None or pattern.fits(transaction.id))
+            and context.may("describe", "transactional-id", transaction.id)
         ],
     )

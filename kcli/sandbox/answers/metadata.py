@@ -26,7 +26,7 @@ BY_ID = 12  # the first version that asks by id; 10 and 11 only tell ids
 
 async def answer(context: RequestContext, request: MetadataRequest) -> MetadataResponse:
     cluster = context.cluster
-    if context.version < BY_ID and any(one.name is None or one.topic_id != NO_ID for one in request.topics or ()):
+    if context.version < BY_ID and any(topic.name is None or topic.topic_id != NO_ID for topic in request.topics or ()):
         return _refused(request)
     everything = request.topics is None or (context.version == 0 and not request.topics)
     if everything:
@@ -36,19 +36,19 @@ async def answer(context: RequestContext, request: MetadataRequest) -> MetadataR
     else:
         asked = request.topics or []
     create = request.allow_auto_topic_creation and not everything and len(asked) <= MOST_MADE
-    rows = [_topic(context, one, create) async for one in in_turns(asked)]
+    rows = [_topic(context, topic, create) async for topic in in_turns(asked)]
     for row in rows:
         if row is not None and not row.error_code and request.include_topic_authorized_operations:
             row.topic_authorized_operations = operations(context, "topic", row.name or "")
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(
-                node_id=one.node_id,
+                node_id=broker.node_id,
                 host=cluster.settings.advertised_host,
-                port=one.port,
-                rack=one.rack,
+                port=broker.port,
+                rack=broker.rack,
             )
-            for one in cluster.brokers.living()
+            for broker in cluster.brokers.living()
         ],
         cluster_id=cluster.id,
         controller_id=cluster.brokers.controller_id,
@@ -58,17 +58,17 @@ async def answer(context: RequestContext, request: MetadataRequest) -> MetadataR
 
 def _refused(request: MetadataRequest) -> MetadataResponse:
     code = codes.INVALID_REQUEST.number
-    rows = [MetadataResponseTopic(error_code=code, name=one.name or "") for one in request.topics or ()]
+    rows = [MetadataResponseTopic(error_code=code, name=topic.name or "") for topic in request.topics or ()]
     return MetadataResponse(topics=rows)
 
 
 def _topic(context: RequestContext, asked: MetadataRequestTopic, create: bool) -> MetadataResponseTopic | None:
     cluster, name = context.cluster, asked.name
     if not name and asked.topic_id != NO_ID:
-        found = cluster.topics.by_id.get(asked.topic_id)
-        if found is None:
+        known = cluster.topics.by_id.get(asked.topic_id)
+        if known is None:
             return MetadataResponseTopic(error_code=codes.UNKNOWN_TOPIC_ID.number, name=None, topic_id=asked.topic_id)
-        name = found.name
+        name = known.name
     name = name or ""
     if cluster.faults.planned.take("absent", 3, context.broker.node_id, name):
         return None
@@ -96,21 +96,21 @@ def _topic(context: RequestContext, asked: MetadataRequestTopic, create: bool) -
 
 
 def partitions(context: RequestContext, topic: Topic) -> list[MetadataResponsePartition]:
-    living = {one.node_id for one in context.cluster.brokers.living()}
+    living = {broker.node_id for broker in context.cluster.brokers.living()}
     believed = context.cluster.faults.planned.stale.get(context.broker.node_id, {})
     rows = []
-    for one in topic.partitions:
-        leader, epoch = believed.get((topic.name, one.index), (one.leader, one.leader_epoch))
+    for partition in topic.partitions:
+        leader, epoch = believed.get((topic.name, partition.index), (partition.leader, partition.leader_epoch))
         led = leader in living
         rows.append(
             MetadataResponsePartition(
                 error_code=0 if led else codes.LEADER_NOT_AVAILABLE.number,
-                partition_index=one.index,
+                partition_index=partition.index,
                 leader_id=leader if led else -1,
                 leader_epoch=epoch,
-                replica_nodes=one.replicas,
-                isr_nodes=[node for node in one.replicas if node in living and node not in one.filling],
-                offline_replicas=[node for node in one.replicas if node not in living],
+                replica_nodes=partition.replicas,
+                isr_nodes=[node for node in partition.replicas if node in living and node not in partition.filling],
+                offline_replicas=[node for node in partition.replicas if node not in living],
             )
         )
     return rows

@@ -31,7 +31,9 @@ async def answer(context: RequestContext, request: OffsetCommitRequest) -> Offse
             OffsetCommitResponseTopic(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partitions=[_one(context, request.group_id, topic, one, refused) for one in topic.partitions],
+                partitions=[
+                    _one(context, request.group_id, topic, partition, refused) for partition in topic.partitions
+                ],
             )
             for topic in request.topics
         ]

@@ -26,7 +26,9 @@ async def answer(context: RequestContext, request: OffsetDeleteRequest) -> Offse
         topics=[
             OffsetDeleteResponseTopic(
                 name=topic.name,
-                partitions=[_one(context, group, topic.name, one.partition_index) for one in topic.partitions],
+                partitions=[
+                    _one(context, group, topic.name, partition.partition_index) for partition in topic.partitions
+                ],
             )
             for topic in request.topics
         ]

@@ -26,13 +26,13 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 async def answer(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
     if context.version >= 8:
-        return OffsetFetchResponse(groups=[_group(context, one, request.require_stable) for one in request.groups])
+        return OffsetFetchResponse(groups=[_group(context, group, request.require_stable) for group in request.groups])
     topics = None
     if request.topics is not None:
         topics = [OffsetFetchRequestTopics(name=t.name, partition_indexes=t.partition_indexes) for t in request.topics]
-    one = _group(context, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics), request.require_stable)
+    group = _group(context, OffsetFetchRequestGroup(group_id=request.group_id, topics=topics), request.require_stable)
     return OffsetFetchResponse(
-        error_code=one.error_code,
+        error_code=group.error_code,
         topics=[
             OffsetFetchResponseTopic(
                 name=topic.name,
@@ -42,12 +42,12 @@ async def answer(context: RequestContext, request: OffsetFetchRequest) -> Offset
                         committed_offset=p.committed_offset,
                         metadata=p.metadata,
                         committed_leader_epoch=p.committed_leader_epoch,
-                        error_code=one.error_code or p.error_code,
+                        error_code=group.error_code or p.error_code,
                     )
                     for p in topic.partitions
                 ],
             )
-            for topic in one.topics or _refused(topics or [], 0)
+            for topic in group.topics or _refused(topics or [], 0)
         ],
     )
 
@@ -61,7 +61,7 @@ def _group(context: RequestContext, asked: OffsetFetchRequestGroup, stable: bool
         return OffsetFetchResponseGroup(group_id=asked.group_id, error_code=refused.code.number)
     kept = groups.offsets.by_group.get(asked.group_id, {})
     wanted = asked.topics if asked.topics is not None else _everything(context, kept)
-    topics = [_topic(context, one, kept, asked.group_id if stable else None) for one in wanted]
+    topics = [_topic(context, topics, kept, asked.group_id if stable else None) for topics in wanted]
     return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics)
 
 

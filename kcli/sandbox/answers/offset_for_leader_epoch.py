@@ -18,7 +18,7 @@ async def answer(context: RequestContext, request: OffsetForLeaderEpochRequest) 
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_one(context, topic.topic, one) for one in topic.partitions]
+                topic=topic.topic, partitions=[_one(context, topic.topic, partition) for partition in topic.partitions]
             )
             for topic in request.topics
         ]

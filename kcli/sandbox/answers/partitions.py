@@ -23,8 +23,8 @@ def led_here(context: RequestContext, api: int, name: str, index: int, epoch: in
         raise BrokerError(scripted)
     partition = context.cluster.topics.partition(name, index)
     me = context.broker.node_id
-    told = (api == FETCH and partition.serves(me)) or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
-    if partition.leader != me and not told:
+    served = (api == FETCH and partition.serves(me)) or (api == DESCRIBE_PRODUCERS and me in partition.replicas)
+    if partition.leader != me and not served:
         raise BrokerError(codes.NOT_LEADER_OR_FOLLOWER)
     if epoch >= 0 and epoch != partition.leader_epoch:
         raise BrokerError(codes.FENCED_LEADER_EPOCH if epoch < partition.leader_epoch else codes.UNKNOWN_LEADER_EPOCH)
@@ -55,4 +55,4 @@ def hinted(context: RequestContext, name: str, index: int) -> tuple[int, int] | 
 def endpoints(context: RequestContext, leaders: Iterable[int]) -> list[SandboxBroker]:
     """The living brokers among `leaders`."""
     wanted = set(leaders)
-    return [one for one in context.cluster.brokers.living() if one.node_id in wanted]
+    return [broker for broker in context.cluster.brokers.living() if broker.node_id in wanted]

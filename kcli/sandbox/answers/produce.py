@@ -28,7 +28,7 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 async def answer(context: RequestContext, request: ProduceRequest) -> ProduceResponse | None:
     leaders: set[int] = set()
-    topics = [_topic(context, request, one, leaders) for one in request.topic_data]
+    topics = [_topic(context, request, topic, leaders) for topic in request.topic_data]
     if request.acks == 0:
         if any(partition.error_code for topic in topics for partition in topic.partition_responses):
             raise CloseConnection
@@ -36,8 +36,8 @@ async def answer(context: RequestContext, request: ProduceRequest) -> ProduceRes
     response = ProduceResponse(responses=topics)
     if context.version >= 10:
         response.node_endpoints = [
-            NodeEndpoint(node_id=one.node_id, host=context.cluster.settings.advertised_host, port=one.port)
-            for one in endpoints(context, leaders)
+            NodeEndpoint(node_id=broker.node_id, host=context.cluster.settings.advertised_host, port=broker.port)
+            for broker in endpoints(context, leaders)
         ]
     return response
 
@@ -46,18 +46,18 @@ def _topic(
     context: RequestContext, request: ProduceRequest, asked: TopicProduceData, leaders: set[int]
 ) -> TopicProduceResponse:
     rows = []
-    for one in asked.partition_data:
+    for partition in asked.partition_data:
         name = asked.name
         try:
             if request.acks not in (-1, 0, 1):
                 raise BrokerError(codes.INVALID_REQUIRED_ACKS)
             name = name_of(context, asked.name, asked.topic_id)
-            rows.append(_append(context, request.transactional_id, name, one))
+            rows.append(_append(context, request.transactional_id, name, partition))
         except BrokerError as refused:
             row = PartitionProduceResponse(
-                index=one.index, error_code=refused.code.number, base_offset=-1, error_message=str(refused)
+                index=partition.index, error_code=refused.code.number, base_offset=-1, error_message=str(refused)
             )
-            hint = hinted(context, name, one.index) if refused.code is codes.NOT_LEADER_OR_FOLLOWER else None
+            hint = hinted(context, name, partition.index) if refused.code is codes.NOT_LEADER_OR_FOLLOWER else None
             if hint is not None and context.version >= 10:
                 row.current_leader = LeaderIdAndEpoch(leader_id=hint[0], leader_epoch=hint[1])
                 leaders.add(hint[0])

@@ -10,7 +10,7 @@ from kcli.proto.messages.share_acknowledge import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from kcli.sandbox.answers.share_fetch import found
+from kcli.sandbox.answers.share_fetch import share_partition
 from kcli.sandbox.answers.sharing import acknowledge, switched_on
 from kcli.sandbox.wire.request_context import RequestContext
 
@@ -32,7 +32,7 @@ async def answer(context: RequestContext, request: ShareAcknowledgeRequest) -> S
     responses = [
         ShareAcknowledgeTopicResponse(
             topic_id=topic.topic_id,
-            partitions=[_one(context, request, topic.topic_id, one) for one in topic.partitions],
+            partitions=[_one(context, request, topic.topic_id, partition) for partition in topic.partitions],
         )
         for topic in request.topics
     ]
@@ -47,7 +47,7 @@ def _one(
 ) -> PartitionData:
     row = PartitionData(partition_index=asked.partition_index)
     try:
-        share = found(context, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
+        share = share_partition(context, request.group_id or "", (topic_id, asked.partition_index), SHARE_ACKNOWLEDGE)
         acknowledge(share, request.member_id or "", asked.acknowledgement_batches, renews=request.is_renew_ack)
     except BrokerError as refused:
         row.error_code, row.error_message = refused.code.number, str(refused)

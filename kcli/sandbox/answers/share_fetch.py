@@ -52,8 +52,8 @@ async def answer(context: RequestContext, request: ShareFetchRequest) -> ShareFe
         acquisition_lock_timeout_ms=int(sharing.config("share.record.lock.duration.ms")),
         responses=list(topics.values()),
         node_endpoints=[
-            NodeEndpoint(node_id=one.node_id, host=context.cluster.settings.advertised_host, port=one.port)
-            for one in endpoints(context, leaders)
+            NodeEndpoint(node_id=broker.node_id, host=context.cluster.settings.advertised_host, port=broker.port)
+            for broker in endpoints(context, leaders)
         ],
     )
 
@@ -65,21 +65,21 @@ def _row(rows: dict[Place, PartitionData], place: Place) -> PartitionData:
 def _acknowledged(context: RequestContext, request: ShareFetchRequest) -> dict[Place, PartitionData]:
     rows: dict[Place, PartitionData] = {}
     for topic in request.topics:
-        for one in topic.partitions:
-            if not one.acknowledgement_batches:
+        for partition in topic.partitions:
+            if not partition.acknowledgement_batches:
                 continue
-            place = (topic.topic_id, one.partition_index)
+            place = (topic.topic_id, partition.partition_index)
             row = _row(rows, place)
             try:
-                share = found(context, request.group_id or "", place, 79)
-                said = one.acknowledgement_batches
-                acknowledge(share, request.member_id or "", said, renews=request.is_renew_ack)
+                share = share_partition(context, request.group_id or "", place, 79)
+                batches = partition.acknowledgement_batches
+                acknowledge(share, request.member_id or "", batches, renews=request.is_renew_ack)
             except BrokerError as refused:
                 row.acknowledge_error_code, row.acknowledge_error_message = refused.code.number, str(refused)
     return rows
 
 
-def found(context: RequestContext, group: str, place: Place, api: int) -> SharePartition:
+def share_partition(context: RequestContext, group: str, place: Place, api: int) -> SharePartition:
     """The group's state of a partition that this broker leads. Raises BrokerError."""
     name = name_of(context, "", place[0])
     return context.cluster.groups.sharing(group).partition(led_here(context, api, name, place[1])).led()
@@ -117,7 +117,7 @@ def _taken(
     for place in list(session.partitions):
         row = rows.get(place) or PartitionData(partition_index=place[1], records=b"")
         try:
-            share = found(context, request.group_id or "", place, SHARE_FETCH)
+            share = share_partition(context, request.group_id or "", place, SHARE_FETCH)
             records, taken = share.acquire(
                 request.member_id or "", left, count, exact=request.share_acquire_mode == RECORD_LIMIT
             )

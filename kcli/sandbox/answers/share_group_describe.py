@@ -20,9 +20,9 @@ from kcli.sandbox.wire.request_context import RequestContext
 
 async def answer(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
     groups = [_one(context, name) for name in request.group_ids]
-    for one in groups:
-        if not one.error_code and request.include_authorized_operations:
-            one.authorized_operations = operations(context, "group", one.group_id)
+    for group in groups:
+        if not group.error_code and request.include_authorized_operations:
+            group.authorized_operations = operations(context, "group", group.group_id)
     return ShareGroupDescribeResponse(groups=groups)
 
 
@@ -39,15 +39,15 @@ def _one(context: RequestContext, name: str) -> DescribedGroup:
         assignor_name=group.assignor,
         members=[
             Member(
-                member_id=one.id,
-                rack_id=one.rack,
-                member_epoch=one.epoch,
-                client_id=one.client_id,
-                client_host=one.host,
-                subscribed_topic_names=one.topics,
-                assignment=_rows(context, group.target[one.id]),
+                member_id=member.id,
+                rack_id=member.rack,
+                member_epoch=member.epoch,
+                client_id=member.client_id,
+                client_host=member.host,
+                subscribed_topic_names=member.topics,
+                assignment=_rows(context, group.target[member.id]),
             )
-            for one in group.members.values()
+            for member in group.members.values()
         ],
     )
 
@@ -56,8 +56,8 @@ def _rows(context: RequestContext, places: Iterable[tuple[bytes, int]]) -> Assig
     known = context.cluster.topics.by_id
     return Assignment(
         topic_partitions=[
-            TopicPartitions(topic_id=one, topic_name=known[one].name, partitions=numbers)
-            for one, numbers in by_topic(places).items()
-            if one in known
+            TopicPartitions(topic_id=topic_id, topic_name=known[topic_id].name, partitions=numbers)
+            for topic_id, numbers in by_topic(places).items()
+            if topic_id in known
         ]
     )

@@ -23,9 +23,11 @@ async def answer(context: RequestContext, request: ShareGroupHeartbeatRequest) -
     if member is None:
         return ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
     assignment = None
-    if member.told != target:
-        member.told = set(target)
-        rows = [TopicPartitions(topic_id=one, partitions=numbers) for one, numbers in by_topic(target).items()]
+    if member.sent_assignment != target:
+        member.sent_assignment = set(target)
+        rows = [
+            TopicPartitions(topic_id=topic_id, partitions=numbers) for topic_id, numbers in by_topic(target).items()
+        ]
         assignment = Assignment(topic_partitions=rows)
     return ShareGroupHeartbeatResponse(
         member_id=member.id,

@@ -26,10 +26,10 @@ def existing(context: RequestContext, api: int, name: str) -> ShareGroup:
     scripted one."""
     switched_on(context)
     context.check_coordinator(api, name)
-    found = context.cluster.groups.shared(name)
-    if found is None:
+    group = context.cluster.groups.shared(name)
+    if group is None:
         raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} not found.")
-    return found
+    return group
 
 
 def by_topic(places: Iterable[tuple[bytes, int]]) -> dict[bytes, list[int]]:
@@ -40,16 +40,16 @@ def by_topic(places: Iterable[tuple[bytes, int]]) -> dict[bytes, list[int]]:
 
 
 def acknowledge(
-    share: SharePartition, member: str, said: Iterable[AcknowledgementBatch | Alone], *, renews: bool
+    share: SharePartition, member: str, batches: Iterable[AcknowledgementBatch | Alone], *, renews: bool
 ) -> None:
     """Raises BrokerError INVALID_RECORD_STATE, INVALID_REQUEST; then nothing was done."""
     ranges: list[tuple[int, int, int]] = []
-    for one in said:
-        kinds = one.acknowledge_types
-        if len(kinds) not in (1, one.last_offset - one.first_offset + 1) or (RENEW in kinds and not renews):
+    for batch in batches:
+        kinds = batch.acknowledge_types
+        if len(kinds) not in (1, batch.last_offset - batch.first_offset + 1) or (RENEW in kinds and not renews):
             raise BrokerError(codes.INVALID_REQUEST, message="the types of an acknowledgement do not fit its offsets")
         if len(kinds) == 1:
-            ranges.append((one.first_offset, one.last_offset, kinds[0]))
+            ranges.append((batch.first_offset, batch.last_offset, kinds[0]))
         else:
-            ranges += [(one.first_offset + n, one.first_offset + n, kind) for n, kind in enumerate(kinds)]
+            ranges += [(batch.first_offset + n, batch.first_offset + n, kind) for n, kind in enumerate(kinds)]
     share.acknowledge(member, ranges)

@@ -20,7 +20,9 @@ async def answer(context: RequestContext, request: SyncGroupRequest) -> SyncGrou
         if any(asked not in (None, agreed) for asked, agreed in protocols):
             raise BrokerError(codes.INCONSISTENT_GROUP_PROTOCOL)
         was = group.state
-        assignment = await group.sync(member, {one.member_id: one.assignment for one in request.assignments})
+        assignment = await group.sync(
+            member, {assignment.member_id: assignment.assignment for assignment in request.assignments}
+        )
         if was != STABLE and member.id == roster.leader:
             groups.remember(group)
     except BrokerError as refused:

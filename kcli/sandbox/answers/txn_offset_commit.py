@@ -14,7 +14,7 @@ from kcli.proto.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from kcli.sandbox.answers.fencing import told
+from kcli.sandbox.answers.fencing import error_for
 from kcli.sandbox.wire.request_context import RequestContext
 
 FENCED_NEVER = 99  # the group coordinator says INVALID_PRODUCER_EPOCH at every version
@@ -32,17 +32,17 @@ async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )
     except BrokerError as wrong:
-        refused = told(wrong.code, context.version, FENCED_NEVER)
+        refused = error_for(wrong.code, context.version, FENCED_NEVER)
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
                 name=topic.name,
                 partitions=[
                     TxnOffsetCommitResponsePartition(
-                        partition_index=one.partition_index,
-                        error_code=(refused or _keep(context, request, topic.name, one)).number,
+                        partition_index=partition.partition_index,
+                        error_code=(refused or _keep(context, request, topic.name, partition)).number,
                     )
-                    for one in topic.partitions
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -52,10 +52,10 @@ async def answer(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
 
 def _verify(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
     transactions = context.cluster.transactions
-    one = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
+    transaction = transactions.writer(request.transactional_id, request.producer_id, request.producer_epoch)
     if context.version >= 5:
-        transactions.add(one, groups=[request.group_id])
-    elif request.group_id not in one.groups:
+        transactions.add(transaction, groups=[request.group_id])
+    elif request.group_id not in transaction.groups:
         raise BrokerError(codes.TRANSACTION_ABORTABLE if context.version >= 4 else codes.INVALID_TXN_STATE)
 
 

@@ -23,41 +23,41 @@ async def answer(context: RequestContext, request: UpdateFeaturesRequest) -> Upd
         scripted = context.refused(57)
         if scripted is not None:
             raise BrokerError(scripted)
-        for one in request.feature_updates:
-            _check(context, one)
+        for update in request.feature_updates:
+            _check(context, update)
         if not request.validate_only:
-            for one in request.feature_updates:
-                context.cluster.journal.note("feature", {"feature": one.feature, "level": one.max_version_level})
+            for update in request.feature_updates:
+                context.cluster.journal.note("feature", {"feature": update.feature, "level": update.max_version_level})
     except BrokerError as problem:
         refused = problem
     if refused is None and not request.validate_only:
-        for one in request.feature_updates:
-            context.cluster.features.finalize(one.feature, one.max_version_level)
+        for update in request.feature_updates:
+            context.cluster.features.finalize(update.feature, update.max_version_level)
     number, message = (0, None) if refused is None else (refused.code.number, str(refused))
     if context.version >= 2:
         return UpdateFeaturesResponse(error_code=number, error_message=message)
     rows = [
-        UpdatableFeatureResult(feature=one.feature, error_code=number, error_message=message)
-        for one in request.feature_updates
+        UpdatableFeatureResult(feature=update.feature, error_code=number, error_message=message)
+        for update in request.feature_updates
     ]
     return UpdateFeaturesResponse(error_message=None, results=rows)
 
 
-def _check(context: RequestContext, one: FeatureUpdateKey) -> None:
+def _check(context: RequestContext, update: FeatureUpdateKey) -> None:
     """Raises BrokerError INVALID_UPDATE_VERSION, as Kafka's controller does."""
-    now, wanted = context.cluster.features.level(one.feature), one.max_version_level
-    kind = one.upgrade_type if context.version >= 1 else (SAFE_DOWNGRADE if one.allow_downgrade else UPGRADE)
-    lowest, highest = SUPPORTED.get(one.feature, (0, 0))
+    now, wanted = context.cluster.features.level(update.feature), update.max_version_level
+    kind = update.upgrade_type if context.version >= 1 else (SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE)
+    lowest, highest = SUPPORTED.get(update.feature, (0, 0))
     why = ""
-    if one.feature not in SUPPORTED:
-        why = f"the sandbox has no feature {one.feature}"
+    if update.feature not in SUPPORTED:
+        why = f"the sandbox has no feature {update.feature}"
     elif not lowest <= wanted <= highest:
-        why = f"the sandbox supports {one.feature} from {lowest} to {highest}, not {wanted}"
+        why = f"the sandbox supports {update.feature} from {lowest} to {highest}, not {wanted}"
     elif kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         why = f"there is no kind of update {kind}"
     elif wanted < now and kind == UPGRADE:
-        why = f"{one.feature} is at {now}: {wanted} would be a downgrade, and an upgrade was asked for"
+        why = f"{update.feature} is at {now}: {wanted} would be a downgrade, and an upgrade was asked for"
     elif wanted > now and kind != UPGRADE:
-        why = f"{one.feature} is at {now}: {wanted} would be an upgrade, and a downgrade was asked for"
+        why = f"{update.feature} is at {now}: {wanted} would be an upgrade, and a downgrade was asked for"
     if why:
         raise BrokerError(codes.INVALID_UPDATE_VERSION, message=why)

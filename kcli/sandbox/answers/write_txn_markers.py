@@ -23,21 +23,21 @@ async def answer(context: RequestContext, request: WriteTxnMarkersRequest) -> Wr
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
-                producer_id=one.producer_id,
+                producer_id=marker.producer_id,
                 topics=[
                     WritableTxnMarkerTopicResult(
                         name=topic.name,
                         partitions=[
                             WritableTxnMarkerPartitionResult(
-                                partition_index=index, error_code=_write(context, one, topic.name, index)
+                                partition_index=index, error_code=_write(context, marker, topic.name, index)
                             )
                             for index in topic.partition_indexes
                         ],
                     )
-                    for topic in one.topics
+                    for topic in marker.topics
                 ],
             )
-            for one in request.markers
+            for marker in request.markers
         ]
     )
 

@@ -30,8 +30,8 @@ class BrokerConfigs:
 
     def rate(self, node: int, name: str) -> float | None:
         """Bytes a second; None for no limit."""
-        found = self.by_broker.get(str(node), {}).get(name) or self.by_broker.get(ALL, {}).get(name) or NO_LIMIT
-        return None if found == NO_LIMIT else float(found)
+        text = self.by_broker.get(str(node), {}).get(name) or self.by_broker.get(ALL, {}).get(name) or NO_LIMIT
+        return None if text == NO_LIMIT else float(text)
 
     def altered(self, broker: str, operations: Iterable[tuple[str, int, str | None]]) -> dict[str, str]:
         """What would be set after these operations (name, SET or DELETE, value). Raises BrokerError INVALID_REQUEST or

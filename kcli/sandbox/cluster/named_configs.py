@@ -85,10 +85,10 @@ class NamedConfigs:
 
 
 def _listed(have: str, operation: int, value: str) -> str:
-    parts, said = [part for part in have.split(",") if part], [part for part in value.split(",") if part]
+    parts, given = [part for part in have.split(",") if part], [part for part in value.split(",") if part]
     if operation == APPEND:
-        return ",".join(parts + [part for part in said if part not in parts])
-    return ",".join(part for part in parts if part not in said)
+        return ",".join(parts + [part for part in given if part not in parts])
+    return ",".join(part for part in parts if part not in given)
 
 
 def _checked(key: str, value: str | None) -> str:

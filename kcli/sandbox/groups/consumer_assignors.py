@@ -38,7 +38,7 @@ def _uniform(
     for place in sorted(there.difference(*shares.values())):
         readers = [member for member, topics in wanted.items() if place[0] in topics]
         if readers:
-            shares[min(readers, key=lambda one: (len(shares[one]), one))].add(place)
+            shares[min(readers, key=lambda member: (len(shares[member]), member))].add(place)
     while (move := _uneven(wanted, shares)) is not None:
         place, giver, taker = move
         shares[giver].remove(place)
@@ -48,8 +48,8 @@ def _uniform(
 
 def _uneven(wanted: Mapping[str, frozenset[bytes]], shares: Shares) -> tuple[Place, str, str] | None:
     """A partition that would be better with another member."""
-    for taker in sorted(shares, key=lambda one: len(shares[one])):
-        for giver in sorted(shares, key=lambda one: -len(shares[one])):
+    for taker in sorted(shares, key=lambda member: len(shares[member])):
+        for giver in sorted(shares, key=lambda member: -len(shares[member])):
             if len(shares[giver]) - len(shares[taker]) < 2:
                 break
             for place in sorted(shares[giver], reverse=True):

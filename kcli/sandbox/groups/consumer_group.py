@@ -37,7 +37,7 @@ class ConsumerMember:
         self.assigned: set[Place] = set()
         self.revoking: set[Place] = set()
         self.owned: set[Place] = set()
-        self.told: set[Place] | None = None
+        self.sent_assignment: set[Place] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.patience: asyncio.TimerHandle | None = None  # until when it has to have given up
 
@@ -59,7 +59,7 @@ class ConsumerGroup:
         self.epoch = 0
         self.target: dict[str, set[Place]] = {}
         self._topics = topics
-        self._made_from: object = None
+        self._source: object = None
         self._closed = False
 
     @property
@@ -108,7 +108,7 @@ class ConsumerGroup:
             old.stop_timers()
             member.assigned, self.target[member.id] = old.assigned, self.target.pop(old.id)
             member.topics, member.regex, member.assignor = old.topics, old.regex, old.assignor
-        member.instance_id, member.told = request.instance_id or member.instance_id, None
+        member.instance_id, member.sent_assignment = request.instance_id or member.instance_id, None
         self.members[member.id] = member
         self.target.setdefault(member.id, set())
         return member
@@ -119,7 +119,7 @@ class ConsumerGroup:
         if request.member_epoch != member.epoch and not (behind and request.member_epoch < member.epoch):
             raise BrokerError(codes.FENCED_MEMBER_EPOCH)
         if request.topic_partitions is not None and request.subscribed_topic_names is not None:
-            member.told = None  # it says all, so it is told all
+            member.sent_assignment = None  # it says all, so it is told all
         return member
 
     def _known(self, member_id: str, instance_id: str | None) -> ConsumerMember:
@@ -154,16 +154,16 @@ class ConsumerGroup:
         }
         counts = {topic.id: len(topic.partitions) for topic in there.values()}
         read = {each: counts[each] for topics in wanted.values() for each in topics}
-        made_from = (wanted, read, self.assignor)
-        if made_from != self._made_from:
-            self._made_from = made_from
+        source = (wanted, read, self.assignor)
+        if source != self._source:
+            self._source = source
             self.epoch += 1
             self.target = share_out(self.assignor, wanted, read, self.target)
 
     def _advance(self, member: ConsumerMember) -> None:
         """Give up first; then take what is free. The epoch follows when nothing is left to give up."""
         target = self.target[member.id]
-        member.revoking |= (member.assigned - target) & (member.owned | (member.told or set()))
+        member.revoking |= (member.assigned - target) & (member.owned | (member.sent_assignment or set()))
         member.assigned &= target
         if member.revoking:
             if member.patience is None:

@@ -44,11 +44,11 @@ class Groups:
             if kind == "share":
                 self.sharing(name)
             else:
-                self.made(name).roster.protocol_type = kind
+                self.get_or_create(name).roster.protocol_type = kind
         for facts in state.shares.values():
             self.sharing(facts["group"]).restore(facts)
         for (group, topic, partition), facts in state.offsets.items():
-            self.made(group)
+            self.get_or_create(group)
             kept = OffsetAndMetadata(facts["offset"], facts["epoch"], facts["metadata"])
             self.offsets.of(group)[(topic, partition)] = kept
         self.pending.restore(state)
@@ -78,9 +78,9 @@ class Groups:
             raise BrokerError(codes.GROUP_ID_NOT_FOUND if make else otherwise, message=text)
         if group is not None:
             group.close()
-        made = self._by_name[name] = ConsumerGroup(name, self._topics)
-        self.remember(made)
-        return made
+        created = self._by_name[name] = ConsumerGroup(name, self._topics)
+        self.remember(created)
+        return created
 
     def shared(self, name: str) -> ShareGroup | None:
         """The share group of that name."""
@@ -111,7 +111,7 @@ class Groups:
             raise BrokerError(otherwise)
         return group
 
-    def made(self, name: str) -> ClassicGroup:
+    def get_or_create(self, name: str) -> ClassicGroup:
         """The classic group, made if it does not exist. Raises BrokerError INCONSISTENT_GROUP_PROTOCOL while a KIP-848
         group of that name has members."""
         group = self._by_name.get(name)
@@ -148,7 +148,7 @@ class Groups:
         if group is None:
             if generation >= 0:
                 raise BrokerError(codes.ILLEGAL_GENERATION)
-            self.remember(self.made(name))
+            self.remember(self.get_or_create(name))
             return
         if group.kind == "share":
             raise BrokerError(codes.GROUP_ID_NOT_FOUND, message=f"Group {name} is a share group.")
@@ -176,7 +176,7 @@ class Groups:
         if group is None:
             if generation >= 0:
                 raise BrokerError(codes.ILLEGAL_GENERATION)
-            self.remember(self.made(name))
+            self.remember(self.get_or_create(name))
         elif generation >= 0 or member_id or instance_id is not None:
             if generation < 0 and group.state == EMPTY:
                 return

@@ -28,10 +28,10 @@ class Member:
         rebalance = request.rebalance_timeout_ms
         self.rebalance_timeout = (rebalance if rebalance > 0 else request.session_timeout_ms) / 1000
         self.protocol_type = request.protocol_type
-        self.protocols = [(one.name, one.metadata) for one in request.protocols]
+        self.protocols = [(protocol.name, protocol.metadata) for protocol in request.protocols]
 
     def same_terms(self, request: JoinGroupRequest) -> bool:
-        return self.protocols == [(one.name, one.metadata) for one in request.protocols]
+        return self.protocols == [(protocol.name, protocol.metadata) for protocol in request.protocols]
 
     @property
     def protocol_names(self) -> set[str]:

@@ -40,11 +40,11 @@ class Pattern:
         self._known: dict[str, bool] = {}
         self._refused = ""
         try:
-            made = re.compile(text)
+            pattern = re.compile(text)
             _check(_parsed(text))
         except (re.error, RecursionError, OverflowError) as broken:
             raise Invalid(f"`{text}` is not valid: {broken}.") from broken
-        self._fits = matcher(made, f"`{text}`", whole=True)
+        self._fits = matcher(pattern, f"`{text}`", whole=True)
 
     def fits(self, name: str) -> bool:
         """Does the whole name match? Raises Invalid where that takes too long, or took too long before."""

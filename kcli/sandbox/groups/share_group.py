@@ -26,14 +26,14 @@ JOIN, LEAVE = 0, -1
 
 
 class ShareMember:
-    """`told` is the assignment as it was last told, None for never."""
+    """`sent_assignment` is the assignment of the last response, None before it."""
 
     def __init__(self, member_id: str, client_id: str, host: str) -> None:
         self.id, self.client_id, self.host = member_id, client_id, host
         self.rack: str | None = None
         self.topics: list[str] = []
         self.epoch = self.previous = 0
-        self.told: set[Place] | None = None
+        self.sent_assignment: set[Place] | None = None
         self.timer: asyncio.TimerHandle | None = None
 
     def stop_timers(self) -> None:
@@ -59,7 +59,7 @@ class ShareGroup:
         self._topics = topics
         self._configs = configs
         self._write = note
-        self._made_from: object = None
+        self._source: object = None
         self._closed = False
 
     @property
@@ -81,7 +81,7 @@ class ShareGroup:
             if not request.subscribed_topic_names:
                 raise BrokerError(codes.INVALID_REQUEST, message="SubscribedTopicNames must be set to join.")
             member = self.members.setdefault(request.member_id, ShareMember(request.member_id, client_id, host))
-            member.told = None
+            member.sent_assignment = None
         else:
             member = self._known(request.member_id)
             if request.member_epoch not in (member.epoch, member.previous):
@@ -105,9 +105,9 @@ class ShareGroup:
         there = {each.name: each for each in self._topics.by_name.values() if not each.internal}
         wanted = {each.id: sorted(name for name in each.topics if name in there) for each in self.members.values()}
         counts = {name: (there[name].id, len(there[name].partitions)) for some in wanted.values() for name in some}
-        if (wanted, counts) == self._made_from:
+        if (wanted, counts) == self._source:
             return
-        self._made_from = (wanted, counts)
+        self._source = (wanted, counts)
         self.epoch += 1
         self.target = {member: set() for member in wanted}
         for name, (topic_id, count) in counts.items():
@@ -149,11 +149,11 @@ class ShareGroup:
         share_partition = self.partitions.get(place)
         if share_partition is None:
             earliest = self.config("share.auto.offset.reset") == "earliest"
-            share_partition = self._made(partition, partition.log.start if earliest else partition.log.end)
+            share_partition = self._create(partition, partition.log.start if earliest else partition.log.end)
             self._note(share_partition)
         return share_partition
 
-    def _made(self, partition: Partition, start: int) -> SharePartition:
+    def _create(self, partition: Partition, start: int) -> SharePartition:
         share_partition = self.partitions[partition.topic.id, partition.index] = SharePartition(
             partition,
             start,
@@ -171,7 +171,7 @@ class ShareGroup:
         old = self.partitions.pop((partition.topic.id, partition.index), None)
         if old is not None:
             old.close()
-        self._note(self._made(partition, start))
+        self._note(self._create(partition, start))
 
     def forget(self, topic_id: bytes) -> bool:
         """Nothing was ever read of this topic; whether there was anything to forget."""
@@ -209,7 +209,7 @@ class ShareGroup:
         """One partition as the journal knows it."""
         topic = self._topics.by_id.get(bytes.fromhex(facts["id"]))
         if topic is not None and facts["partition"] < len(topic.partitions):
-            self._made(topic.partitions[facts["partition"]], 0).restore(facts["start"], facts["done"])
+            self._create(topic.partitions[facts["partition"]], 0).restore(facts["start"], facts["done"])
 
     def close(self) -> None:
         self._closed = True

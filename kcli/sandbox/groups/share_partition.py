@@ -135,19 +135,19 @@ class SharePartition:
 
     # -- what is said of it -----------------------------------------------------------------------------------------
 
-    def acknowledge(self, member: str, said: Iterable[tuple[int, int, int]]) -> None:
+    def acknowledge(self, member: str, acknowledgements: Iterable[tuple[int, int, int]]) -> None:
         """(first, last, kind) in order. All of it or nothing. Raises BrokerError INVALID_RECORD_STATE for what this
         member has not, INVALID_REQUEST for what makes no sense."""
-        told = list(said)
+        ranges = list(acknowledgements)
         following = -1
-        for first, last, kind in told:
+        for first, last, kind in ranges:
             if first > last or first <= following or not GAP <= kind <= RENEW:
                 raise BrokerError(codes.INVALID_REQUEST, message="acknowledgement batches must ascend and be valid")
             following = last
             if not self._holds(member, first, last):
                 text = "The record state is invalid. The acknowledgement of delivery could not be completed."
                 raise BrokerError(codes.INVALID_RECORD_STATE, message=text)
-        for first, last, kind in told:
+        for first, last, kind in ranges:
             for flight in self._pieces(first, last):
                 if flight.last >= self.start:
                     self._apply(flight, kind)

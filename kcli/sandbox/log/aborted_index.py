@@ -50,14 +50,14 @@ class AbortedIndex:
 
     def aborted(self, start: int, stop: int) -> list[Aborted]:
         """The aborted transactions with offsets in [start, stop)."""
-        found: list[Aborted] = []
+        matched: list[Aborted] = []
         for at in range(bisect_left(self._markers, start), len(self._markers)):
-            one = self._aborted[at]
-            if one.first < stop:
-                found.append(one)
-            if one.stable >= stop:  # whatever was aborted later began at or after it
+            aborted = self._aborted[at]
+            if aborted.first < stop:
+                matched.append(aborted)
+            if aborted.stable >= stop:  # whatever was aborted later began at or after it
                 break
-        return found
+        return matched
 
     def forget_before(self, start: int) -> None:
         """The log begins at `start` now."""

@@ -98,11 +98,11 @@ class Log:
         if offset >= stop or offset < self.start:
             return 0
         at = self._holding(offset)
-        found = sum(segment.used for segment in self._segments[at:]) - self._before(at, offset)
+        size = sum(segment.used for segment in self._segments[at:]) - self._before(at, offset)
         if stop < self.end:
             last = self._holding(stop)
-            found -= sum(segment.used for segment in self._segments[last:]) - self._before(last, stop)
-        return found
+            size -= sum(segment.used for segment in self._segments[last:]) - self._before(last, stop)
+        return size
 
     def _before(self, at: int, offset: int) -> int:
         """Bytes of a segment before the batch that holds `offset`."""

@@ -118,23 +118,23 @@ class State:
 
     def lines(self) -> list[tuple[str, dict[str, Any]]]:
         """The shortest journal that says the same."""
-        said: list[tuple[str, dict[str, Any]]] = [("cluster", {"id": self.cluster_id})]
-        said.append(("producer", {"next": self.producer_id}))
-        said += [("topic", facts) for facts in self.topics.values()]
-        said += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
-        said += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
-        said += [("broker configs", {"broker": name, "configs": kept}) for name, kept in self.broker_configs.items()]
-        said += [("client metrics", {"name": name, "configs": kept}) for name, kept in self.client_metrics.items()]
-        said += [("feature", {"feature": name, "level": level}) for name, level in self.features.items()]
-        said += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
-        said += [("acl", {"acl": fact, "there": True}) for fact in self.acls.values()]
-        said += [("scram", facts) for facts in self.scram.values()]
-        said += [("token", facts) for facts in self.tokens.values()]
-        said += [("share", facts) for facts in self.shares.values()]
-        said += [("offset", facts) for facts in self.offsets.values()]
-        said += [("transaction", facts) for facts in self.transactions.values()]
-        said += [("pending", facts) for facts in self.pending.values()]
-        return said
+        notes: list[tuple[str, dict[str, Any]]] = [("cluster", {"id": self.cluster_id})]
+        notes.append(("producer", {"next": self.producer_id}))
+        notes += [("topic", facts) for facts in self.topics.values()]
+        notes += [("group", {"group": name, "type": kind}) for name, kind in self.groups.items()]
+        notes += [("group configs", {"group": name, "configs": kept}) for name, kept in self.group_configs.items()]
+        notes += [("broker configs", {"broker": name, "configs": kept}) for name, kept in self.broker_configs.items()]
+        notes += [("client metrics", {"name": name, "configs": kept}) for name, kept in self.client_metrics.items()]
+        notes += [("feature", {"feature": name, "level": level}) for name, level in self.features.items()]
+        notes += [("quota", facts) for facts in self.quotas.values() if facts["values"]]
+        notes += [("acl", {"acl": fact, "there": True}) for fact in self.acls.values()]
+        notes += [("scram", facts) for facts in self.scram.values()]
+        notes += [("token", facts) for facts in self.tokens.values()]
+        notes += [("share", facts) for facts in self.shares.values()]
+        notes += [("offset", facts) for facts in self.offsets.values()]
+        notes += [("transaction", facts) for facts in self.transactions.values()]
+        notes += [("pending", facts) for facts in self.pending.values()]
+        return notes
 
 
 class DataDirectory:

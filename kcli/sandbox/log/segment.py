@@ -222,19 +222,19 @@ class FileStore:
 
     def load(self) -> list[Segment]:
         """The segments found, in order, as far as each continues the one before."""
-        found: list[Segment] = []
+        segments: list[Segment] = []
         if not self.folder.is_dir() or self.folder.is_symlink():
-            return found
+            return segments
         for path in sorted(self.folder.glob("*.log")):
             if not (path.stem.isdigit() and len(path.stem) == 20) or path.is_symlink():
                 continue
             segment = FileSegment(int(path.stem), path, 0)
             empty = segment.recover()
-            if empty or (found and segment.base_offset < found[-1].next_offset):
+            if empty or (segments and segment.base_offset < segments[-1].next_offset):
                 segment.delete()
             else:
-                found.append(segment)
-        return found
+                segments.append(segment)
+        return segments
 
     def delete(self) -> None:
         """Remove the directory, which `Segment.delete` has emptied."""

@@ -28,8 +28,8 @@ def offset_at(partition: Partition, timestamp: int, *, committed: bool) -> Found
         timestamp = max((segment.times[row] for segment, row in log.batches() if _kept(log, segment, row)), default=-1)
         if timestamp < 0:
             return NOTHING
-    found = _search(log, timestamp)
-    return found if found[0] < end else NOTHING
+    position = _search(log, timestamp)
+    return position if position[0] < end else NOTHING
 
 
 def _kept(log: Log, segment: Segment, row: int) -> bool:
@@ -41,9 +41,9 @@ def _kept(log: Log, segment: Segment, row: int) -> bool:
 def _search(log: Log, timestamp: int) -> Found:
     for segment, row in log.batches():
         if segment.times[row] >= timestamp and _kept(log, segment, row):
-            found = _record_at(log, segment, row, timestamp)
-            if found is not None:
-                return found
+            position = _record_at(log, segment, row, timestamp)
+            if position is not None:
+                return position
     return NOTHING
 
 

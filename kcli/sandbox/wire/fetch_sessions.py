@@ -22,13 +22,13 @@ class FetchSession:
         self.id = session_id
         self.epoch = 1  # the one expected next
         self.partitions: dict[Key, FetchPartition] = {}
-        self._told: dict[Key, tuple[int, int, int]] = {}
+        self._sent: dict[Key, tuple[int, int, int]] = {}
 
     def update(self, request: FetchRequest) -> None:
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 self.partitions.pop((topic.topic, topic.topic_id, index), None)
-                self._told.pop((topic.topic, topic.topic_id, index), None)
+                self._sent.pop((topic.topic, topic.topic_id, index), None)
         for asked in request.topics:
             for partition in asked.partitions:
                 self.partitions[(asked.topic, asked.topic_id, partition.partition)] = partition
@@ -36,15 +36,15 @@ class FetchSession:
     def is_news(self, key: Key, row: PartitionData) -> bool:
         """Whether an incremental answer must carry this row; notes it as told. A partition with data goes to the end
         of the queue, so that none starves the others."""
-        told = (row.high_watermark, row.last_stable_offset, row.log_start_offset)
+        ends = (row.high_watermark, row.last_stable_offset, row.log_start_offset)
         if row.error_code:
-            self._told.pop(key, None)
+            self._sent.pop(key, None)
             return True
         if row.records:
             self.partitions[key] = self.partitions.pop(key)
-        elif self._told.get(key) == told and row.diverging_epoch.epoch < 0:
+        elif self._sent.get(key) == ends and row.diverging_epoch.epoch < 0:
             return False
-        self._told[key] = told
+        self._sent[key] = ends
         return True
 
 

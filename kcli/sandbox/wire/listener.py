@@ -30,17 +30,17 @@ def possible() -> int:
 
 
 class Listener:
-    """Listens, and hands whoever comes to a protocol that `made` makes. `admits` is asked before each, and closes the
-    new one by saying no; `full` is told that the system gives no more files."""
+    """Accepts connections; `protocol` makes the protocol of each. `admits` decides about each before, and closes it by
+    False; `full` is called when the system gives no more files."""
 
     def __init__(
         self,
-        made: Callable[[], asyncio.BaseProtocol],
+        protocol: Callable[[], asyncio.BaseProtocol],
         admits: Callable[[], bool],
         full: Callable[[OSError], None],
         tls: SSLContext | None = None,
     ) -> None:
-        self._made = made
+        self._protocol = protocol
         self._admits = admits
         self._full = full
         self._tls = tls
@@ -56,9 +56,9 @@ class Listener:
     async def open(self, host: str, port: int) -> int:
         """Listen on every address of a host; port 0 takes a free one. Returns the port. Raises OSError."""
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         try:
-            for family, _, _, _, address in dict.fromkeys(found):
+            for family, _, _, _, address in dict.fromkeys(addresses):
                 listening = self._listening(family, (address[0], port, *address[2:]))
                 port = listening.getsockname()[1]  # the same for all addresses
         except BaseException:
@@ -130,7 +130,7 @@ class Listener:
     async def _let_in(self, taken: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         try:
-            await loop.connect_accepted_socket(self._made, taken, ssl=self._tls)
+            await loop.connect_accepted_socket(self._protocol, taken, ssl=self._tls)
         except OSError:  # SSLError too: it speaks no TLS, or is gone; it knows that itself
             taken.close()
 

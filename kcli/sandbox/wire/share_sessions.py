@@ -59,9 +59,9 @@ class ShareSessions:
                 raise BrokerError(codes.INVALID_REQUEST, message="the first request of a session acknowledges nothing")
             if key in self.open:
                 self.end(*key)
-            made = self.open[key] = ShareSession(peer)
-            made.update(request)
-            return made
+            opened = self.open[key] = ShareSession(peer)
+            opened.update(request)
+            return opened
         session = self.continued(key, request.share_session_epoch)
         if session is not None:
             session.update(request)

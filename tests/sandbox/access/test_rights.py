@@ -187,8 +187,8 @@ async def test_acls_users_and_tokens_outlive_the_process(tmp_path: Path) -> None
     for _ in range(2):  # the journal is rewritten at each start
         async with Sandbox(data=tmp_path, sasl=PASSWORDS) as sandbox:
             assert sandbox.cluster.access.acls.rules == {rule}
-            assert sandbox.cluster.access.scram.told("new") == {"SCRAM-SHA-256": 5000}
-            assert sandbox.cluster.access.scram.told("bob") == {"SCRAM-SHA-256": 4096}
+            assert sandbox.cluster.access.scram.iterations("new") == {"SCRAM-SHA-256": 5000}
+            assert sandbox.cluster.access.scram.iterations("bob") == {"SCRAM-SHA-256": 4096}
             assert [one.id for one in sandbox.cluster.access.tokens.living()] == [token.id]
 
 

@@ -36,7 +36,7 @@ def beat(group: ConsumerGroup, name: str, epoch: int, owned: set[int] | None = N
     check(request)
     member = group.heartbeat(request, "me", "/here")
     if member is not None:
-        member.told = set(member.assigned)
+        member.sent_assignment = set(member.assigned)
     return member
 
 
