@@ -43,7 +43,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Consumer groups: describe, reset, export, clone, delete.",
     ),
     "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
-    "lag": ("kcli.cli.commands.lag.options:LAG", "Who is how far behind: by group, topic or partition."),
+    "lag": ("lag.lag", "Who is how far behind: by group, topic or partition."),
     "offsets": ("kcli.cli.commands.offsets.options:OFFSETS", "Where logs start and end, by time too."),
     "pipeline": ("kcli.cli.commands.pipeline.options:PIPELINE", "Export, import and copy topics on Spark."),
     "tui": ("kcli.cli.commands.tui.options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
