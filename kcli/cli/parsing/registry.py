@@ -44,7 +44,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     ),
     "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
     "lag": ("lag.lag", "Who is how far behind: by group, topic or partition."),
-    "offsets": ("kcli.cli.commands.offsets.options:OFFSETS", "Where logs start and end, by time too."),
+    "offsets": ("offsets.offsets", "Where logs start and end, by time too."),
     "pipeline": ("kcli.cli.commands.pipeline.options:PIPELINE", "Export, import and copy topics on Spark."),
     "tui": ("kcli.cli.commands.tui.options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
     "config": ("kcli.cli.commands.config.options:CONFIG", "Profiles: list, show, check, import, path."),
