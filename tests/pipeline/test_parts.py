@@ -352,9 +352,9 @@ def test_tasks_elsewhere_are_told_an_address_that_they_reach(monkeypatch):
 
 
 def test_the_doctor_looks_at_the_disk_where_a_folder_will_be_made(tmp_path):
-    from kcli.cli.commands.pipeline.doctor import _disk
+    from kcli.cli.commands.pipeline.doctor import DoctorOptions, _disk
 
     wanted = tmp_path / "not" / "yet"
-    status, said, _ = _disk({"conf": [f"spark.local.dir={wanted},/other"]})
+    status, said, _ = _disk(DoctorOptions(conf=[f"spark.local.dir={wanted},/other"]))
     assert status in ("ok", "warning")
     assert said.endswith(f"free in {tmp_path}")

@@ -79,6 +79,11 @@ class Options:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
+    def given(self) -> Values:
+        """The options that the line has, by their names."""
+        absent = {option.name: option.absent() for option in self.declared}
+        return {name: self.__dict__[name] for name in absent if self.__dict__.get(name, absent[name]) != absent[name]}
+
     def replace(self: Self, **changes: Any) -> Self:
         """A copy with some options changed. Raises TypeError for an option that there is not."""
         return type(self)(**{**self.__dict__, **changes})

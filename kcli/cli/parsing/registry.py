@@ -43,9 +43,14 @@ SUBJECTS: dict[str, tuple[str, str]] = {
         "Consumer groups: describe, reset, export, clone, delete.",
     ),
     "rollback": ("groups.reset.rollback", "Put a group back to a time inside the values."),
-    "lag": ("lag.lag", "Who is how far behind: by group, topic or partition."),
-    "offsets": ("offsets.offsets", "Where logs start and end, by time too."),
-    "pipeline": ("kcli.cli.commands.pipeline.options:PIPELINE", "Export, import and copy topics on Spark."),
+    "lag": ("kcli.cli.commands.lag.options:LAG", "Who is how far behind: by group, topic or partition."),
+    "offsets": ("kcli.cli.commands.offsets.options:OFFSETS", "Where logs start and end, by time too."),
+    "pipeline": (
+        "pipeline.export pipeline.importing pipeline.copy pipeline.warmup pipeline.doctor pipeline.sql "
+        "pipeline.profile.profile pipeline.replay pipeline.spec.run pipeline.jobs.list pipeline.jobs.status "
+        "pipeline.jobs.end pipeline.checkpoint.checkpoint pipeline.finalize",
+        "Export, import and copy topics on Spark.",
+    ),
     "tui": ("kcli.cli.commands.tui.options:TUI", "The dashboard: groups, lag, partitions, members, topics, records."),
     "config": ("kcli.cli.commands.config.options:CONFIG", "Profiles: list, show, check, import, path."),
     "doctor": ("kcli.cli.commands.doctor.options:DOCTOR", "Why can't I connect: every step, and what mends it."),
@@ -53,14 +58,11 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "diff": ("kcli.cli.commands.apply.options:DIFF", "What apply would change; exit code 3 when there is something."),
     "export": ("kcli.cli.commands.apply.options:EXPORT", "Write a cluster down as a file that apply takes."),
     "brokers": (
-        "brokers.list brokers.versions",
+        "kcli.cli.commands.cluster.options:BROKERS",
         "Brokers: what each leads and stores, which versions it speaks.",
     ),
-    "cluster": (
-        "cluster.list cluster.quorum cluster.features cluster.feature_levels cluster.voters cluster.unregister",
-        "The cluster: controller, quorum, features.",
-    ),
-    "logdirs": ("logdirs.list logdirs.replicas", "What is on the disks of brokers."),
+    "cluster": ("kcli.cli.commands.cluster.options:CLUSTER", "The cluster: controller, quorum, features."),
+    "logdirs": ("kcli.cli.commands.cluster.options:LOGDIRS", "What is on the disks of brokers."),
     "configs": (
         "kcli.cli.commands.configs.options:CONFIGS",
         "Configs of topics, brokers, loggers, groups, client metrics.",
@@ -69,10 +71,7 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "raw": ("kcli.cli.commands.raw.options:RAW", "Any request as JSON, in any version; what there is of APIs."),
     "meta": ("kcli.cli.commands.meta.options:META", "What a broker says of brokers, topics and partitions."),
     "coord": ("kcli.cli.commands.meta.options:COORD", "Who coordinates groups and transactional ids."),
-    "txn": (
-        "txn.list txn.describe txn.producers txn.find_hanging txn.abort txn.fence",
-        "Transactions: list, describe, find and abort hanging ones.",
-    ),
+    "txn": ("kcli.cli.commands.txn.options:TXN", "Transactions: list, describe, find and abort hanging ones."),
     "acls": (
         "acls.list acls.add acls.remove acls.restore acls.who_can",
         "ACLs: list, add, remove, and who can do what.",

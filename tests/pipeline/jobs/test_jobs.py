@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from typing import ClassVar
 
 import pytest
 
@@ -199,10 +198,12 @@ def test_finalize_waits_for_no_one_and_is_refused_while_somebody_writes(tmp_path
 
 
 def test_a_job_is_known_from_every_folder_by_its_files_and_its_checkpoint(tmp_path, monkeypatch):
-    from kcli.cli.commands.pipeline.session.drive import Job, registration
+    from kcli.cli.commands.pipeline.options import PipelineOptions
+    from kcli.cli.commands.pipeline.session.drive import registration
+    from kcli.cli.commands.pipeline.session.job import Job
 
     class Frame:
-        values: ClassVar = {"name": None}
+        options = PipelineOptions()
         mode = "continuous"
 
     job = Job()

@@ -10,7 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from kcli.cli.commands.pipeline.session.drive import Job, Outcome, Run, Signals
+from kcli.cli.commands.pipeline.options import PipelineOptions
+from kcli.cli.commands.pipeline.session.drive import Run
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.session.signals import Signals
 from kcli.cli.runtime.signals import INTERRUPTED
 from kcli.pipeline.jobs.work import Action
 from tests.pipeline.topics import Topics
@@ -67,7 +70,7 @@ class Silent:
 
 
 def ran(action, signals, **more):
-    usual = {"quiet": False, "streaming": False, "mode": "batch", "values": {}, "format": None}
+    usual = {"quiet": False, "streaming": False, "mode": "batch", "options": PipelineOptions(), "format": None}
     frame = SimpleNamespace(**{**usual, "connection": SimpleNamespace(verbose=False), **more})
     job, registered = Kept(), Silent()
     code = Run(frame, job, Silent(), signals, registered).through(action, Silent())
@@ -129,12 +132,12 @@ def test_a_group_that_cannot_be_written_at_the_end_is_told_and_the_work_is_done(
     from kcli.cli.commands.pipeline.session import stream
     from kcli.errors import KcliError
 
-    def refused(frame, ends):
+    def refused(frame, group, ends):
         raise KcliError("it has members")
 
     monkeypatch.setattr(stream, "show_group", refused)
     action = Action(Remote(), lambda: {"any": 1})
-    code, state, job = ran(action, Signals(), streaming=True, mode="once", values={"commit_group": "g"})
+    code, state, job = ran(action, Signals(), streaming=True, mode="once", options=PipelineOptions(commit_group="g"))
     assert (code, state, job.undone) == (0, "done", False)
     assert "--commit-group g: it has members" in capfd.readouterr().err
 
@@ -206,7 +209,7 @@ def test_who_reads_the_progress_and_leaves_does_not_end_the_work():
         from kcli.pipeline.progress_sum import Progress
         watch = Watch("export", lines=True)
         for _ in range(3):
-            watch._told = -9.0
+            watch._printed = -9.0
             watch.at(Progress(), None, (0, 0))
         watch.at(Progress(), None, (0, 0), last=True)
         print("the outcome")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kcli.cli.commands.pipeline.spec.run import RunOptions
 from kcli.cli.commands.pipeline.spec.spec import Spec
+from kcli.cli.commands.pipeline.sql import SqlOptions
 from kcli.cli.main import main
 from kcli.errors import UsageError
 
@@ -31,17 +33,31 @@ options:
 """
 
 
-def test_a_file_is_what_a_line_could_say():
+def test_a_file_is_what_a_line_could_say() -> None:
     spec = Spec("f.yaml", GOOD, {"LEAST": "77"})
     assert [one.name for one in spec.steps] == ["some", ""]
     assert spec.steps[0].sql.endswith("> 77")
     assert spec.steps[1].sql == "SELECT key, value\nFROM some -- costs $5"
     assert spec.steps[1].where == "f.yaml:12"
-    assert spec.each == {"orders": {"offset": "beginning", "value_format": "json", "value_schema": "id BIGINT"}}
-    assert spec.common == {
-        "name": "big", "profile": "prod", "once": True, "into": "big", "max_per_batch": 100, "conf": ["spark.x=y"],
-    }  # fmt: skip
+    options = spec.options(RunOptions())
+    assert options == SqlOptions(
+        name="big", profile="prod", once=True, into="big", max_per_batch=100, conf=["spark.x=y"]
+    )
+    orders = options.replace(offset=["beginning"], value_format="json", value_schema="id BIGINT")
+    assert spec.each(options) == {"orders": orders}
     assert Spec("f.yaml", GOOD, {}).steps[0].sql.endswith("> 10")
+
+
+def test_the_line_goes_before_the_file() -> None:
+    """Of options that repeat both hold; another mode drops what the file says for its own."""
+    spec = Spec("f.yaml", GOOD, {})
+    options = spec.options(RunOptions(name="mine", conf=["spark.z=1"], quiet=True, words=["f.yaml"], check=True))
+    assert (options.name, options.conf, options.quiet, options.once) == ("mine", ["spark.x=y", "spark.z=1"], True, True)
+    assert options.words == []
+    batch = spec.options(RunOptions(batch=True))
+    assert (batch.batch, batch.once, batch.max_per_batch, batch.into) == (True, False, None, "big")
+    assert spec.options(RunOptions(once=True, max_per_batch=7)).max_per_batch == 7
+    assert spec.options(RunOptions(continuous=True)).max_per_batch == 100
 
 
 @pytest.mark.parametrize(

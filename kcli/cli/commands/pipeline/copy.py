@@ -7,24 +7,77 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.admin.topics.topics import describe_topics
+from kcli.asking.leaders import TopicMissing
+from kcli.cli.commands.copy.command import cluster_id, make_like
+from kcli.cli.commands.pipeline.options import PipelineOptions, QueryOptions, SourceOptions
+from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
 from kcli.cli.commands.pipeline.sink.target import Target
+from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import flag
+from kcli.cli.parsing.record_groups import TargetOptions, TopicOptions, compression, repartition
 from kcli.client import Client
 from kcli.errors import UsageError
+from kcli.pipeline.connection import sealed_of
+from kcli.pipeline.identity import identity_of
 from kcli.pipeline.jobs.bad import BadRows
+from kcli.pipeline.jobs.frames import chosen, columns_for, decoded, load, placed
+from kcli.pipeline.jobs.records import Sink, as_records
 from kcli.pipeline.jobs.work import Action, Stream
+from kcli.pipeline.log import Log
+from kcli.pipeline.offset_options import to_json
+from kcli.pipeline.options import COLUMNS
 from kcli.pipeline.progress_sum import Progress
+from kcli.pipeline.sink.exactly_once import SOURCE as PROVENANCE
+from kcli.pipeline.sink.exactly_once import provenance
+from kcli.pipeline.sink.positions import begin
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from kcli.cli.parsing.option import Values
-
 RECORD = ["key", "value", "partition", "timestamp", "headers"]
 """What is copied of a record."""
+
+
+class CopyOptions(TargetOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
+    repartition = repartition()
+    create = flag("--create", help="Make DST with the partitions and configs of SRC, where it is missing.")
+    exactly_once = flag(
+        "--exactly-once", help="Records and positions in transactions of DST's cluster; --name names them."
+    )
+    compression = compression()
+
+
+@command(
+    "pipeline copy",
+    help="Topic to topic on Spark, also between clusters.",
+    words="SRC DST",
+    examples="""
+kcli pipeline copy orders orders-2
+kcli pipeline copy orders orders --to-profile staging --create --continuous
+kcli pipeline copy orders big-orders --value-format json --where 'value.total > 1000' --repartition
+kcli pipeline copy orders orders-2 --once --exactly-once""",
+)
+def copy(options: CopyOptions) -> int:
+    """Copy the records of SRC to DST: key, value, headers, timestamp and partition stay. `kcli copy` does the same
+    without Spark; this is for more than one machine can do, and for what --select and --where do on the way.
+
+    At least once: a task that fails sends its records again. With --exactly-once a batch and the positions in SRC are
+    committed in transactions of DST's cluster, so nothing is there twice for those who read committed records."""
+    frame = Frame(options, "copy")
+    if len(options.words) != 2:
+        raise UsageError("copy what, and where to? kcli pipeline copy SRC DST")
+    job = Copying(frame, options, *options.words)
+    if frame.dry_run:
+        return show(frame, job.input, job.destination)
+    frame.session(job.name)
+    job.look()
+    return drive(frame, job)
 
 
 class Copying(Job):
@@ -34,30 +87,28 @@ class Copying(Job):
     verb = "copied"
     _bad: BadRows | None = None
 
-    def __init__(self, frame: Frame, source: str, destination: str) -> None:
-        values = frame.values
+    def __init__(self, frame: Frame, options: CopyOptions, source: str, destination: str) -> None:
         self.frame = frame
+        self.options = options
         self.source, self.destination = source, destination
-        self.input = Source(frame, [source])
-        self.target = Target(frame, destination)
+        self.input = Source(frame, [*options.topics, source], options, options)
+        self.target = Target(frame, destination, options.compression, options)
         if not self.target.elsewhere and source == destination:
             raise UsageError("SRC and DST are one topic: the copy would read what it writes, without end")
-        if frame.connector == "jvm" and not values["repartition"]:
-            said = "Spark's own connector writes no timestamps: they are those of the copy"
-            frame.connection.properties.notes.append(said)
-        self.exactly_once = bool(values["exactly_once"])
-        if self.exactly_once:
+        if frame.connector == "jvm" and not options.repartition:
+            note = "Spark's own connector writes no timestamps: they are those of the copy"
+            frame.connection.properties.notes.append(note)
+        if options.exactly_once:
             self._check_exactly_once()
-        self.pipeline: str = values["name"] or ""
+        self.pipeline = options.name or ""
         if frame.streaming:
             frame.checkpoint(self.pipeline or "copy")  # what is wrong with it is said before anybody is asked
 
     def _check_exactly_once(self) -> None:
-        values = self.frame.values
         if self.frame.connector == "jvm":
             raise UsageError("--exactly-once is kcli's: Spark's own connector has no transactions")
-        if values["repartition"] or values["min_partitions"]:
-            option = "--repartition" if values["repartition"] else "--min-partitions"
+        if self.options.repartition or self.options.min_partitions:
+            option = "--repartition" if self.options.repartition else "--min-partitions"
             raise UsageError(f"--exactly-once has a transaction for each partition of SRC; {option} would mix them")
 
     def look(self) -> None:
@@ -73,9 +124,6 @@ class Copying(Job):
             self.spans = self.input.span
 
     async def _look(self) -> None:
-        from kcli.cli.commands.copy.command import cluster_id
-        from kcli.client import Client
-
         async with Client(self.frame.connection.client()) as source:
             if not self.target.elsewhere:
                 await self._find(source, source)
@@ -87,16 +135,12 @@ class Copying(Job):
                 await self._find(source, target)
 
     async def _find(self, source: Client, target: Client) -> None:
-        from kcli.admin.topics.topics import describe_topics
-        from kcli.asking.leaders import TopicMissing
-        from kcli.cli.commands.copy.command import make_like
-
-        values, topic = self.frame.values, self.destination
-        if values["create"] and isinstance((await describe_topics(target.cluster, [topic])).get(topic), TopicMissing):
+        options, topic = self.options, self.destination
+        if options.create and isinstance((await describe_topics(target.cluster, [topic])).get(topic), TopicMissing):
             await make_like(source, self.source, target, topic)
         await self.target.look(target)
         most = max((at.partition for at in self.input.span), default=0)
-        if most >= self.target.count and not values["repartition"]:
+        if most >= self.target.count and not options.repartition:
             raise UsageError(
                 f"{topic} has no partition {most}: its partitions are 0-{self.target.count - 1}; "
                 "--repartition chooses anew"
@@ -104,41 +148,36 @@ class Copying(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns and conditions looked up."""
-        from kcli.pipeline.jobs.frames import load
-        from kcli.pipeline.jobs.records import Sink
-
-        streaming, source = self.frame.streaming, self.input
-        source.schema_of(spark)
-        stop_file = stop_file_of(self._checkpoint) if streaming else None
-        if self.frame.connector == "jvm":
-            frame, stop_file = load(spark, "kafka", source.jvm_options(), streaming=streaming), None
-            self._sink = Sink(self._mapped(frame), "kafka", self.target.jvm_options())
+        streaming = self.frame.streaming
+        self.input.schema_of(spark)
+        kcli = self.frame.connector == "kcli"
+        stop_file = stop_file_of(self._checkpoint) if streaming and kcli else None
+        if kcli:
+            self._sink = self._kcli_sink(spark, progress, "" if stop_file is None else str(stop_file))
         else:
-            options = source.options(self._columns(), progress=progress)
-            options |= {"keyFormat": "binary", "valueFormat": "binary"}
-            options["columns"] = ",".join(self._columns())
-            for name in ("keySchema", "valueSchema"):
-                options.pop(name, None)
-            if stop_file is not None:
-                options["stopFile"] = str(stop_file)
-            sink = self.target.options(progress=progress, timestamps=True)
-            if self.exactly_once:
-                options["startingOffsets"] = self._begun(options, sink)
-                sink["exactlyOnce"] = self.pipeline
-            frame = load(spark, "kcli", options, streaming=streaming)
-            self._sink = Sink(self._mapped(frame), "kcli", sink)
-        return (
-            self._sink.stream(self._checkpoint, trigger_of(self.frame), stop_file) if streaming else self._sink.batch()
-        )
+            frame = load(spark, "kafka", self.input.jvm_options(), streaming=streaming)
+            self._sink = Sink(self._mapped(frame), "kafka", self.target.jvm_options())
+        if not streaming:
+            return self._sink.batch()
+        return self._sink.stream(self._checkpoint, trigger_of(self.frame), stop_file)
+
+    def _kcli_sink(self, spark: SparkSession, progress: str, stop_file: str) -> Sink:
+        options = self.input.options(self._columns(), progress=progress)
+        options |= {"keyFormat": "binary", "valueFormat": "binary"}
+        options["columns"] = ",".join(self._columns())
+        for name in ("keySchema", "valueSchema"):
+            options.pop(name, None)
+        if stop_file:
+            options["stopFile"] = stop_file
+        sink = self.target.options(progress=progress, timestamps=True)
+        if self.options.exactly_once:
+            options["startingOffsets"] = self._begun(options, sink)
+            sink["exactlyOnce"] = self.pipeline
+        frame = load(spark, "kcli", options, streaming=self.frame.streaming)
+        return Sink(self._mapped(frame), "kcli", sink)
 
     def _begun(self, source: dict[str, str], sink: dict[str, str]) -> str:
         """Where reading starts: at what the target cluster says is copied. Raises Expired."""
-        from kcli.pipeline.connection import sealed_of
-        from kcli.pipeline.identity import identity_of
-        from kcli.pipeline.log import Log
-        from kcli.pipeline.offset_options import to_json
-        from kcli.pipeline.sink.positions import begin
-
         lower = [{key.lower(): text for key, text in options.items()} for options in (source, sink)]
         span = self.input.span
         starts = {at: start for at, (start, _) in span.items()}
@@ -149,53 +188,36 @@ class Copying(Job):
             resumed = None if elsewhere and not begun else begun
             ids = identity_of(here, [self.source])["topics"]
             targets = {self.source: self.destination}
-            found = begin(there, self.pipeline, starts, ends, targets=targets, resumed=resumed, ids=ids)
+            offsets = begin(there, self.pipeline, starts, ends, targets=targets, resumed=resumed, ids=ids)
             sink["sourceIds"] = json.dumps(ids)
         if not self.frame.streaming:
-            found = {at: min(offset, span[at][1]) for at, offset in found.items()}
-            self.spans = {at: (found[at], end) for at, (_, end) in span.items()}
-        return json.dumps(to_json(found))
+            offsets = {at: min(offset, span[at][1]) for at, offset in offsets.items()}
+            self.spans = {at: (offsets[at], end) for at, (_, end) in span.items()}
+        return json.dumps(to_json(offsets))
 
     def _columns(self) -> list[str]:
-        from kcli.pipeline.jobs.frames import columns_for
-        from kcli.pipeline.options import COLUMNS
-
-        values = self.frame.values
-        texts = [values["select"] or "", *values["sql_where"]]
+        texts = [self.options.select or "", *self.options.sql_where]
         wanted = {*columns_for(texts, everything=False, headers=True), *RECORD} if any(texts) else set(RECORD)
-        if self.exactly_once or self.input.schemed:
+        if self.options.exactly_once or self.input.schemed:
             wanted |= {"topic", "offset"}  # of the latter errors say where they are
         return [name for name in (*COLUMNS, "headers") if name in wanted]
 
     def _mapped(self, frame: DataFrame) -> DataFrame:
         """The rows that are wanted, as records. A condition may look into values; what is sent on are their bytes."""
-        from kcli.pipeline.jobs.frames import chosen, decoded, placed
-        from kcli.pipeline.jobs.records import as_records
-        from kcli.pipeline.sink.exactly_once import SOURCE as PROVENANCE
-        from kcli.pipeline.sink.exactly_once import provenance
-
-        values = self.frame.values
-        keep: tuple[str, ...] = (
-            "key",
-            "value",
-            "timestamp",
-            "headers",
-            *(() if values["repartition"] else ("partition",)),
-        )
-        select = values["select"] or "raw.*, * EXCEPT (raw, key, value)"
-        if self.exactly_once:
-            frame, keep = provenance(frame), (*keep, *PROVENANCE)
-            select = select if values["select"] is None else f"{select}, {', '.join(PROVENANCE)}"
-        where, null_bad = values["sql_where"], self.input.null_bad
-        if null_bad:
-            from kcli.pipeline.jobs.bad import BadRows
-
+        options = self.options
+        keep = ["key", "value", "timestamp", "headers", *([] if options.repartition else ["partition"])]
+        select = options.select or "raw.*, * EXCEPT (raw, key, value)"
+        if options.exactly_once:
+            frame, keep = provenance(frame), [*keep, *PROVENANCE]
+            select = select if options.select is None else f"{select}, {', '.join(PROVENANCE)}"
+        where = options.sql_where
+        if self.input.null_bad:
             frame, where = placed(frame, where)
             self._bad = BadRows(decoded(frame, self.input.formats, null_bad=True))
             frame = self._bad.frame
         else:
             frame = decoded(frame, self.input.formats)
-        return as_records(chosen(frame, where, select), keep=keep)
+        return as_records(chosen(frame, where, select), keep=tuple(keep))
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Everything was acknowledged."""
@@ -209,19 +231,3 @@ class Copying(Job):
     def half(self, seen: Progress) -> str:
         """What is in the topic of a batch that did not end well."""
         return f"up to {seen.written:,} records of {self.source} are in {self.destination}"
-
-
-def run(values: Values) -> int:
-    """Copy. Returns the exit code."""
-    frame = Frame(values, "copy")
-    words = values["words"] or []
-    if len(words) != 2:
-        raise UsageError("copy what, and where to? kcli pipeline copy SRC DST")
-    job = Copying(frame, *words)
-    if frame.dry_run:
-        from kcli.cli.commands.pipeline.source.plan import show
-
-        return show(frame, job.input, job.destination)
-    frame.session(job.name)
-    job.look()
-    return drive(frame, job)

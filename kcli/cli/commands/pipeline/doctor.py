@@ -1,4 +1,4 @@
-"""`kcli pipeline doctor` and `warmup`: can Spark run here, and how fast does it start?"""
+"""`kcli pipeline doctor`: can pipelines run here?"""
 
 from __future__ import annotations
 
@@ -8,54 +8,53 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from kcli.cli.commands.pipeline.options import ReportOptions, SparkOptions, report_format
 from kcli.cli.commands.pipeline.session.frame import conf_of
+from kcli.cli.commands.pipeline.session.progress import human_size
+from kcli.cli.commands.pipeline.warmup import trial_settings
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import QuietOptions
+from kcli.cli.parsing.option import flag
 from kcli.errors import KcliError
-from kcli.pipeline.session.session import SessionSettings
 
 if TYPE_CHECKING:
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
+
+Result = tuple[str, str, str | None]
+"""Of a check: ok, warning or failed; what was seen; what mends it."""
 
 LEAST_MEMORY = 3_000_000_000
 LEAST_DISK = 1_000_000_000
 OLDEST = {"pyarrow": 18, "numpy": 1}
 
 
-def warmup(values: Values) -> int:
-    """Make the archive. Returns the exit code."""
-    from kcli.cli.commands.pipeline.session.progress import Watch, human_size
-    from kcli.cli.main import complain
-    from kcli.pipeline.session.session import check_pyspark, warm_up
-
-    check_pyspark()
-    begun = monotonic()
-    with Watch("warmup", hidden=values["quiet"]).starting("running Spark once, for about half a minute …"):
-        made = warm_up(_settings(values))
-    if not values["quiet"]:
-        complain(f"{made} has {human_size(made.stat().st_size)}, made in {monotonic() - begun:.0f} s")
-    return 0
+class DoctorOptions(SparkOptions, ReportOptions, QuietOptions):
+    no_job = flag("--no-job", help="Only look; start nothing.")
 
 
-def doctor(values: Values) -> int:
-    """Look, and try. Returns the exit code: 0 when pipelines run here."""
+@command(
+    "pipeline doctor",
+    help="Can pipelines run here: PySpark, Java, memory, a tiny job.",
+    examples="""
+kcli pipeline doctor
+kcli pipeline doctor --java-home /opt/jdk-21 -J""",
+)
+def doctor(options: DoctorOptions) -> int:
+    """Look for everything that a pipeline needs: PySpark and its version, pyarrow and NumPy, which Java is used and
+    why, the class-data archive, memory and disk; then start Spark, and run a tiny job with kcli's own source."""
     from kcli.cli.output.render import Document, write
     from kcli.cli.output.shapes.shape import shape
 
-    steps: list[Row] = []
-    for name, look in (
-        ("PySpark", _pyspark), ("pyarrow", lambda _: _package("pyarrow")), ("numpy", lambda _: _package("numpy")),
-        ("Java", _java), ("archive", _archive), ("memory", _memory), ("disk", _disk),
-    ):  # fmt: skip
-        steps.append(_step(name, look, values))
+    steps = [_step(name, check, options) for name, check in CHECKS.items()]
     whole = all(step["status"] != "failed" for step in steps)
-    if whole and not values["no_job"]:
-        steps.append(_step("job", _job, values))
+    if whole and not options.no_job:
+        steps.append(_step("job", _job, options))
     elif not whole:
         steps.append({"step": "job", "status": "skipped", "result": "something before it failed", "mend": None})
-    made = Document(shape=shape("pipeline.doctor"))
-    made.rows["steps"] = steps
-    write(made, "json" if values["json"] else values["format"] or "table")
-    if not values["quiet"]:
+    document = Document(shape=shape("pipeline.doctor"))
+    document.rows["steps"] = steps
+    write(document, report_format(options) or "table")
+    if not options.quiet:
         from kcli.cli.main import complain
 
         for step in steps:
@@ -64,23 +63,16 @@ def doctor(values: Values) -> int:
     return 1 if any(step["status"] == "failed" for step in steps) else 0
 
 
-def _step(name: str, look: Callable[[Values], tuple[str, str, str | None]], values: Values) -> Row:
+def _step(name: str, check: Callable[[DoctorOptions], Result], options: DoctorOptions) -> Row:
     """One row. What cannot be is a failed step, and its sentence."""
     try:
-        status, result, mend = look(values)
+        status, result, mend = check(options)
     except KcliError as problem:
         status, result, mend = "failed", str(problem), None
     return {"step": name, "status": status, "result": result, "mend": mend}
 
 
-def _settings(values: Values) -> SessionSettings:
-    from kcli.pipeline.session.session import SessionSettings
-
-    java, memory, conf = values["java_home"], values["memory"], conf_of(values["conf"])
-    return SessionSettings(name="kcli doctor", java_home=java, conf=tuple(conf.items()), memory=memory or "2g")
-
-
-def _pyspark(values: Values) -> tuple[str, str, str | None]:
+def _pyspark(options: DoctorOptions) -> Result:
     from kcli.pipeline.session.session import check_pyspark
 
     check_pyspark()
@@ -89,38 +81,44 @@ def _pyspark(values: Values) -> tuple[str, str, str | None]:
     return "ok", f"{pyspark.__version__} in {os.path.dirname(pyspark.__file__)}", None
 
 
-def _package(name: str) -> tuple[str, str, str | None]:
+def _pyarrow(options: DoctorOptions) -> Result:
+    return _package("pyarrow")
+
+
+def _numpy(options: DoctorOptions) -> Result:
+    return _package("numpy")
+
+
+def _package(name: str) -> Result:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        found = version(name)
+        installed = version(name)
     except PackageNotFoundError:
         return "failed", "not installed", 'pip install "kcli-kafka[spark]"'
-    if int(found.split(".")[0]) < OLDEST[name]:
-        return "failed", f"{found} is too old", f"pip install --upgrade {name}"
-    return "ok", found, None
+    if int(installed.split(".")[0]) < OLDEST[name]:
+        return "failed", f"{installed} is too old", f"pip install --upgrade {name}"
+    return "ok", installed, None
 
 
-def _java(values: Values) -> tuple[str, str, str | None]:
+def _java(options: DoctorOptions) -> Result:
     from kcli.pipeline.session.java import find_java
 
-    java = find_java(values["java_home"])
+    java = find_java(options.java_home)
     return "ok", f"{java.version} of {java.where}: {java.home}", None
 
 
-def _archive(values: Values) -> tuple[str, str, str | None]:
+def _archive(options: DoctorOptions) -> Result:
     from kcli.pipeline.session import archive, gateway
     from kcli.pipeline.session.java import find_java
 
-    made = archive.path_of(find_java(values["java_home"]), gateway.spark_home())
-    if made.exists():
-        return "ok", str(made), None
+    path = archive.path_of(find_java(options.java_home), gateway.spark_home())
+    if path.exists():
+        return "ok", str(path), None
     return "warning", "none for this Spark and Java", "`kcli pipeline warmup` makes it: Spark starts in half the time"
 
 
-def _memory(values: Values) -> tuple[str, str, str | None]:
-    from kcli.cli.commands.pipeline.session.progress import human_size
-
+def _memory(options: DoctorOptions) -> Result:
     free = _free_memory()
     if free is None:
         return "ok", "this system does not say how much is free", None
@@ -140,12 +138,10 @@ def _free_memory() -> int | None:
     return None
 
 
-def _disk(values: Values) -> tuple[str, str, str | None]:
+def _disk(options: DoctorOptions) -> Result:
     import tempfile
 
-    from kcli.cli.commands.pipeline.session.progress import human_size
-
-    given = conf_of(values["conf"]).get("spark.local.dir") or os.environ.get("SPARK_LOCAL_DIRS")
+    given = conf_of(options.conf).get("spark.local.dir") or os.environ.get("SPARK_LOCAL_DIRS")
     folder = os.path.abspath((given or tempfile.gettempdir()).split(",")[0])
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)  # Spark makes what is missing
@@ -155,7 +151,7 @@ def _disk(values: Values) -> tuple[str, str, str | None]:
     return "ok", f"{human_size(free)} free in {folder}", None
 
 
-def _job(values: Values) -> tuple[str, str, str | None]:
+def _job(options: DoctorOptions) -> Result:
     """A sandbox, a record, and Spark that reads it with our source."""
     from kcli.cli.commands.pipeline.session.progress import Watch
     from kcli.pipeline.errors import told
@@ -163,20 +159,31 @@ def _job(values: Values) -> tuple[str, str, str | None]:
     from kcli.sandbox.thread import SandboxThread
 
     begun = monotonic()
-    session = Session(_settings(values).replace(quick=True))
+    session = Session(trial_settings(options).replace(quick=True))
     try:
-        with SandboxThread() as cluster, Watch("doctor", hidden=values["quiet"]).starting(), session as spark:
+        with SandboxThread() as cluster, Watch("doctor", hidden=options.quiet).starting(), session as spark:
             up = monotonic() - begun
             _fill(cluster.bootstrap)
             frame = spark.read.format("kcli").option("kafka.bootstrap.servers", cluster.bootstrap).load("doctor")
-            found = frame.selectExpr("CAST(value AS STRING) AS value").collect()
+            rows = frame.selectExpr("CAST(value AS STRING) AS value").collect()
     except Exception as problem:  # whatever Spark raises is this step's finding
         raise told(problem, session.log) from problem
     finally:
         session.stop()
-    if [row["value"] for row in found] != ["ok"]:
-        return "failed", f"read {found}, not what was written; the log is {session.log}", None
+    if [row["value"] for row in rows] != ["ok"]:
+        return "failed", f"read {rows}, not what was written; the log is {session.log}", None
     return "ok", f"Spark was up after {up:.1f} s, one record was read after {monotonic() - begun:.1f} s", None
+
+
+CHECKS = {
+    "PySpark": _pyspark,
+    "pyarrow": _pyarrow,
+    "numpy": _numpy,
+    "Java": _java,
+    "archive": _archive,
+    "memory": _memory,
+    "disk": _disk,
+}
 
 
 def _fill(bootstrap: str) -> None:

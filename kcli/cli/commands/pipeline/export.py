@@ -4,27 +4,79 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
-from kcli.cli.commands.pipeline.session.frame import PACKAGES, Frame
+from kcli.cli.commands.pipeline.options import FILES, PipelineOptions, QueryOptions, SourceOptions
+from kcli.cli.commands.pipeline.session.delta import DELTA, delta_jars
+from kcli.cli.commands.pipeline.session.drive import drive
+from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, folder_mode
 from kcli.cli.commands.pipeline.source.pinned import Pinned
+from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import choice, integer, text
+from kcli.cli.parsing.record_groups import TopicOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.bad import BadRows
-from kcli.pipeline.jobs.files.export import TEXT, FileForm, check
+from kcli.pipeline.jobs.files.export import TEXT, Export, FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
+from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-    from kcli.cli.parsing.option import Values
 
-DELTA = (
-    ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),
-    ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+class ExportOptions(FolderOptions, QueryOptions, TopicOptions, SourceOptions, PipelineOptions):
+    to = choice("--to", of=FILES, help="The format of the files (default parquet).")
+    out = text("--out", metavar="DIR", help="Where to, instead of the last argument.")
+    partition_by = text(
+        "--partition-by",
+        metavar="COLUMN,…",
+        help="A folder for each value; date and hour are made of the timestamp.",
+    )
+    compression = text(
+        *("-z", "--compression"),
+        metavar="CODEC",
+        help="zstd, snappy, gzip, lz4, none, … (default zstd in parquet and ORC).",
+    )
+    files = integer("--files", least=1, help="Write about N files.")
+
+
+@command(
+    "pipeline export",
+    help="Topics to parquet, JSON, CSV, ORC or Delta files.",
+    words="TOPIC... DIR",
+    examples="""
+kcli pipeline export orders --to parquet out/orders
+kcli pipeline export orders --to parquet out -o @-1d: --partition-by date,partition
+kcli pipeline export orders --to csv out --value-format json --select 'key, value.user, value.total'
+kcli pipeline export orders --to json out --where 'partition = 3 AND offset >= 1000' --files 1
+kcli pipeline export orders --to parquet out --once          # again tomorrow: what came since
+kcli pipeline export orders --to parquet out --dry-run       # how much would it be?""",
 )
+def export(options: ExportOptions) -> int:
+    """Write the records of topics into files in folder DIR: key, value, topic, partition, offset, timestamp,
+    timestampType and headers, or what --select names. A folder appears when it is whole: whatever ends the run before
+    leaves nothing behind, and what --overwrite replaces stays until then. A Delta table gets a version more.
+
+    --once writes what came since the last run, exactly once; --continuous goes on. Both remember in a checkpoint where
+    they are. Keys and values are binary in parquet, ORC and Delta, and strings in JSON and CSV, unless told otherwise.
+    Conditions on partition, offset and timestamp are looked up in the log and not read past."""
+    frame = Frame(options, "export")
+    topics, out = [*options.topics, *options.words], options.out
+    if out is None:
+        if len(options.words) + bool(options.topics) < 2:
+            raise UsageError("export what, and where to? kcli pipeline export TOPIC DIR --to parquet")
+        out = topics.pop()
+    job = Exporting(frame, options, topics, out)
+    if frame.dry_run:
+        return show(frame, job.input, f"{out} ({job.form.form})")
+    frame.session(job.name)  # what is missing is said before the cluster is asked
+    job.look()
+    return drive(frame, job)
 
 
 class Exporting(Job):
@@ -34,26 +86,22 @@ class Exporting(Job):
     verb = "exported"
     _bad: BadRows | None = None
 
-    def __init__(self, frame: Frame, topics: list[str], out: str) -> None:
-        values = frame.values
+    def __init__(self, frame: Frame, options: ExportOptions, topics: list[str], out: str) -> None:
         self.frame = frame
+        self.query = options
         self.form = FileForm(
-            form=values["to"] or "parquet",
-            compression=values["compression"] or "",
-            partition_by=tuple(one.strip() for one in (values["partition_by"] or "").split(",") if one.strip()),
-            files=values["files"] or 0,
+            form=options.to or "parquet",
+            compression=options.compression or "",
+            partition_by=column_names(options.partition_by),
+            files=options.files or 0,
             jars=delta_jars(frame),
         )
         check(self.form)
-        if values["append"] and values["overwrite"]:
-            raise UsageError("--append and --overwrite: one of them")
-        if frame.streaming and values["overwrite"]:
-            raise UsageError(f"--{frame.mode} adds to what it wrote before; --overwrite is for --batch")
-        mode = "append" if values["append"] else "overwrite" if values["overwrite"] else "error"
+        mode = folder_mode(frame, options)
         self.folder = Folder(out, mode, direct=frame.streaming or self.form.form == "delta")
         self.destination = out
         self.writes_to = self.folder.place
-        self.input = Source(frame, topics)
+        self.input = Source(frame, topics, options, options)
         self.source = self.input.label
         if self.form.form == "delta" and self.form.jars:
             self.conf = DELTA
@@ -76,38 +124,37 @@ class Exporting(Job):
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns and conditions looked up."""
-        from kcli.pipeline.jobs.bad import BadRows
-        from kcli.pipeline.jobs.files.export import Export
-        from kcli.pipeline.jobs.frames import as_ours, chosen, columns_for, load, placed
-
-        values, form, source = self.frame.values, self.form, self.input
-        text, streaming = form.form in TEXT, self.frame.streaming
-        pinned = source.schema_of(spark, self._pinned if streaming else None)
-        texts = [values["select"] or "", *values["sql_where"], *form.partition_by]
-        columns = columns_for(texts, everything=values["select"] is None, headers=form.form != "csv")
-        stop_file = stop_file_of(self._checkpoint) if streaming else None
-        if self.frame.connector == "jvm":
-            frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
-            errors = [f"{part}Error" for part in source.schemed if part in columns] if source.null_bad else []
-            frame = as_ours(frame, [*columns, *errors], source.formats, text=text, null_bad=source.null_bad)
-            stop_file = None
-        else:
-            options = source.options(columns, progress=progress, text=text)
-            if stop_file is not None:
-                options["stopFile"] = str(stop_file)
-            frame = load(spark, "kcli", options, streaming=streaming)
-        where = values["sql_where"]
-        if source.null_bad:
+        query, form, streaming = self.query, self.form, self.frame.streaming
+        pinned = self.input.schema_of(spark, self._pinned if streaming else None)
+        kcli = self.frame.connector == "kcli"
+        stop_file = stop_file_of(self._checkpoint) if streaming and kcli else None
+        frame = self._records(spark, progress, "" if stop_file is None else str(stop_file))
+        where = query.sql_where
+        if self.input.null_bad:
             frame, where = placed(frame, where)
             self._bad = BadRows(frame)
             frame = self._bad.frame
-        frame = chosen(frame, where, values["select"], form.partition_by)
+        frame = chosen(frame, where, query.select, form.partition_by)
         self._export = Export(frame, form)
         if pinned is not None:
             pinned.keep()
         if not streaming:
             return self._export.batch(self.folder.target, self.folder.spark_mode)
         return self._export.stream(self.folder.target, self._checkpoint, trigger_of(self.frame), stop_file)
+
+    def _records(self, spark: SparkSession, progress: str, stop_file: str) -> DataFrame:
+        """The columns of the records that are written or looked at."""
+        query, form, source, streaming = self.query, self.form.form, self.input, self.frame.streaming
+        texts = [query.select or "", *query.sql_where, *self.form.partition_by]
+        columns = columns_for(texts, everything=query.select is None, headers=form != "csv")
+        if self.frame.connector == "jvm":
+            frame = load(spark, "kafka", source.jvm_options(), streaming=streaming)
+            named = source.columns(columns)
+            return as_ours(frame, named, source.formats, text=form in TEXT, null_bad=source.null_bad)
+        options = source.options(columns, progress=progress, text=form in TEXT)
+        if stop_file:
+            options["stopFile"] = stop_file
+        return load(spark, "kcli", options, streaming=streaming)
 
     def _pinned(self) -> Pinned:
         return Pinned(self._checkpoint)
@@ -124,26 +171,3 @@ class Exporting(Job):
     def undo(self) -> None:
         """Away with what is half written."""
         self.folder.undo()
-
-
-def run(values: Values) -> int:
-    """Export. Returns the exit code."""
-    frame = Frame(values, "export")
-    topics, out = [*values["topics"], *(values["words"] or [])], values["out"]
-    if out is None:
-        if len(values["words"] or []) + bool(values["topics"]) < 2:
-            raise UsageError("export what, and where to? kcli pipeline export TOPIC DIR --to parquet")
-        out = topics.pop()
-    job = Exporting(frame, topics, out)
-    if frame.dry_run:
-        from kcli.cli.commands.pipeline.source.plan import show
-
-        return show(frame, job.input, f"{out} ({job.form.form})")
-    frame.session(job.name)  # what is missing is said before the cluster is asked
-    job.look()
-    return drive(frame, job)
-
-
-def delta_jars(frame: Frame) -> bool:
-    """Whether --conf brings Delta's own jars: then Spark reads and writes Delta tables by them."""
-    return any("delta" in frame.conf.get(key, "") for key in (PACKAGES, "spark.jars"))

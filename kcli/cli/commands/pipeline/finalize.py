@@ -6,53 +6,74 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kcli.cli.main import complain
+from kcli.cli.output.render import Document, write
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import PlanOptions, QuietOptions
 from kcli.cli.runtime.answer import confirm, excluding, format_of, plural
 from kcli.errors import KcliError, UsageError
 
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from kcli.pipeline.jobs.files.finalize import Leavings
 
 
-def run(values: Values) -> int:
-    """Plan, and with --execute do. Returns the exit code: 1 where a file of a whole batch is missing."""
-    from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shapes.shape import shape
+class FinalizeOptions(PlanOptions, QuietOptions):
+    """The words name folders."""
+
+
+@command(
+    "pipeline finalize",
+    help="Take away what a crash left in a folder of files, so that anybody reads it once.",
+    words="DIR...",
+    examples="""
+kcli pipeline finalize out/orders --dry-run
+kcli pipeline finalize out/orders --execute""",
+)
+def finalize(options: FinalizeOptions) -> int:
+    """Spark reads a folder by its log _spark_metadata; everybody else reads all the files, also those of a batch that a
+    crash cut short and that was done again. They go, and nothing else: files of whole batches stay, and a later run
+    goes on. Refused while a pipeline writes there."""
     from kcli.pipeline.jobs.files.finalize import look, remove
 
-    words = values["words"] or []
-    if not words:
+    if not options.words:
         raise UsageError("finalize which folder? kcli pipeline finalize DIR")
-    excluding(values)
-    found = {word: look(Path(word)) for word in words}
-    made = Document(shape=shape("pipeline.finalize"))
-    rows = made.rows["folders"] = [
-        {
-            "folder": word,
-            "committed": one.committed,
-            "orphans": len(one.orphans),
-            "bytes": sum(one.sizes.values()),
-            "missing": len(one.missing),
-            "result": "planned" if one.orphans else "nothing to do",
-        }
-        for word, one in found.items()
-    ]
-    made.rows["orphans"] = [
-        {"path": str(path), "bytes": one.sizes[path]} for one in found.values() for path in one.orphans
-    ]
-    for word, one in found.items():
-        if one.missing:
-            made.fail(
-                KcliError(f"{word}: {plural(len(one.missing), 'file')} of whole batches gone: {one.missing[0]}"), word
-            )
-    code = 1 if made.errors else 0
-    if made.rows["orphans"] and not values["dry_run"]:
-        if not confirm(values, made, "remove"):
-            complain(made.errors[-1]["message"])
+    excluding(options)
+    folders = {word: look(Path(word)) for word in options.words}
+    document = _planned(folders)
+    code = 1 if document.errors else 0
+    if document.rows["orphans"] and not options.dry_run:
+        if not confirm(options, document, "remove"):
+            complain(document.errors[-1]["message"])
             return 1
-        for row, one in zip(rows, found.values(), strict=True):
-            remove(one)
-            row["result"] = "removed" if one.orphans else "nothing to do"
-    write(made, format_of(values))
-    for problem in made.errors:
+        for row, folder in zip(document.rows["folders"], folders.values(), strict=True):
+            remove(folder)
+            row["result"] = "removed" if folder.orphans else "nothing to do"
+    write(document, format_of(options))
+    for problem in document.errors:
         complain(problem["message"])
     return code
+
+
+def _planned(folders: dict[str, Leavings]) -> Document:
+    """What would be removed; a file of a whole batch that is missing is an error."""
+    from kcli.cli.output.shapes.shape import shape
+
+    document = Document(shape=shape("pipeline.finalize"))
+    document.rows["folders"] = [
+        {
+            "folder": name,
+            "committed": folder.committed,
+            "orphans": len(folder.orphans),
+            "bytes": sum(folder.sizes.values()),
+            "missing": len(folder.missing),
+            "result": "planned" if folder.orphans else "nothing to do",
+        }
+        for name, folder in folders.items()
+    ]
+    document.rows["orphans"] = [
+        {"path": str(path), "bytes": folder.sizes[path]} for folder in folders.values() for path in folder.orphans
+    ]
+    for name, folder in folders.items():
+        if folder.missing:
+            files = plural(len(folder.missing), "file")
+            document.fail(KcliError(f"{name}: {files} of whole batches gone: {folder.missing[0]}"), name)
+    return document

@@ -5,19 +5,79 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.cli.commands.pipeline.options import FILES, PipelineOptions, QueryOptions
+from kcli.cli.commands.pipeline.session.delta import DELTA, delta_jars
+from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame, conf_of
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, trigger_of
 from kcli.cli.commands.pipeline.sink.target import Target
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import choice, flag, text, texts
+from kcli.cli.parsing.record_groups import compression
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.files.importing import count_of, files_of, form_of
+from kcli.pipeline.jobs.files import delta
+from kcli.pipeline.jobs.files.importing import count_of, files_of, form_of, load, records
+from kcli.pipeline.jobs.frames import chosen
+from kcli.pipeline.jobs.records import Sink
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kcli.cli.parsing.option import Values
+
+class ImportOptions(QueryOptions, PipelineOptions):
+    source = choice("--from", of=(*FILES, "text"), help="The format; else by names.")
+    topic = text("-t", "--topic", metavar="TOPIC", help="Where to, instead of the last argument.")
+    key_column = text("-k", "--key-column", metavar="COLUMN", help="The key (default: key, if there).")
+    value_column = text("--value-column", metavar="COLUMN", help="The value (default: value).")
+    value = choice("--value", of=("json",), help="json: the whole row as a JSON object.")
+    keep_partitions = flag(
+        "--keep-partitions",
+        help="Rows go to the partition in their column partition, in order of the column offset.",
+    )
+    keep_timestamps = flag("--keep-timestamps", help="Records get the time in the column timestamp.")
+    compression = compression()
+    reader = texts(
+        "--reader",
+        metavar="KEY=VALUE",
+        help="An option of Spark's reader, such as sep=; or header=false. Repeatable.",
+    )
+
+
+@command(
+    "pipeline import",
+    help="Files to a topic.",
+    words="PATH... TOPIC",
+    examples="""
+kcli pipeline import out/orders orders-2
+kcli pipeline import out/orders orders-2 --keep-partitions --keep-timestamps
+kcli pipeline import users.csv users --key-column id --value json
+kcli pipeline import 'logs/*.json' logs --value-column message --where "level = 'ERROR'"
+kcli pipeline import inbox/ orders --from json --once            # files that are new since the last run""",
+)
+def import_files(options: ImportOptions) -> int:
+    """Send the rows of files as records to TOPIC. What `export` wrote goes back as it was: columns key, value and
+    headers, and with --keep-partitions and --keep-timestamps those too. Other files: name the columns.
+
+    Every row is acknowledged, or the exit code says so; run again after a failure, rows may be there twice."""
+    frame = Frame(options, "import")
+    places, topic = list(options.words), options.topic
+    if topic is None and len(places) > 1:
+        topic = places.pop()
+    if topic is None or not places:
+        raise UsageError("import what, and where to? kcli pipeline import PATH TOPIC")
+    if options.commit_group or options.max_per_batch:
+        raise UsageError("--commit-group and --max-per-batch are about reading topics")
+    job = Importing(frame, options, places, topic)
+    if frame.dry_run:
+        return _plan(frame, job)
+    frame.session(job.name)
+    job.look()
+    return drive(frame, job)
 
 
 class Importing(Job):
@@ -26,20 +86,20 @@ class Importing(Job):
     name = "import"
     verb = "imported"
 
-    def __init__(self, frame: Frame, places: list[str], topic: str) -> None:
-        values = frame.values
+    def __init__(self, frame: Frame, options: ImportOptions, places: list[str], topic: str) -> None:
         self.frame = frame
+        self.options = options
         self.places = places
         self.source = ", ".join(places)
         self.destination = topic
         self.files = files_of(places)
-        self.form = values["source"] or form_of(places, self.files)
-        if values["value"] and values["value_column"]:
+        self.form = options.source or form_of(places, self.files)
+        if options.value and options.value_column:
             raise UsageError("--value json is the whole row; --value-column is one column of it")
         self._load_as = self.form
-        self.reader = conf_of(values["reader"], "--reader")
-        self.target = Target(frame, topic)
-        self.expected = count_of(self.form, self.files) if not values["sql_where"] else None
+        self.reader = conf_of(options.reader, "--reader")
+        self.target = Target(frame, topic, options.compression)
+        self.expected = count_of(self.form, self.files) if not options.sql_where else None
         if self.form == "delta":
             self._delta()
         if frame.streaming:
@@ -58,9 +118,6 @@ class Importing(Job):
 
     def _delta(self) -> None:
         """By Delta's jars where --conf brings them, else as its files say."""
-        from kcli.cli.commands.pipeline.export import DELTA, delta_jars
-        from kcli.pipeline.jobs.files import delta
-
         if delta_jars(self.frame):
             self.conf = DELTA
             return
@@ -76,28 +133,27 @@ class Importing(Job):
     @property
     def quick(self) -> bool:
         """A count or a size says that it will not take long."""
-        return not self.frame.streaming and sum(one.stat().st_size for one in self.files) < 50_000_000
+        return not self.frame.streaming and sum(file.stat().st_size for file in self.files) < 50_000_000
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The work, with its columns looked up."""
-        from kcli.pipeline.jobs.files.importing import load, records
-        from kcli.pipeline.jobs.frames import chosen
-        from kcli.pipeline.jobs.records import Sink
-
-        values, streaming = self.frame.values, self.frame.streaming
-        frame = load(spark, self._load_as, self.places, self.reader, streaming=streaming)
+        options, streaming = self.options, self.frame.streaming
+        rows = load(spark, self._load_as, self.places, self.reader, streaming=streaming)
         frame = records(
-            chosen(frame, values["sql_where"], values["select"]), key=values["key_column"],
-            value=values["value_column"], whole=values["value"] == "json", partitions=values["keep_partitions"],
-            timestamps=values["keep_timestamps"],
-        )  # fmt: skip
+            chosen(rows, options.sql_where, options.select),
+            key=options.key_column,
+            value=options.value_column,
+            whole=options.value == "json",
+            partitions=options.keep_partitions,
+            timestamps=options.keep_timestamps,
+        )
         if self.frame.connector == "jvm":
-            if values["keep_timestamps"]:
+            if options.keep_timestamps:
                 raise UsageError("--keep-timestamps is kcli's: Spark's own connector writes no timestamps")
             self._sink = Sink(frame, "kafka", self.target.jvm_options())
         else:
-            options = self.target.options(progress=progress, timestamps=values["keep_timestamps"])
-            self._sink = Sink(frame, "kcli", options)
+            sink = self.target.options(progress=progress, timestamps=options.keep_timestamps)
+            self._sink = Sink(frame, "kcli", sink)
         if not streaming:
             return self._sink.batch()
         return self._sink.stream(self._checkpoint, trigger_of(self.frame), None)
@@ -112,36 +168,18 @@ class Importing(Job):
         return f"up to {seen.written:,} records of {self.source} are in {self.destination}"
 
 
-def run(values: Values) -> int:
-    """Import. Returns the exit code."""
-    frame = Frame(values, "import")
-    places, topic = list(values["words"] or []), values["topic"]
-    if topic is None and len(places) > 1:
-        topic = places.pop()
-    if topic is None or not places:
-        raise UsageError("import what, and where to? kcli pipeline import PATH TOPIC")
-    if values["commit_group"] or values["max_per_batch"]:
-        raise UsageError("--commit-group and --max-per-batch are about reading topics")
-    job = Importing(frame, places, topic)
-    if frame.dry_run:
-        return _plan(frame, job)
-    frame.session(job.name)
-    job.look()
-    return drive(frame, job)
-
-
 def _plan(frame: Frame, job: Importing) -> int:
     """The files, one a row."""
-    from kcli.cli.output.render import Document, write
-    from kcli.cli.output.shapes.shape import shape
-
-    made = Document(shape=shape("pipeline.files"))
-    made.rows["files"] = [
+    document = Document(shape=shape("pipeline.files"))
+    document.rows["files"] = [
         {
-            "path": str(one), "format": job.form, "bytes": one.stat().st_size, "records": count_of(job.form, [one]),
+            "path": str(file),
+            "format": job.form,
+            "bytes": file.stat().st_size,
+            "records": count_of(job.form, [file]),
             "destination": job.destination,
         }
-        for one in job.files
-    ]  # fmt: skip
-    write(made, frame.format or "table")
+        for file in job.files
+    ]
+    write(document, frame.format or "table")
     return 0

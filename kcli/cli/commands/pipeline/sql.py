@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive
+from kcli.cli.commands.consume.selection import partitions
+from kcli.cli.commands.pipeline.options import PipelineOptions, SourceOptions
+from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
-from kcli.cli.commands.pipeline.sink.outputs import Output, output_of
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.sink.outputs import Output, RowsOptions, output_of
 from kcli.cli.commands.pipeline.source.pinned import Pinned
-from kcli.cli.commands.pipeline.source.source import Source, Span
+from kcli.cli.commands.pipeline.source.plan import show
+from kcli.cli.commands.pipeline.source.samples import Span
+from kcli.cli.commands.pipeline.source.source import Source
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import text
 from kcli.client import Client
 from kcli.errors import UsageError
 from kcli.model import TopicPartition
+from kcli.pipeline.jobs.frames import columns_for
 from kcli.pipeline.jobs.sql.query import Script, Step, View
 from kcli.pipeline.jobs.sql.statements import mentioned, split, words
 from kcli.pipeline.jobs.work import Action, Stream
@@ -25,30 +32,63 @@ from kcli.pipeline.progress_sum import Progress
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kcli.cli.parsing.option import Values
+
+class SqlOptions(RowsOptions, SourceOptions, PipelineOptions):
+    file = text("-f", "--file", metavar="FILE", help="Read the SQL from FILE; - is stdin.")
+
+
+@command(
+    "pipeline sql",
+    help="Spark SQL over topics: batch or continuous; to the terminal, a topic or files.",
+    words="[SQL]",
+    examples="""
+kcli pipeline sql 'SELECT partition, count(*) FROM orders GROUP BY partition'
+kcli pipeline sql 'SELECT value.user, sum(value.total) AS total FROM orders GROUP BY 1' --value-format json
+kcli pipeline sql 'SELECT * FROM `orders.eu` WHERE offset > 1000' -o @-1h: --format ndjson
+kcli pipeline sql -f report.sql --to parquet --out out/report
+kcli pipeline sql 'SELECT key, value FROM orders WHERE value.total > 100' --value-format json --into big --continuous
+kcli pipeline sql 'SELECT window(timestamp, "1 minute") AS minute, count(*) FROM orders GROUP BY 1' --continuous""",
+)
+def sql(options: SqlOptions) -> int:
+    """Every topic of the cluster is a table: key, value, topic, partition, offset, timestamp, timestampType and, where
+    they are named, headers. Odd names stand in back-quotes: `orders.eu`. Keys and values are strings unless
+    --value-format says json: then value.total is a column, of the type that the newest records show or --value-schema
+    says.
+
+    Only the topics that a statement names are looked at. Several statements are parted by semicolons; every one sees
+    the same records. A stream (--once, --continuous) is one statement; what it prints is each batch's rows."""
+    frame = Frame(options, "sql")
+    return start(frame, Querying(frame, options, steps_of(options)))
 
 
 class Querying(Job):
-    """Steps over topics, and where the rows of the last one go. `each` has what is said of single topics only."""
+    """Steps over topics, and where the rows of the last one go. `each` has the options of the only topics that are
+    read; without it all topics of the cluster may be named, and are read by the line's options."""
 
     name = "sql"
     verb = "wrote"
     _pinned: Pinned | None = None
 
-    def __init__(self, frame: Frame, steps: Sequence[Step], each: Mapping[str, Values] | None = None) -> None:
+    def __init__(
+        self,
+        frame: Frame,
+        options: SqlOptions,
+        steps: Sequence[Step],
+        each: Mapping[str, SourceOptions] | None = None,
+    ) -> None:
         self.frame = frame
+        self.options = options
         self.steps = steps
         self.each = each or {}
         self.sources: list[Source] = []
         self.topics: list[str] = []
         self.span: Span = {}
         self.sizes: dict[TopicPartition, float] = {}
-        self._only = list(self.each)
-        if frame.streaming and len([one for one in steps if not one.name]) > 1:
+        if frame.streaming and len([step for step in steps if not step.name]) > 1:
             raise UsageError(
                 f"--{frame.mode} takes one statement; steps of `kcli pipeline run` can build on each other"
             )
-        self.output: Output = output_of(frame, steps)
+        self.output: Output = output_of(frame, options)
         self.destination = self.output.label
         self.writes_to = self.output.writes_to
         self.prints = self.output.prints
@@ -58,9 +98,8 @@ class Querying(Job):
         KcliError."""
         named = self._named()
         for topic in named:
-            frame = copy.copy(self.frame)
-            frame.values = {**frame.values, "topics": [], **self.each.get(topic, {})}
-            source = Source(frame, [topic])
+            options = self.each.get(topic, self.options)
+            source = Source(self.frame, [topic], options, options)
             source.look(measure=measure)
             self.span |= source.span
             self.sizes |= source.sizes
@@ -70,38 +109,35 @@ class Querying(Job):
             self.spans = self.span
         elif not named:
             raise UsageError(f"--{self.frame.mode}: the SQL names no topic of this cluster: nothing to follow")
-        self.output.check(self.source, [one.sql for one in self.steps])
+        self.output.check(self.source, [step.sql for step in self.steps])
         self.checkpoint = str(self.output.checkpoint or "")
 
     def _named(self) -> list[str]:
-        from kcli.client import Client
+        """The topics that the steps read."""
 
         async def ask() -> list[str]:
             async with Client(self.frame.connection.client()) as client:
                 return await self._ask(client)
 
         self.topics = asyncio.run(ask())
-        made = {one.name for one in self.steps if one.name}
-        twice = sorted(made & {*self.topics} & set(self._only))
+        names = {step.name for step in self.steps if step.name}
+        twice = sorted(names & {*self.topics} & set(self.each))
         if twice:
             raise UsageError(f"{twice[0]} is the name of a step and of a topic that is read: name the step otherwise")
-        meant = [one for one in self._only or self.topics if one not in made]
-        found = dict.fromkeys(name for one in self.steps for name in mentioned(one.sql, meant))
-        unread = [one for one in self._only if one not in found]
+        topics = [topic for topic in list(self.each) or self.topics if topic not in names]
+        read = dict.fromkeys(name for step in self.steps for name in mentioned(step.sql, topics))
+        unread = [topic for topic in self.each if topic not in read]
         if unread:
             raise UsageError(f"no step reads the topic {unread[0]}: FROM {unread[0]}")
-        return list(found)
+        return list(read)
 
     async def _ask(self, client: Client) -> list[str]:
-        every = await client.cluster.topics()
-        missing = [one for one in self._only if one not in every]
+        """The topics of the cluster. Raises KcliError where one that is read is missing."""
+        known = await client.cluster.topics()
+        missing = [topic for topic in self.each if topic not in known]
         if missing:
-            from kcli.cli.commands.consume.selection import partitions
-
             await partitions(client.cluster, missing[0])
-        return sorted(every)
-
-    # -- the work ---------------------------------------------------------------------------------------------------
+        return sorted(known)
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """The statements, or the query that they describe."""
@@ -109,10 +145,8 @@ class Querying(Job):
         return self.output.begin(self._running, spark)
 
     def _script(self, spark: SparkSession, progress: str) -> Script:
-        from kcli.pipeline.jobs.sql.query import Script
-
-        watermark = self.frame.values["watermark"]
-        views = [self._view(one, spark, progress) for one in self.sources]
+        watermark = self.options.watermark
+        views = [self._view(source, spark, progress) for source in self.sources]
         if self._pinned is not None:
             self._pinned.keep()
         return Script(
@@ -125,22 +159,19 @@ class Querying(Job):
         )
 
     def _view(self, source: Source, spark: SparkSession, progress: str) -> View:
-        from kcli.pipeline.jobs.frames import columns_for
-
         self._typed(source, spark)
-        texts = words([one.sql for one in self.steps])
+        texts = words([step.sql for step in self.steps])
         headers = any("headers" in text.lower() for text in texts)
         columns = columns_for(texts, everything=False, headers=headers)
-        if self.frame.values["watermark"] and "timestamp" not in columns:
+        if self.options.watermark and "timestamp" not in columns:
             columns.append("timestamp")
         (topic,) = source.topics
         if self.frame.connector == "jvm":
-            errors = [f"{part}Error" for part in source.schemed if part in columns] if source.null_bad else []
             return View(
                 topic=topic,
                 form="kafka",
                 options=source.jvm_options(),
-                columns=(*columns, *errors),
+                columns=tuple(source.columns(columns)),
                 formats=source.formats,
                 null_bad=source.null_bad,
             )
@@ -177,18 +208,9 @@ class Querying(Job):
         self.output.undo()
 
 
-def run(values: Values) -> int:
-    """Run the SQL. Returns the exit code."""
-    frame = Frame(values, "sql")
-    job = Querying(frame, steps_of(values))
-    return start(frame, job)
-
-
 def start(frame: Frame, job: Querying) -> int:
     """Look, then show the plan or do it. Returns the exit code."""
     if frame.dry_run:
-        from kcli.cli.commands.pipeline.source.plan import show
-
         return show(frame, job, job.destination)
     frame.session(job.name)  # what is missing is said before the cluster is asked
     job.look()
@@ -196,19 +218,21 @@ def start(frame: Frame, job: Querying) -> int:
     return drive(frame, job)
 
 
-def steps_of(values: Values) -> list[Step]:
+def steps_of(options: SqlOptions) -> list[Step]:
     """The statements of the line, of -f FILE or of stdin. Raises UsageError."""
-    given, file = values["words"] or [], values["file"]
-    if len(given) > 1:
+    if len(options.words) > 1:
         raise UsageError("the SQL is one word of the shell: put it in quotes")
-    if bool(given) == (file is not None):
+    if options.words and options.file is None:
+        text = options.words[0]
+    elif options.file is not None and not options.words:
+        text = read_file(options.file)
+    else:
         raise UsageError("which SQL? kcli pipeline sql 'SELECT …', or -f FILE")
-    text = given[0] if given else read_file(file)
-    found = split(text)
-    if not found:
+    statements = split(text)
+    if not statements:
         raise UsageError("there is no statement in the SQL")
-    many = len(found) > 1
-    return [Step(sql=one, where=f"statement {number}" if many else "") for number, one in enumerate(found, 1)]
+    many = len(statements) > 1
+    return [Step(sql=sql, where=f"statement {number}" if many else "") for number, sql in enumerate(statements, 1)]
 
 
 def read_file(name: str) -> str:

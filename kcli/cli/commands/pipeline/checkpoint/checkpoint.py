@@ -1,4 +1,4 @@
-"""`kcli pipeline checkpoint`: what a pipeline remembers."""
+"""`kcli pipeline checkpoint`: what a pipeline remembers; --reset-to moves it."""
 
 from __future__ import annotations
 
@@ -6,47 +6,67 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kcli.cli.commands.pipeline.checkpoint.reset import ResetOptions, reset
+from kcli.cli.commands.pipeline.jobs.entries import named
+from kcli.cli.commands.pipeline.session.frame import home
+from kcli.cli.output.render import Document, write
+from kcli.cli.parsing.command import command
 from kcli.cli.runtime.answer import format_of
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from kcli.pipeline.jobs.checkpoints import Checkpoint
 
 
-def run(values: Values) -> int:
-    """Show it. Returns the exit code."""
-    from kcli.cli.output.render import Document, write
+class CheckpointOptions(ResetOptions):
+    """The word names a folder, or a pipeline."""
+
+
+@command(
+    "pipeline checkpoint",
+    help="What a checkpoint holds, and where the next run goes on: --reset-to moves that.",
+    words="WHERE",
+    examples="""
+kcli pipeline checkpoint orders-to-lake
+kcli pipeline checkpoint /data/checkpoints/orders --format json
+kcli pipeline checkpoint orders-to-lake --reset-to @-1d --dry-run
+kcli pipeline checkpoint orders-to-lake --reset-to beginning -t orders:0,1 --execute
+kcli pipeline checkpoint orders-to-lake --reset-to '{"orders":{"0":42}}' --execute""",
+)
+def checkpoint(options: CheckpointOptions) -> int:
+    """WHERE is the folder of a checkpoint, or the name of a pipeline. A next run goes on at `offset`; where `planned`
+    is said, a batch up to there was begun and is done again.
+
+    --reset-to moves a pipeline that does not run: back, and records are read again (what they became before stays where
+    it is); forward, and records are left out. It says how it is undone. Not for SQL with sums and windows, which would
+    be wrong then. What `copy --exactly-once` has copied its group kcli-NAME knows: see `kcli groups reset`."""
     from kcli.cli.output.shapes.shape import shape
     from kcli.pipeline.jobs.checkpoints import read
 
-    words = values["words"] or []
-    if len(words) != 1:
+    if len(options.words) != 1:
         raise UsageError("which checkpoint? kcli pipeline checkpoint DIR, or the name of a pipeline")
-    found = read(place(words[0]))
-    if values["reset_to"] is not None:
-        from kcli.cli.commands.pipeline.checkpoint.reset import run as reset
-
-        return reset(values, found)
-    if values["execute"] or values["dry_run"] or values["topics"]:
+    state = read(place(options.words[0]))
+    if options.reset_to is not None:
+        return reset(options, options.reset_to.strip(), state)
+    if options.execute or options.dry_run or options.topics:
         raise UsageError("--execute, --dry-run and --topic go with --reset-to PLACE")
-    made = Document(shape=shape("pipeline.checkpoint"))
-    made.rows["checkpoint"] = [
+    document = Document(shape=shape("pipeline.checkpoint"))
+    document.rows["checkpoint"] = [
         {
-            "path": str(found.path), "query": found.query or None, "batch": _number(found.batch),
-            "committed": _number(found.committed), "cluster": _cluster(found.notes),
+            "path": str(state.path),
+            "query": state.query or None,
+            "batch": _number(state.batch),
+            "committed": _number(state.committed),
+            "cluster": _cluster(state.notes),
         }
-    ]  # fmt: skip
-    made.rows["offsets"] = _offsets(found)
-    write(made, format_of(values))
+    ]
+    document.rows["offsets"] = _offsets(state)
+    write(document, format_of(options))
     return 0
 
 
 def place(word: str) -> Path:
     """The folder: of a pipeline's home, of a job that is known, or as it is named. Raises UsageError."""
-    from kcli.cli.commands.pipeline.jobs.jobs import named
-    from kcli.cli.commands.pipeline.session.frame import home
-
     path = Path(word)
     if path.is_dir():
         return path / "checkpoint" if (path / "checkpoint" / "offsets").is_dir() else path
@@ -63,17 +83,17 @@ def place(word: str) -> Path:
     return Path(entry.checkpoint)
 
 
-def _offsets(found: Checkpoint) -> list[dict[str, Any]]:
-    ids = found.notes.get("topics") or {}
+def _offsets(state: Checkpoint) -> list[dict[str, Any]]:
+    ids = state.notes.get("topics") or {}
     return [
         {
             "topic": at.topic,
             "topic_id": str(ids[at.topic]) if at.topic in ids else None,
             "partition": at.partition,
-            "offset": found.offsets.get(at),
-            "planned": found.planned.get(at),
+            "offset": state.offsets.get(at),
+            "planned": state.planned.get(at),
         }
-        for at in sorted({*found.offsets, *found.planned})
+        for at in sorted({*state.offsets, *state.planned})
     ]
 
 

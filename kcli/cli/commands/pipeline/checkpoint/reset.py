@@ -11,6 +11,9 @@ from kcli.admin.groups.reset_plan import standings
 from kcli.cli.commands.groups.reset.forms import now_ms, place
 from kcli.cli.commands.groups.scope import Scope
 from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import Legacy
+from kcli.cli.parsing.groups import ChangeOptions
+from kcli.cli.parsing.option import text, texts
 from kcli.cli.runtime.answer import answer, confirm, excluding, say
 from kcli.errors import KcliError, UsageError
 from kcli.model import Cluster, OffsetAndMetadata, TopicPartition
@@ -20,69 +23,91 @@ if TYPE_CHECKING:
     from kcli.admin.groups.reset import Form
     from kcli.cli.commands.groups.plans import Prepare
     from kcli.cli.output.shapes.shape import Row
-    from kcli.cli.parsing.option import Values
 
 OPTION = "--reset-to"
 
 
-def run(values: Values, found: Checkpoint) -> int:
-    """Reset it. Returns the exit code. Raises UsageError."""
+class ResetOptions(ChangeOptions):
+    """Where the next run begins, and of which partitions."""
+
+    reset_to = text(
+        OPTION,
+        metavar="PLACE",
+        help="beginning, end, N, -N (before the end), +N (after the start), @TIME, or JSON as in Spark's options.",
+    )
+    topics = texts(
+        *("-t", "--topic"),
+        metavar="TOPIC[:0,1]",
+        help="Only of this topic, or of these partitions of it. Repeatable.",
+    )
+
+
+def reset(options: ResetOptions, place: str, state: Checkpoint) -> int:
+    """Move the checkpoint to a place. Returns the exit code. Raises UsageError."""
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
 
-    excluding(values)
-    rewinding.check(found)
-    other = registry.live(str(found.path))
+    excluding(options)
+    rewinding.check(state)
+    other = registry.live(str(state.path))
     if other is not None:
         raise UsageError(f"{other.name} runs, in process {other.pid}: kcli pipeline drain {other.id} ends it first")
-    sunk = _sunk(found)
-    given = values["reset_to"].strip()
-    fixed = _fixed(given, found) if given[:1] == "{" else None
-    prepare = _exactly(fixed) if fixed is not None else _form(given)
-    scope = Scope(values["topics"])
-    meant = [at for at in sorted(found.offsets or found.planned) if scope.has(at) and (fixed is None or at in fixed)]
-    unknown = sorted(set(scope.topics) - {at.topic for at in meant})
-    if unknown or not meant:
-        raise UsageError(f"--topic {unknown[0] if unknown else ''}: {found.path} reads no such partition")
+    sunk = _sunk(state)
+    fixed = _fixed(place, state) if place[:1] == "{" else None
+    prepare = _exactly(fixed) if fixed is not None else _form(place)
+    partitions = _partitions(options, state, fixed)
 
     async def work(cluster: Cluster, document: Document) -> int | None:
-        await _same_cluster(cluster, found)
-        form = await prepare(cluster, meant)
-        bounds = await standings(cluster, meant)
-        changes = [decide("", at, _standing(bounds[at], found.offsets.get(at)), form) for at in meant]
+        await _same_cluster(cluster, state)
+        form = await prepare(cluster, partitions)
+        bounds = await standings(cluster, partitions)
+        changes = [decide("", at, _standing(bounds[at], state.offsets.get(at)), form) for at in partitions]
         _show(changes, document)
         ready = {change.at: change.new.offset for change in changes if change.open and change.new is not None}
         if not ready and not document.errors:
-            say(values, "there is nothing to change")
-        if not ready or document.errors or values["dry_run"]:
+            say(options, "there is nothing to change")
+        if not ready or document.errors or options.dry_run:
             return None
-        if not confirm(values, document, found.path.parent.name):
+        if not confirm(options, document, state.path.parent.name):
             document.rows.clear()
             return 1
-        number = rewinding.rewrite(found, ready, sunk=sunk)
+        number = rewinding.rewrite(state, ready, sunk=sunk)
         for change in changes:
             change.result = "reset" if change.at in ready else change.result
         _show(changes, document)
-        _tell(values, found, ready, number)
+        _say_done(options, state, ready, number)
         return None
 
-    return answer(values, "pipeline.checkpoint-reset", work)
+    return answer(options, "pipeline.checkpoint-reset", work)
 
 
-def _sunk(found: Checkpoint) -> bool:
+def _partitions(
+    options: ResetOptions, state: Checkpoint, fixed: dict[TopicPartition, int] | None
+) -> list[TopicPartition]:
+    """Those of the checkpoint that are meant. Raises UsageError where there are none, or none of a named topic."""
+    scope = Scope(Legacy({"topics": options.topics}))
+    known = sorted(state.offsets or state.planned)
+    partitions = [at for at in known if scope.has(at) and (fixed is None or at in fixed)]
+    unknown = sorted(set(scope.topics) - {at.topic for at in partitions})
+    if unknown or not partitions:
+        raise UsageError(f"--topic {unknown[0] if unknown else ''}: {state.path} reads no such partition")
+    return partitions
+
+
+def _sunk(state: Checkpoint) -> bool:
     """Whether the sink has the batch that is not whole. Raises UsageError where nobody knows the sink."""
     from kcli.pipeline.jobs import registry
     from kcli.pipeline.jobs.files import rewinding
 
-    if found.batch == found.committed:
+    if state.batch == state.committed:
         return False
-    known = next((one for one in registry.entries() if registry.same(one.checkpoint, str(found.path))), None)
+    known = next((entry for entry in registry.entries() if registry.same(entry.checkpoint, str(state.path))), None)
     if known is None:
         raise UsageError(
-            f"batch {found.batch} was begun and is not whole, and no run here had this checkpoint that could "
+            f"batch {state.batch} was begun and is not whole, and no run here had this checkpoint that could "
             "say what is in its sink: let the pipeline end the batch first, then reset it"
         )
-    return rewinding.sunk(found, known.destination)
+    return rewinding.sunk(state, known.destination)
 
 
 def _standing(bounds: tuple[int, int] | KcliError, old: int | None) -> Standing | KcliError:
@@ -99,7 +124,7 @@ def _form(text: str) -> Prepare:
         raise UsageError(str(problem).replace("--to ", f"{OPTION} ", 1)) from None
 
 
-def _fixed(text: str, found: Checkpoint) -> dict[TopicPartition, int]:
+def _fixed(text: str, state: Checkpoint) -> dict[TopicPartition, int]:
     """An offset for each partition, as Spark's own options have it."""
     from kcli.pipeline.offset_options import from_json
 
@@ -108,8 +133,8 @@ def _fixed(text: str, found: Checkpoint) -> dict[TopicPartition, int]:
     except UsageError as problem:
         raise UsageError(str(problem).removeprefix("option ")) from None
     for at, offset in fixed.items():
-        if at not in found.offsets and at not in found.planned:
-            raise UsageError(f"{OPTION}: {found.path} does not read {at.topic}[{at.partition}]")
+        if at not in state.offsets and at not in state.planned:
+            raise UsageError(f"{OPTION}: {state.path} does not read {at.topic}[{at.partition}]")
         if offset < 0:
             raise UsageError(f"{OPTION}: {offset} is no offset of {at.topic}[{at.partition}]")
     return fixed
@@ -122,21 +147,21 @@ def _exactly(fixed: dict[TopicPartition, int]) -> Prepare:
     return prepare
 
 
-async def _same_cluster(cluster: Cluster, found: Checkpoint) -> None:
+async def _same_cluster(cluster: Cluster, state: Checkpoint) -> None:
     """Raise UsageError unless it is the cluster that the checkpoint is of, where both say which."""
-    noted, here = found.notes.get("cluster"), (await describe_cluster(cluster)).cluster_id
+    noted, here = state.notes.get("cluster"), (await describe_cluster(cluster)).cluster_id
     if noted and here and noted != here:
         raise UsageError(f"the checkpoint is of cluster {noted}, this is {here}: -b or --profile names the other one")
 
 
-def _tell(values: Values, found: Checkpoint, ready: dict[TopicPartition, int], number: int) -> None:
+def _say_done(options: ResetOptions, state: Checkpoint, ready: dict[TopicPartition, int], number: int) -> None:
     """What was done, and how it is undone."""
     from kcli.pipeline.offset_options import to_json
 
-    say(values, f"the checkpoint says so in its batch {number}; the next run begins there")
-    old = {at: found.offsets[at] for at in ready if at in found.offsets}
+    say(options, f"the checkpoint says so in its batch {number}; the next run begins there")
+    old = {at: state.offsets[at] for at in ready if at in state.offsets}
     if old:
-        say(values, f"to undo it: {OPTION} '{json.dumps(to_json(old), separators=(',', ':'))}'")
+        say(options, f"to undo it: {OPTION} '{json.dumps(to_json(old), separators=(',', ':'))}'")
 
 
 def _show(changes: list[Change], document: Document) -> None:
@@ -150,9 +175,15 @@ def _show(changes: list[Change], document: Document) -> None:
 def _row(change: Change) -> Row:
     old, new = change.old, change.new
     return {
-        "topic": change.at.topic, "partition": change.at.partition, "old": None if old is None else old.offset,
-        "new": None if new is None else new.offset, "delta": change.delta,
+        "topic": change.at.topic,
+        "partition": change.at.partition,
+        "old": None if old is None else old.offset,
+        "new": None if new is None else new.offset,
+        "delta": change.delta,
         "lag": None if new is None or change.end is None else max(change.end - new.offset, 0),
-        "result": change.result, "note": "; ".join(change.notes) or None, "start": change.start, "end": change.end,
+        "result": change.result,
+        "note": "; ".join(change.notes) or None,
+        "start": change.start,
+        "end": change.end,
         "error": None if change.error is None else str(change.error),
-    }  # fmt: skip
+    }

@@ -26,10 +26,10 @@ td, th { border-color: #30363d; } }
 """
 
 
-def page(made: Profile) -> str:
+def page(profile: Profile) -> str:
     """The whole document."""
-    title = text(made.topic)
-    summary = made.summary
+    title = text(profile.topic)
+    summary = profile.summary
     head = (
         f"{summary['records']:,} records, {human_size(summary['bytes'])} in {summary['partitions']} partitions; "
         f"{summary['null_keys']:,} without key, {summary['null_values']:,} without value, {summary['gaps']:,} gaps; "
@@ -38,19 +38,19 @@ def page(made: Profile) -> str:
     if summary["first"]:
         head += f" From {text(summary['first'])} to {text(summary['last'])}, {human_time(summary['seconds'])}."
     parts = [f"<h1>{title}</h1><p>{head}</p>"]
-    if len(made.rate) > 1:
-        parts.append(_titled(f"Records a second, in steps of {human_time(made.step)}", _line(made)))
-    if made.partitions:
-        bars = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in made.partitions]
-        parts.append(_titled("Partitions", _bars(bars) + _table("partitions", made.partitions)))
-    for size in made.sizes:
+    if len(profile.rate) > 1:
+        parts.append(_titled(f"Records a second, in steps of {human_time(profile.step)}", _line(profile)))
+    if profile.partitions:
+        bars = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in profile.partitions]
+        parts.append(_titled("Partitions", _bars(bars) + _table("partitions", profile.partitions)))
+    for size in profile.sizes:
         bars = [(step, int(count), "") for step, count in size["histogram"].items()]
         parts.append(_titled(f"Bytes of a {text(size['part'])}", _bars(bars) + _table("sizes", [size])))
-    if made.keys:
-        bars = [(row["key"], row["records"], f"{row['share']:.1%}") for row in made.keys]
+    if profile.keys:
+        bars = [(row["key"], row["records"], f"{row['share']:.1%}") for row in profile.keys]
         parts.append(_titled("The most frequent keys", _bars(bars)))
-    if made.fields:
-        parts.append(_titled(f"Fields of JSON, of {made.sampled:,} values", _table("fields", made.fields)))
+    if profile.fields:
+        parts.append(_titled(f"Fields of JSON, of {profile.sampled:,} values", _table("fields", profile.fields)))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -60,7 +60,7 @@ def page(made: Profile) -> str:
 
 
 def text(value: Any) -> str:
-    """A value of somebody else's in HTML: characters that draw or turn lines are shown as their numbers."""
+    """A foreign value in HTML: characters that draw or turn lines are shown as their numbers."""
     from kcli.text.escape import visible
 
     return escape(visible(str(value)), quote=True)
@@ -86,8 +86,8 @@ def _bars(rows: Sequence[tuple[str, int, str]]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {high}" width="{WIDTH}" height="{high}" role="img">{"".join(lines)}</svg>'
 
 
-def _line(made: Profile) -> str:
-    rates = [row["rate"] for row in made.rate]
+def _line(profile: Profile) -> str:
+    rates = [row["rate"] for row in profile.rate]
     most, wide = max(rates) or 1, WIDTH - 80
     step = wide / max(len(rates) - 1, 1)
     points = " ".join(
@@ -99,16 +99,16 @@ def _line(made: Profile) -> str:
         f'<polygon class="line" points="70,{base} {points} {70 + wide},{base}"/>'
         f'<text x="64" y="24" text-anchor="end">{max(rates):,.0f}</text>'
         f'<text x="64" y="{base}" text-anchor="end">0</text>'
-        f'<text x="70" y="{HEIGHT - 6}">{text(made.rate[0]["time"])}</text>'
-        f'<text x="{70 + wide}" y="{HEIGHT - 6}" text-anchor="end">{text(made.rate[-1]["time"])}</text></svg>'
+        f'<text x="70" y="{HEIGHT - 6}">{text(profile.rate[0]["time"])}</text>'
+        f'<text x="{70 + wide}" y="{HEIGHT - 6}" text-anchor="end">{text(profile.rate[-1]["time"])}</text></svg>'
     )
 
 
 def _table(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    section = next(one for one in PROFILE.sections if one.name == name)
-    columns = [one for one in section.columns if one.table]
-    head = "".join(f"<th>{escape(one.title.lower())}</th>" for one in columns)
-    body = "".join(f"<tr>{''.join(_cell(row.get(one.name)) for one in columns)}</tr>" for row in rows)
+    section = next(section for section in PROFILE.sections if section.name == name)
+    columns = [column for column in section.columns if column.table]
+    head = "".join(f"<th>{escape(column.title.lower())}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(_cell(row.get(column.name)) for column in columns)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -116,7 +116,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "<td>–</td>"
     if isinstance(value, list):
-        return f"<td>{'<br>'.join(text(one) for one in value)}</td>"
+        return f"<td>{'<br>'.join(text(item) for item in value)}</td>"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f'<td class="n">{value:,}</td>'
     return f"<td>{text(value)}</td>"

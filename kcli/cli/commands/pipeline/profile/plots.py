@@ -25,32 +25,32 @@ LINES = 6
 """Height of the plot of the rate."""
 
 
-def draw(made: Profile, stream: TextIO) -> None:
+def draw(profile: Profile, stream: TextIO) -> None:
     """Print it."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    summary = made.summary
-    console.print(Text(visible(made.topic), style="bold"), soft_wrap=True)
+    summary = profile.summary
+    console.print(Text(visible(profile.topic), style="bold"), soft_wrap=True)
     console.print(
         f"{summary['records']:,} records, {human_size(summary['bytes'])} in {summary['partitions']} partitions; "
         f"{summary['null_keys']:,} without key, {summary['null_values']:,} without value, {summary['gaps']:,} gaps; "
         f"about {summary['distinct_keys']:,} keys"
     )
-    if not made.records:
+    if not profile.records:
         return
     console.print(f"{summary['first']} to {summary['last']}, {human_time(summary['seconds'])}")
-    _rate(made, console)
-    partitions = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in made.partitions]
+    _rate(profile, console)
+    partitions = [(str(row["partition"]), row["records"], f"{row['share']:.1%}") for row in profile.partitions]
     _bars("Partitions", partitions, console)
-    for size in made.sizes:
+    for size in profile.sizes:
         rows = [(step, int(count), "") for step, count in size["histogram"].items()]
         title = f"Bytes of a {size['part']}: p50 {size['p50']:,}, p99 {size['p99']:,}, max {size['max']:,}"
         _bars(title, rows, console)
-    _bars("Keys", [(visible(row["key"]), row["records"], f"{row['share']:.1%}") for row in made.keys], console)
-    if made.fields:
+    _bars("Keys", [(visible(row["key"]), row["records"], f"{row['share']:.1%}") for row in profile.keys], console)
+    if profile.fields:
         console.print()
-        console.print(Text(f"Fields of JSON, of {made.sampled:,} values", style="bold"))
-        section = next(one for one in PROFILE.sections if one.name == "fields")
-        console.print(table_of(section, made.fields))
+        console.print(Text(f"Fields of JSON, of {profile.sampled:,} values", style="bold"))
+        section = next(section for section in PROFILE.sections if section.name == "fields")
+        console.print(table_of(section, profile.fields))
 
 
 def _bars(title: str, rows: Sequence[tuple[str, int, str]], console: Console) -> None:
@@ -84,13 +84,13 @@ def plot(values: Sequence[float], height: int = LINES) -> list[str]:
     return ["".join(BLOCKS[min(max(step - line * 8, 0), 8)] for step in steps) for line in reversed(range(height))]
 
 
-def _rate(made: Profile, console: Console) -> None:
-    if len(made.rate) < 2:
+def _rate(profile: Profile, console: Console) -> None:
+    if len(profile.rate) < 2:
         return
-    rates = [row["rate"] for row in made.rate]
+    rates = [row["rate"] for row in profile.rate]
     console.print()
-    console.print(Text(f"Records a second, in steps of {human_time(made.step)}", style="bold"))
+    console.print(Text(f"Records a second, in steps of {human_time(profile.step)}", style="bold"))
     top = f"{max(rates):,.0f}"
     for number, line in enumerate(plot(rates)):
         console.print(Text(f"{top if number == 0 else '':>10} "), Text(line, style="green"), end="\n", sep="")
-    console.print(f"{'':>10} {made.rate[0]['time']} … {made.rate[-1]['time']}")
+    console.print(f"{'':>10} {profile.rate[0]['time']} … {profile.rate[-1]['time']}")

@@ -1,27 +1,73 @@
-"""`kcli pipeline profile TOPIC`: counted by Spark, told as plots on a terminal, tables in a pipe, JSON, or a page."""
+"""`kcli pipeline profile TOPIC`: counted by Spark, shown as plots on a terminal, tables in a pipe, JSON, or a page."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.drive import Job, Outcome, drive, say
+from kcli.cli.commands.pipeline.options import PipelineOptions, RangeOptions, rows_format
+from kcli.cli.commands.pipeline.profile.page import page
+from kcli.cli.commands.pipeline.session.drive import drive
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
+from kcli.cli.commands.pipeline.source.plan import show
 from kcli.cli.commands.pipeline.source.source import Source
-from kcli.cli.output.render import Document
-from kcli.cli.parsing.command import Legacy
+from kcli.cli.main import complain
+from kcli.cli.output.render import Document, write
+from kcli.cli.output.shapes.shape import shape
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import integer, text
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.profile import Profile
+from kcli.pipeline.jobs.frames import as_ours, load
+from kcli.pipeline.jobs.profile import Profile, profile
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from kcli.cli.parsing.option import Values
-
 TOP = 20
 SAMPLE = 100_000
+
+
+class ProfileOptions(RangeOptions, PipelineOptions):
+    html = text("--html", metavar="FILE", help="Write a page with pictures that needs no other file.")
+    top = integer("--top", least=1, help="Name the N most frequent keys (20).")
+    sample = integer("--sample", least=0, help="Look into about N values for their fields (default 100000; 0: all).")
+    format = rows_format()
+
+
+@command(
+    "pipeline profile",
+    help="What is in a topic: sizes, keys, rate over time, fields of JSON; as plots or a page.",
+    words="TOPIC",
+    examples="""
+kcli pipeline profile orders
+kcli pipeline profile orders -o @-1d: --html orders.html
+kcli pipeline profile orders --json | jq .fields
+kcli pipeline profile orders --sample 0 --top 50         # look into every value""",
+)
+def profile_topic(options: ProfileOptions) -> int:
+    """Count all records of the topic, and look into a sample of the values: how records spread over partitions, keys
+    and time, how large they are, what is null, where offsets are missing, and of JSON every field with its types, null
+    share, distinct values, least, most and examples."""
+    if len(options.words) != 1:
+        raise UsageError("profile which topic? kcli pipeline profile TOPIC")
+    frame = Frame(options, "profile")
+    if frame.streaming:
+        raise UsageError(f"--{frame.mode}: a profile is of what is there now")
+    job = Profiling(frame, options, options.words[0])
+    if frame.dry_run:
+        return show(frame, job.input, "a profile")
+    form, frame.format = frame.format, None
+    frame.session(job.name)
+    job.input.look()
+    job.spans = job.input.span
+    code = drive(frame, job)
+    if job.result is not None and code == 0:
+        _print(frame, job, job.result, form)
+    return code
 
 
 class Profiling(Job):
@@ -30,28 +76,22 @@ class Profiling(Job):
     name = "profile"
     verb = "looked at"
 
-    def __init__(self, frame: Frame, topic: str) -> None:
-        values = frame.values
+    def __init__(self, frame: Frame, options: ProfileOptions, topic: str) -> None:
         self.frame = frame
-        usual = dict.fromkeys(("key_format", "value_format", "key_schema", "value_schema"))
-        frame.values = Legacy({**usual, "topics": [], **values})
-        self.input = Source(frame, [topic])
+        self.input = Source(frame, [topic], options)
         self.source = self.destination = topic
-        self.html = Path(values["html"]) if values["html"] is not None else None
+        self.html = Path(options.html) if options.html is not None else None
         if self.html is not None and not self.html.absolute().parent.is_dir():
             raise UsageError(f"--html {self.html}: there is no folder {self.html.absolute().parent}")
         if self.html is not None and self.html.is_dir():
             raise UsageError(f"--html {self.html} is a folder; name a file")
-        self.top: int = values["top"] or TOP
-        self.sample: int = SAMPLE if values["sample"] is None else values["sample"]
+        self.top = options.top or TOP
+        self.sample = SAMPLE if options.sample is None else options.sample
         self.prints = self.html is None
-        self.made: Profile | None = None
+        self.result: Profile | None = None
 
     def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
         """All questions, one after the other."""
-        from kcli.pipeline.jobs.frames import as_ours, load
-        from kcli.pipeline.jobs.profile import profile
-        from kcli.pipeline.jobs.work import Action
 
         def frame(columns: list[str]) -> DataFrame:
             if self.frame.connector == "jvm":
@@ -61,69 +101,39 @@ class Profiling(Job):
             return load(spark, "kcli", options, streaming=False)
 
         def work() -> None:
-            self.made = profile(frame, self.source, self.input.span, top=self.top, sample=self.sample)
+            self.result = profile(frame, self.source, self.input.span, top=self.top, sample=self.sample)
 
         return Action(spark, work)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
         """Nothing has to be made to last."""
-        return Outcome(records=self.made.records if self.made is not None else -1)
+        return Outcome(records=self.result.records if self.result is not None else -1)
 
 
-def run(values: Values) -> int:
-    """Profile. Returns the exit code."""
-    words = values["words"] or []
-    if len(words) != 1:
-        raise UsageError("profile which topic? kcli pipeline profile TOPIC")
-    frame = Frame(values, "profile")
-    if frame.streaming:
-        raise UsageError(f"--{frame.mode}: a profile is of what is there now")
-    job = Profiling(frame, words[0])
-    form, frame.format = frame.format, None
-    if frame.dry_run:
-        from kcli.cli.commands.pipeline.source.plan import show
-
-        frame.format = form
-        return show(frame, job.input, "a profile")
-    frame.session(job.name)
-    job.input.look()
-    job.spans = job.input.span
-    code = drive(frame, job)
-    if job.made is not None and code == 0:
-        _tell(frame, job, job.made, form)
-    return code
-
-
-def _tell(frame: Frame, job: Profiling, made: Profile, form: str | None) -> None:
-    import sys
-
-    from kcli.cli.output.render import write
-
+def _print(frame: Frame, job: Profiling, result: Profile, form: str | None) -> None:
     if job.html is not None:
-        from kcli.cli.commands.pipeline.profile.page import page
-
-        job.html.write_text(page(made), encoding="utf-8")
+        job.html.write_text(page(result), encoding="utf-8")
         if not frame.quiet:
-            say(f"the page is {job.html}")
+            complain(f"the page is {job.html}")
         if form is None:
             return
     if form in (None, "table") and sys.stdout.isatty():
         from kcli.cli.commands.pipeline.profile.plots import draw
 
-        draw(made, sys.stdout)
+        draw(result, sys.stdout)
         return
-    write(document(made), form or "table")
+    write(document(result), form or "table")
 
 
-def document(made: Profile) -> Document:
+def document(result: Profile) -> Document:
     """The rows of a profile."""
-    from kcli.cli.output.render import Document
-    from kcli.cli.output.shapes.shape import shape
-
-    found = Document(shape=shape("pipeline.profile"))
-    found.rows = {
-        "keys": made.keys, "sizes": made.sizes, "rate": made.rate,
-        "partitions": [{k: v for k, v in row.items() if not k.endswith("_ms")} for row in made.partitions],
-        "fields": made.fields, "topic": [made.summary],
-    }  # fmt: skip
-    return found
+    partitions = [{name: value for name, value in row.items() if not name.endswith("_ms")} for row in result.partitions]
+    rows = {
+        "keys": result.keys,
+        "sizes": result.sizes,
+        "rate": result.rate,
+        "partitions": partitions,
+        "fields": result.fields,
+        "topic": [result.summary],
+    }
+    return Document(shape=shape("pipeline.profile"), rows=rows)

@@ -7,121 +7,25 @@ nothing behind. The second stops at once. The third kills Spark and us.
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic, sleep
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
-from kcli import watchdog
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.job import Job, Outcome
 from kcli.cli.commands.pipeline.session.progress import Watch, human_size, rows_of
-from kcli.cli.runtime.signals import INTERRUPTED, SIGNALS, ended_by
+from kcli.cli.commands.pipeline.session.signals import Signals
+from kcli.cli.main import complain
+from kcli.cli.runtime.signals import INTERRUPTED, ended_by
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
 from kcli.paths import private
 from kcli.pipeline.jobs.registry import Registered
 from kcli.pipeline.jobs.work import Action, Look, Stream
 from kcli.pipeline.progress_sum import Progress
-from kcli.pipeline.session.session import Session
-from kcli.values import Value
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 POLL = 0.1  # seconds
-
-
-class Outcome(Value):
-    """What a job did. `records` is what was written, -1 where nobody counted; `bad` are those that did not fit their
-    format and are null."""
-
-    records: int = -1
-    bytes: int = -1
-    bad: int = 0
-
-
-class Job:
-    """What a command hands to `drive`: subclass it. `spans` are the ranges of a batch, None for a stream."""
-
-    name = ""
-    verb = ""
-    source = ""
-    destination = ""
-    writes_to = ""
-    """The folder of files that is written, where there is one."""
-    spans: Mapping[TopicPartition, tuple[int, int]] | None = None
-    packages: tuple[str, ...] = ()
-    conf: tuple[tuple[str, str], ...] = ()
-    checkpoint = ""
-    expected: int | None = None
-    """Records that will be written, where somebody knows."""
-    prints = False
-    """Whether its rows go to stdout: then no words or bars come between them."""
-
-    def begin(self, spark: SparkSession, progress: str) -> Action | Stream:
-        """The work, not yet started; `progress` is the source's progressAddr."""
-        raise NotImplementedError
-
-    def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
-        """After a good end, also of a stream that drained: make it last."""
-        return Outcome(records=seen.whole.rows)
-
-    def bad_rows(self) -> int:
-        """After a batch: the records that did not fit their format and are null."""
-        return 0
-
-    def undo(self) -> None:
-        """After any other end of a batch: leave nothing behind."""
-
-    def half(self, seen: Progress) -> str:
-        """What is left of a batch that was cut short, in a few words."""
-        return "nothing was kept"
-
-    @property
-    def quick(self) -> bool:
-        """Whether the job is over in seconds: then the JVM compiles for a quick start."""
-        return self.spans is not None and sum(end - start for start, end in self.spans.values()) < 1_000_000
-
-
-class Signals:
-    """How often somebody asked us to end. The third time ends everything."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self.by = 0  # the first signal
-        self.session: Session | None = None
-        self._before: list[tuple[signal.Signals, Any]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def listen(self) -> None:
-        """From now on; PySpark put a handler of its own while the session started."""
-        known = [number for number, _ in self._before]
-        self._before += [(number, signal.getsignal(number)) for number in SIGNALS if number not in known]
-        for number in SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
-                signal.signal(number, self._heard)
-        watchdog.heed(3)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._before:
-            signal.signal(number, handler or signal.SIG_DFL)
-
-    def _heard(self, number: int, frame: FrameType | None) -> None:
-        watchdog.turned()
-        if number == signal.SIGHUP and self.asked:
-            return  # a terminal that goes is told of twice
-        self.by = self.by or number
-        self.asked += 1
-        if self.asked >= 3:
-            if self.session is not None:
-                self.session.kill()
-            os._exit(128 + number)
 
 
 def drive(frame: Frame, job: Job) -> int:
@@ -187,13 +91,18 @@ def registration(frame: Frame, job: Job, log: Path) -> Registered:
             f"{other.name} runs already, in process {other.pid}, and has the checkpoint {job.checkpoint}: "
             f"kcli pipeline drain {other.id} ends it"
         )
-    name = frame.values["name"] or pipeline_of(job.checkpoint) or f"{job.name}-{job.source}"
+    name = frame.options.name or pipeline_of(job.checkpoint) or f"{job.name}-{job.source}"
     return Registered(
         Entry(
-            name=name, command=job.name, mode=frame.mode, source=job.source,
-            destination=absolute(job.writes_to) or job.destination, checkpoint=checkpoint, log=str(log),
+            name=name,
+            command=job.name,
+            mode=frame.mode,
+            source=job.source,
+            destination=absolute(job.writes_to) or job.destination,
+            checkpoint=checkpoint,
+            log=str(log),
         )
-    )  # fmt: skip
+    )
 
 
 def pipeline_of(checkpoint: str) -> str:
@@ -228,8 +137,9 @@ class Run:
             work.start()
             self._until_the_end(work, live, summed)
             ends = work.result()
-            if self.frame.streaming and self.frame.values.get("commit_group") and ends:
-                self._show_group(ends)
+            group = self.frame.options.commit_group
+            if self.frame.streaming and group and ends:
+                self._show_group(group, ends)
             self.seen = summed.take(live.poll(), monotonic())
             self.stood = work.look()
             self._tell(self.seen, self.stood)
@@ -263,14 +173,15 @@ class Run:
             self._tell(seen, look)
             sleep(POLL)
 
-    def _show_group(self, ends: Mapping[TopicPartition, int]) -> None:
-        """As in mid-stream a failure is only told: the work is done, and the checkpoint knows it."""
+    def _show_group(self, group: str, ends: Mapping[TopicPartition, int]) -> None:
+        """Commit the group's last offsets. A failure is only printed, as in mid-stream: the work is done, and the
+        checkpoint knows it."""
         from kcli.cli.commands.pipeline.session.stream import show_group
 
         try:
-            show_group(self.frame, ends)
+            show_group(self.frame, group, ends)
         except KcliError as problem:
-            say(f"--commit-group {self.frame.values['commit_group']}: {problem}")
+            complain(f"--commit-group {group}: {problem}")
 
     def _tell(self, seen: Progress, look: Look | None) -> None:
         """Those who look at the list."""
@@ -283,34 +194,34 @@ class Run:
         if self.frame.quiet:
             return
         if not self.frame.streaming:
-            say("cancelling; once more kills Spark" if asked > 1 else "cancelling")
+            complain("cancelling; once more kills Spark" if asked > 1 else "cancelling")
         elif asked == 1:
-            say("finishing the batch that is under way; Ctrl-C again stops at once")
+            complain("finishing the batch that is under way; Ctrl-C again stops at once")
         else:
-            say("stopping; once more kills Spark")
+            complain("stopping; once more kills Spark")
 
     def _interrupted(self, outcome: Outcome) -> int:
         self.registered.end("interrupted")
         self._report(outcome, "interrupted")
         if not self.frame.quiet:
             known = f"{self.job.checkpoint} knows how far it was; run again, it goes on"
-            say(f"interrupted: {known if self.frame.streaming else self.job.half(self.seen)}")
+            complain(f"interrupted: {known if self.frame.streaming else self.job.half(self.seen)}")
         return INTERRUPTED
 
     def _say_bad(self, bad: int) -> None:
         if bad and not self.frame.quiet:
             many = f"{bad:,} records do" if bad > 1 else "1 record does"
-            say(f"{many} not fit the format of its key or value, which is null now (--on-bad null)")
+            complain(f"{many} not fit the format of its key or value, which is null now (--on-bad null)")
 
     def _done(self, outcome: Outcome) -> int:
         if self.signals.asked and not self.frame.streaming and not self.frame.quiet:
-            say("it was done before it could be cancelled")
+            complain("it was done before it could be cancelled")
         self.registered.end("done")
         self._say_bad(outcome.bad)
         self._report(outcome, "done")
         watched = (os.isatty(2) and not self.job.prints) or self.frame.connection.verbose
         if watched and not self.frame.quiet:
-            say(self._sentence(outcome))
+            complain(self._sentence(outcome))
         return 0
 
     def _sentence(self, outcome: Outcome) -> str:
@@ -330,22 +241,21 @@ class Run:
 
         seconds = monotonic() - self.begun
         records = outcome.records if outcome.records >= 0 else None
-        made = Document(shape=shape("pipeline.job"))
-        made.rows["progress"] = rows_of(self.seen, self.stood, "ended")
-        made.rows["jobs"] = [
+        document = Document(shape=shape("pipeline.job"))
+        document.rows["progress"] = rows_of(self.seen, self.stood, "ended")
+        document.rows["jobs"] = [
             {
-                "name": self.job.name, "state": state, "source": self.job.source, "destination": self.job.destination,
-                "records": records, "bad": outcome.bad, "bytes": outcome.bytes if outcome.bytes >= 0 else None,
-                "seconds": round(seconds, 3), "rate": round((records or 0) / seconds, 1) if seconds else 0.0,
+                "name": self.job.name,
+                "state": state,
+                "source": self.job.source,
+                "destination": self.job.destination,
+                "records": records,
+                "bad": outcome.bad,
+                "bytes": outcome.bytes if outcome.bytes >= 0 else None,
+                "seconds": round(seconds, 3),
+                "rate": round((records or 0) / seconds, 1) if seconds else 0.0,
                 "lag": self.stood.lag if self.stood is not None and self.stood.lag >= 0 else None,
                 "checkpoint": self.job.checkpoint or None,
             }
-        ]  # fmt: skip
-        write(made, self.frame.format)
-
-
-def say(sentence: str) -> None:
-    """One line on stderr."""
-    from kcli.cli.main import complain
-
-    complain(sentence)
+        ]
+        write(document, self.frame.format)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kcli.cli.commands.pipeline.options import PipelineOptions, report_format
 from kcli.cli.runtime.connection import Connection
 from kcli.config.secrets.sources import Source
 from kcli.errors import UsageError
 from kcli.grammar.offsets import duration
 from kcli.paths import data_folder
 from kcli.pipeline.session.session import SessionSettings
-
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
 
 JVM_CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 PACKAGES = "spark.jars.packages"
@@ -22,49 +19,18 @@ PACKAGES = "spark.jars.packages"
 class Frame:
     """The common options of one line. Raises UsageError; nothing is started or asked yet."""
 
-    def __init__(self, values: Values, command: str) -> None:
-        self.values = values
+    def __init__(self, options: PipelineOptions, command: str) -> None:
+        self.options = options
         self.command = command
-        self.connection = Connection(values)
-        self.mode = self._mode()
-        self.connector: str = values["connector"] or "kcli"
-        self.format: str | None = "json" if values["json"] else values["format"]
-        self.conf = conf_of(values["conf"])
-        self.master: str | None = values["master"]
-        self.remote: str | None = values["remote"]
-        if self.remote is not None and self.master is not None:
-            raise UsageError("--master and --remote: a session is made by one of them")
-        if self.remote is not None and not self.remote.startswith("sc://"):
-            raise UsageError(f"--remote {self.remote}: expected sc://HOST:PORT")
-        for option in ("memory", "java_home"):
-            if self.remote is not None and values[option] is not None:
-                raise UsageError(f"--{option.replace('_', '-')} is about a Spark of our own; --remote is another's")
-        if self.connector == "jvm" and values["commit_group"]:
-            raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
-        self.dry_run: bool = values["dry_run"]
-        self.every = self._every()
-
-    def _mode(self) -> str:
-        values = self.values
-        modes = [name for name in ("batch", "once", "continuous") if values[name]]
-        if len(modes) > 1:
-            raise UsageError(f"--{modes[0]} and --{modes[1]}: a run has one way to read")
-        mode = modes[0] if modes else "batch"
-        if mode == "batch":
-            for name in ("checkpoint", "max_per_batch", "commit_group", "trigger"):
-                if values[name] is not None:
-                    raise UsageError(f"--{name.replace('_', '-')} goes with --once or --continuous")
-        if mode != "continuous" and values["trigger"] is not None:
-            raise UsageError("--trigger goes with --continuous")
-        return mode
-
-    def _every(self) -> float:
-        """Seconds between the batches of --continuous."""
-        text = self.values["trigger"]
-        length = 1000 if text is None else duration(text)
-        if length is None:
-            raise UsageError(f"--trigger {text}: expected a length of time, such as 5s")
-        return length / 1000
+        self.connection = Connection(options)
+        self.mode = mode_of(options)
+        self.connector = options.connector or "kcli"
+        self.format = report_format(options)
+        self.conf = conf_of(options.conf)
+        self.remote = options.remote
+        self.dry_run = options.dry_run
+        _check_engine(options)
+        self.every = seconds_between(options.trigger)
 
     @property
     def streaming(self) -> bool:
@@ -78,13 +44,14 @@ class Frame:
     def session(self, name: str, *, quick: bool = False, packages: tuple[str, ...] = ()) -> SessionSettings:
         """How Spark is started. `quick` is for jobs of seconds; `packages` are Maven's coordinates. Raises UsageError
         where PySpark or a Java is missing."""
-        from kcli.pipeline.session.session import MASTER, SessionSettings, check_pyspark
+        from kcli.pipeline.session.session import MASTER, check_pyspark
 
+        options = self.options
         check_pyspark()
         if self.remote is None:
             from kcli.pipeline.session.java import find_java
 
-            find_java(self.values["java_home"])
+            find_java(options.java_home)
         conf = dict(self.conf)
         wanted = list(packages)
         if self.connector == "jvm" and not any("spark-sql-kafka" in text for text in conf.values()):
@@ -92,33 +59,76 @@ class Frame:
         if wanted:
             conf[PACKAGES] = ",".join([*conf.get(PACKAGES, "").split(","), *wanted]).strip(",")
         return SessionSettings(
-            master=self.master or conf.pop("spark.master", MASTER),
+            master=options.master or conf.pop("spark.master", MASTER),
             name=f"kcli {name}",
-            java_home=self.values["java_home"],
+            java_home=options.java_home,
             conf=tuple(conf.items()),
-            memory=self.values["memory"] or "2g",
+            memory=options.memory or "2g",
             quick=quick and self.remote is None,
         )
 
     def checkpoint(self, name: str) -> Path | str:
         """Where this pipeline remembers how far it is. A path of this machine is a Path; a URI is a str."""
-        given = self.values["checkpoint"]
+        given = self.options.checkpoint
         if given is not None:
             return given if "://" in given else Path(given)
-        if self.remote is not None or not (self.master or "local").startswith("local"):
+        if self.remote is not None or not (self.options.master or "local").startswith("local"):
             raise UsageError("--checkpoint DIR is needed: on a cluster it has to be in a place that every machine sees")
-        return home(self.values["name"] or name) / "checkpoint"
+        return home(self.options.name or name) / "checkpoint"
+
+
+def mode_of(options: PipelineOptions) -> str:
+    """batch, once or continuous. Raises UsageError for two of them, and for options that go with another one."""
+    given = {"batch": options.batch, "once": options.once, "continuous": options.continuous}
+    modes = [mode for mode in given if given[mode]]
+    if len(modes) > 1:
+        raise UsageError(f"--{modes[0]} and --{modes[1]}: a run has one way to read")
+    mode = modes[0] if modes else "batch"
+    if mode == "batch":
+        for flag, value in (
+            ("--checkpoint", options.checkpoint),
+            ("--max-per-batch", options.max_per_batch),
+            ("--commit-group", options.commit_group),
+            ("--trigger", options.trigger),
+        ):
+            if value is not None:
+                raise UsageError(f"{flag} goes with --once or --continuous")
+    if mode != "continuous" and options.trigger is not None:
+        raise UsageError("--trigger goes with --continuous")
+    return mode
+
+
+def _check_engine(options: PipelineOptions) -> None:
+    """Raises UsageError for options of two Sparks, or of the other connector."""
+    if options.remote is not None:
+        if options.master is not None:
+            raise UsageError("--master and --remote: a session is made by one of them")
+        if not options.remote.startswith("sc://"):
+            raise UsageError(f"--remote {options.remote}: expected sc://HOST:PORT")
+        for flag, value in (("--memory", options.memory), ("--java-home", options.java_home)):
+            if value is not None:
+                raise UsageError(f"{flag} is about a Spark of our own; --remote is another's")
+    if options.connector == "jvm" and options.commit_group:
+        raise UsageError("--commit-group is kcli's: Spark's own connector commits nothing")
+
+
+def seconds_between(trigger: str | None) -> float:
+    """Seconds between the batches of --continuous. Raises UsageError."""
+    length = 1000 if trigger is None else duration(trigger)
+    if length is None:
+        raise UsageError(f"--trigger {trigger}: expected a length of time, such as 5s")
+    return length / 1000
 
 
 def conf_of(given: list[str], option: str = "--conf") -> dict[str, str]:
     """KEY=VALUE, several times. Raises UsageError."""
-    found = {}
+    conf = {}
     for item in given:
         key, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not key:
             raise UsageError(f"{option} {item}: expected KEY=VALUE")
-        found[key] = text
-    return found
+        conf[key] = text
+    return conf
 
 
 def jvm_connector() -> str:
@@ -139,18 +149,18 @@ def cluster_options(connection: Connection) -> dict[str, str]:
     """`context` and `kafka.*` of Spark's source and sink for the cluster of these options: what a profile says stays in
     the profile, so that its secrets are in no plan."""
     _, servers = connection.servers()
-    found = {"kafka.bootstrap.servers": servers}
+    options = {"kafka.bootstrap.servers": servers}
     profile = connection.profile
     if profile is not None:
-        found["context"] = profile.name
+        options["context"] = profile.name
     for key, (value, where) in connection.properties.given.items():
         if profile is not None and where == profile.where:
             continue
         if key not in ("bootstrap.servers", "metadata.broker.list"):
-            found[f"kafka.{key}"] = _text(connection, key, value, where)
+            options[f"kafka.{key}"] = _text(connection, key, value, where)
     if connection.mapping():
-        found["brokerMap"] = ",".join(f"{one}={to}" for one, to, _ in connection.mapping())
-    return found
+        options["brokerMap"] = ",".join(f"{source}={to}" for source, to, _ in connection.mapping())
+    return options
 
 
 def jvm_options(connection: Connection) -> dict[str, str]:
@@ -158,10 +168,10 @@ def jvm_options(connection: Connection) -> dict[str, str]:
     if connection.mapping():
         raise UsageError("--broker-map is kcli's: Spark's own connector connects to where the cluster says")
     _, servers = connection.servers()
-    found = {"kafka.bootstrap.servers": servers}
+    options = {"kafka.bootstrap.servers": servers}
     for key, (value, where) in connection.properties.given.items():
-        found.setdefault(f"kafka.{key}", _text(connection, key, value, where))
-    return found
+        options.setdefault(f"kafka.{key}", _text(connection, key, value, where))
+    return options
 
 
 def _text(connection: Connection, key: str, value: str | Source, where: str) -> str:

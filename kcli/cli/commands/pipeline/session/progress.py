@@ -19,8 +19,8 @@ EVERY = 1.0
 
 
 class Watch:
-    """Shows what `at` is told. `what` says what is done, `expected` how many records will be written, where that is
-    known; a `hidden` one shows no bars."""
+    """Shows the figures that `at` gets. `what` names the job, `expected` is how many records will be written, where
+    that is known; a `hidden` watch shows no bars."""
 
     def __init__(self, what: str, expected: int | None = None, *, lines: bool = False, hidden: bool = False) -> None:
         self._what = what
@@ -29,26 +29,26 @@ class Watch:
         self._shown = not hidden and os.isatty(2)
         self._bars: Any = None
         self._tasks: dict[Any, Any] = {}
-        self._told = monotonic() - EVERY
+        self._printed = monotonic() - EVERY
 
     @contextmanager
-    def starting(self, said: str = "starting Spark …") -> Iterator[None]:
+    def starting(self, label: str = "starting Spark …") -> Iterator[None]:
         """While Spark starts, which takes seconds, a terminal says so."""
         if not self._shown:
             yield
             return
         from rich.console import Console
 
-        with Console(stderr=True).status(said):
+        with Console(stderr=True).status(label):
             yield
 
     def at(self, progress: Progress, look: Look | None, tasks: tuple[int, int], *, last: bool = False) -> None:
-        """The figures now. `tasks` (done, all) are told where no task reports by itself."""
-        if self._lines and (last or monotonic() - self._told >= EVERY):
-            self._told = monotonic()
+        """The figures now. `tasks` (done, all) are shown where no task reports by itself."""
+        if self._lines and (last or monotonic() - self._printed >= EVERY):
+            self._printed = monotonic()
             try:
                 lines(progress, look, "ended" if last else "running")
-            except BrokenPipeError:  # who wanted to know how far it is has left; the work goes on
+            except BrokenPipeError:  # the reader of the progress left; the work goes on
                 self._lines = False
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if self._shown:
@@ -63,24 +63,24 @@ class Watch:
             self._bar(None, self._what, tasks[0], tasks[1], f"{tasks[0]} of {tasks[1]} tasks")
             return
         if len(progress.parts) > 1:
-            slowest = sorted(progress.parts.items(), key=lambda one: one[1].done - max(one[1].total, 0))
+            slowest = sorted(progress.parts.items(), key=lambda item: item[1].done - max(item[1].total, 0))
             for at, part in slowest[:BARS] if not self._tasks else slowest:
                 if self._tasks and at not in self._tasks and len(self._tasks) > BARS:
                     continue
-                self._bar(at, f"  {at.topic}[{at.partition}]", part.done, part.total, told(part))
+                self._bar(at, f"  {at.topic}[{at.partition}]", part.done, part.total, sentence(part))
         if progress.written and not whole.rows:
             total = -1 if self._expected is None else self._expected
             self._bar(None, self._what, progress.written, total, f"{progress.written:,} rows")
             return
-        text = told(whole)
+        text = sentence(whole)
         if look is not None and look.lag >= 0:
             text += f", lag {look.lag:,}"
         self._bar(None, self._what, whole.done, whole.total, text)
 
     def _bar(self, key: Any, what: str, done: int, total: int, text: str) -> None:
         if key not in self._tasks:
-            self._tasks[key] = self._bars.add_task(what, total=None, told="")
-        self._bars.update(self._tasks[key], completed=done, total=total if total >= 0 else None, told=text)
+            self._tasks[key] = self._bars.add_task(what, total=None, figures="")
+        self._bars.update(self._tasks[key], completed=done, total=total if total >= 0 else None, figures=text)
 
     def close(self) -> None:
         """Take the bars away."""
@@ -95,11 +95,11 @@ def bars() -> Any:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     words = TextColumn("{task.description}", markup=False)
-    figures = TextColumn("{task.fields[told]}", markup=False)
+    figures = TextColumn("{task.fields[figures]}", markup=False)
     return Progress(words, BarColumn(), TaskProgressColumn(), figures, console=Console(stderr=True), transient=True)
 
 
-def told(figures: Figures) -> str:
+def sentence(figures: Figures) -> str:
     """`1,200,000 rows, 310,000/s, 120.0 MB, 3s left`."""
     from kcli.cli.output.render import human_time
 
@@ -124,10 +124,10 @@ def human_size(size: float) -> str:
 
 def rows_of(progress: Progress, look: Look | None, state: str) -> list[dict[str, Any]]:
     """A row for all of it, which has no topic, then one for each partition."""
-    found = [_row(None, progress.whole, state)]
-    found[0]["written"] = progress.written or None
-    found[0]["lag"] = look.lag if look is not None and look.lag >= 0 else None
-    return found + [_row(at, part, state) for at, part in sorted(progress.parts.items())]
+    rows = [_row(None, progress.whole, state)]
+    rows[0]["written"] = progress.written or None
+    rows[0]["lag"] = look.lag if look is not None and look.lag >= 0 else None
+    return rows + [_row(at, part, state) for at, part in sorted(progress.parts.items())]
 
 
 def _row(at: Any, figures: Figures, state: str) -> dict[str, Any]:

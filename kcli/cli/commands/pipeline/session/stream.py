@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options
 from kcli.model import TopicPartition
 
 
@@ -32,13 +32,12 @@ def name_of(command: str, source: str, destination: str, form: str) -> str:
     return f"{word}-{sha256(chr(0).join((source, whole)).encode()).hexdigest()[:8]}"
 
 
-def show_group(frame: Frame, ends: Mapping[TopicPartition, int]) -> None:
+def show_group(frame: Frame, group: str, ends: Mapping[TopicPartition, int]) -> None:
     """Commit where a stream ended under --commit-group: Spark tells the source of every batch but its last."""
-    from kcli.cli.commands.pipeline.session.frame import cluster_options
     from kcli.pipeline.connection import sealed_of
     from kcli.pipeline.log import Log
     from kcli.pipeline.source.commit_group import commit
 
     options = {name.lower(): value for name, value in cluster_options(frame.connection).items()}
     with Log(sealed_of(options)) as log:
-        commit(log, frame.values["commit_group"], ends)
+        commit(log, group, ends)

@@ -6,20 +6,55 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kcli.cli.commands.pipeline.session.drive import Outcome, say
+from kcli.cli.commands.pipeline.options import rows_format
 from kcli.cli.commands.pipeline.session.frame import Frame
+from kcli.cli.commands.pipeline.session.job import Outcome
 from kcli.cli.commands.pipeline.session.stream import name_of, stop_file_of, trigger_of
+from kcli.cli.commands.pipeline.sink.folder import FolderOptions, column_names, folder_mode
 from kcli.cli.commands.pipeline.sink.results import Results
 from kcli.cli.commands.pipeline.sink.target import Target
+from kcli.cli.main import complain
+from kcli.cli.parsing.option import choice, integer, text
+from kcli.cli.parsing.record_groups import TargetOptions
 from kcli.errors import UsageError
 from kcli.pipeline.jobs.files.export import FileForm, check
 from kcli.pipeline.jobs.files.folder import Folder
-from kcli.pipeline.jobs.sql.query import Script, Step
+from kcli.pipeline.jobs.sql.query import Script
 from kcli.pipeline.jobs.work import Action, Stream
 from kcli.pipeline.progress_sum import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+class RowsOptions(FolderOptions, TargetOptions):
+    """Where rows go, and how."""
+
+    format = rows_format()
+    limit = integer(
+        *("-n", "--limit"), least=1, help="At most N rows of each result (a table has 1000 unless this says more)."
+    )
+    into = text("--into", metavar="TOPIC", help="Send the last statement's rows to TOPIC.")
+    to = choice(
+        "--to",
+        of=("parquet", "json", "csv", "orc"),
+        help="Write the last statement's rows as files; --out says where.",
+    )
+    out = text("--out", metavar="DIR", help="The folder of --to.")
+    partition_by = text("--partition-by", metavar="COLUMN,…", help="A folder of files for each value.")
+    compression = text(
+        *("-z", "--compression"),
+        metavar="CODEC",
+        help="Of files: zstd, snappy, …; of --into: gzip, snappy, lz4 or zstd.",
+    )
+    output_mode = choice(
+        "--output-mode",
+        of=("append", "update", "complete"),
+        help="Which rows a stream's batch gives; default: append, or what the query allows.",
+    )
+    watermark = text(
+        "--watermark", metavar="LENGTH", help="How late records may come, such as '10 minutes': windows end by it."
+    )
 
 
 class Output:
@@ -31,8 +66,9 @@ class Output:
     """The folder of files, where there is one."""
     kind = "print"  # a word for the name of the pipeline
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Frame, options: RowsOptions) -> None:
         self.frame = frame
+        self.options = options
         self.checkpoint: Path | str | None = None
         self.stop_file: Path | None = None
 
@@ -79,11 +115,11 @@ class Printed(Output):
     prints = True
     label = "stdout"
 
-    def __init__(self, frame: Frame) -> None:
-        super().__init__(frame)
+    def __init__(self, frame: Frame, options: RowsOptions) -> None:
+        super().__init__(frame, options)
         if frame.streaming and frame.remote is not None:
             raise UsageError("--remote: the rows of a stream are at the server; --into or --to says where they go")
-        self._results = Results(frame.format or "table", frame.values["limit"])
+        self._results = Results(frame.format or "table", options.limit)
 
     def batch(self, script: Script) -> None:
         """Every statement's rows, as each is done."""
@@ -99,13 +135,13 @@ class Printed(Output):
         assert self.checkpoint is not None
         writer = frame.writeStream.foreachBatch(lambda rows, _: self._results.show(rows))
         writer = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger_of(self.frame))
-        mode = self.frame.values["output_mode"]
+        mode = self.options.output_mode
         return Stream(lambda: started(writer, mode), self.stop_file)
 
     def finish(self, work: Action | Stream, seen: Progress) -> Outcome:
-        """Say what a table left out."""
+        """Say how many rows a table has not."""
         if self._results.cut and not self.frame.quiet:
-            say(f"the first {self._results.cut:,} rows; --limit N shows more, --format ndjson all")
+            complain(f"the first {self._results.cut:,} rows; --limit N shows more, --format ndjson all")
         return Outcome(records=self._results.rows)
 
 
@@ -114,9 +150,9 @@ class IntoTopic(Output):
 
     kind = "topic"
 
-    def __init__(self, frame: Frame, topic: str) -> None:
-        super().__init__(frame)
-        self.target = Target(frame, topic)
+    def __init__(self, frame: Frame, options: RowsOptions, topic: str) -> None:
+        super().__init__(frame, options)
+        self.target = Target(frame, topic, options.compression, options)
         self.label = topic
         self._rows = -1
 
@@ -154,27 +190,23 @@ class IntoTopic(Output):
         form, options = self._options()
         writer = records_of(frame).writeStream.format(form).options(**options)
         writer = writer.option("checkpointLocation", str(self.checkpoint)).trigger(**trigger_of(self.frame))
-        mode = self.frame.values["output_mode"]
+        mode = self.options.output_mode
         return Stream(lambda: started(writer, mode), self.stop_file)
 
 
 class IntoFiles(Output):
     """To a folder of files."""
 
-    def __init__(self, frame: Frame, out: str) -> None:
-        super().__init__(frame)
-        values = frame.values
-        names = tuple(one.strip() for one in (values["partition_by"] or "").split(",") if one.strip())
-        self.form = FileForm(form=values["to"], compression=values["compression"] or "", partition_by=names)
+    def __init__(self, frame: Frame, options: RowsOptions, form: str, out: str) -> None:
+        super().__init__(frame, options)
+        self.form = FileForm(
+            form=form, compression=options.compression or "", partition_by=column_names(options.partition_by)
+        )
         check(self.form)
-        self.kind = self.form.form
-        if values["append"] and values["overwrite"]:
-            raise UsageError("--append and --overwrite: one of them")
-        if frame.streaming and values["overwrite"]:
-            raise UsageError(f"--{frame.mode} adds to what it wrote before; --overwrite is for --batch")
-        if values["output_mode"] not in (None, "append"):
-            raise UsageError(f"--output-mode {values['output_mode']}: files can only be added to")
-        mode = "append" if values["append"] else "overwrite" if values["overwrite"] else "error"
+        self.kind = form
+        mode = folder_mode(frame, options)
+        if options.output_mode not in (None, "append"):
+            raise UsageError(f"--output-mode {options.output_mode}: files can only be added to")
         self.folder = Folder(out, mode, direct=frame.streaming)
         self.label = out
         self.writes_to = self.folder.place
@@ -214,34 +246,34 @@ class IntoFiles(Output):
         self.folder.undo()
 
 
-def output_of(frame: Frame, steps: Sequence[Step]) -> Output:
+def output_of(frame: Frame, options: RowsOptions) -> Output:
     """What the line says. Raises UsageError."""
-    values = frame.values
-    if values["into"] is not None and values["to"] is not None:
+    into, to, out = options.into, options.to, options.out
+    if into is not None and to is not None:
         raise UsageError("--into is a topic, --to are files: one of them")
-    if (values["to"] is None) != (values["out"] is None):
+    if (to is None) != (out is None):
         raise UsageError("--to FORMAT --out DIR belong together")
-    if values["limit"] is not None and (values["into"] is not None or values["to"] is not None):
+    if options.limit is not None and (into is not None or to is not None):
         raise UsageError("--limit is about what is printed; SQL has LIMIT")
-    if values["output_mode"] is not None and not frame.streaming:
+    if options.output_mode is not None and not frame.streaming:
         raise UsageError("--output-mode goes with --once or --continuous")
-    if values["watermark"] is not None and not frame.streaming:
+    if options.watermark is not None and not frame.streaming:
         raise UsageError("--watermark goes with --once or --continuous")
-    if values["into"] is not None:
-        return IntoTopic(frame, values["into"])
-    return IntoFiles(frame, values["out"]) if values["to"] is not None else Printed(frame)
+    if into is not None:
+        return IntoTopic(frame, options, into)
+    return Printed(frame, options) if to is None or out is None else IntoFiles(frame, options, to, out)
 
 
 def last_of(script: Script) -> DataFrame:
     """The rows of the last statement, after all others ran. Raises UsageError where another has rows too."""
-    found: DataFrame | None = None
+    rows: DataFrame | None = None
     earlier = False
     for step, frame in script.frames():
         if earlier:
             raise UsageError("only the last statement's rows are written; one before it has rows too")
         earlier = bool(frame.columns) and not step.name
-        found = frame
-    assert found is not None
-    if not found.columns:
+        rows = frame
+    assert rows is not None
+    if not rows.columns:
         raise UsageError("the last statement has no rows that could be written")
-    return found
+    return rows

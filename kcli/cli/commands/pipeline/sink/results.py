@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS = 1000
-"""Rows of a table when nothing else was said."""
+"""Rows of a table without --limit."""
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 NESTED = ("struct", "map", "array", "variant")
 
 
 class Closed(KcliError):
-    """Whoever read stdout has left."""
+    """The reader of stdout left."""
 
 
 class Results:
@@ -76,21 +76,21 @@ class Results:
     def _document(self, frame: DataFrame) -> None:
         from kcli.cli.output.render import write
 
-        made = document(frame)
+        answer = document(frame)
         if self.form == "table":
             most = ROWS if self.limit is None else self.limit
             rows = texts(frame).limit(most + 1).collect()
             self.cut = most if len(rows) > most and self.limit is None else 0
-            names = [column.name for column in made.shape.sections[0].columns]
-            made.rows["rows"] = [dict(zip(names, row, strict=True)) for row in rows[:most]]
+            names = [column.name for column in answer.shape.sections[0].columns]
+            answer.rows["rows"] = [dict(zip(names, row, strict=True)) for row in rows[:most]]
         else:
-            made.rows["rows"] = [json.loads(text) for (text,) in self._taken(objects(frame))]
-        self.rows += len(made.rows["rows"]) if self.form == "table" else 0
+            answer.rows["rows"] = [json.loads(text) for (text,) in self._taken(objects(frame))]
+        self.rows += len(answer.rows["rows"]) if self.form == "table" else 0
         if self._tables and self.form == "table":
             self._out.write("\n")
         self._tables += 1
-        if made.rows["rows"] or self.form != "table":
-            write(made, self.form, self._out)
+        if answer.rows["rows"] or self.form != "table":
+            write(answer, self.form, self._out)
 
 
 def document(frame: DataFrame) -> Document:
@@ -99,8 +99,8 @@ def document(frame: DataFrame) -> Document:
     from kcli.cli.output.shapes.shape import Section, Shape, column
 
     columns = tuple(
-        column(one.name, "integer" if one.dataType.simpleString().startswith(NUMBERS) else "string", "", null=True)
-        for one in frame.schema.fields
+        column(cell.name, "integer" if cell.dataType.simpleString().startswith(NUMBERS) else "string", "", null=True)
+        for cell in frame.schema.fields
     )
     return Document(shape=Shape(name="pipeline.sql", sections=(Section(name="rows", columns=columns),)))
 
@@ -116,9 +116,9 @@ def texts(frame: DataFrame) -> DataFrame:
     """Each cell as text; what is nested is JSON."""
     from pyspark.sql import functions as f
 
-    made = []
-    for number, one in enumerate(frame.schema.fields):
+    cells = []
+    for number, field in enumerate(frame.schema.fields):
         cell = f.col(f"_{number}")
-        nested = one.dataType.simpleString().startswith(NESTED)
-        made.append((f.to_json(cell) if nested else cell.cast("string")).alias(f"_{number}"))
-    return frame.toDF(*(f"_{number}" for number in range(len(made)))).select(*made)
+        nested = field.dataType.simpleString().startswith(NESTED)
+        cells.append((f.to_json(cell) if nested else cell.cast("string")).alias(f"_{number}"))
+    return frame.toDF(*(f"_{number}" for number in range(len(cells)))).select(*cells)

@@ -5,35 +5,38 @@ from __future__ import annotations
 import asyncio
 
 from kcli.cli.commands.consume.selection import partitions
+from kcli.cli.commands.copy.command import cluster_id
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.output import text
-from kcli.cli.runtime.connection import Connection, connection_of
+from kcli.cli.parsing.record_groups import TargetOptions
+from kcli.cli.runtime.connection import connection_of
 from kcli.client import Client
 from kcli.errors import UsageError
 
 
 class Target:
-    """`check` asks the cluster. Raises UsageError."""
+    """`check` asks the cluster. `elsewhere` are the options of another cluster than the one that is read. Raises
+    UsageError."""
 
-    def __init__(self, frame: Frame, topic: str) -> None:
-        values = frame.values
-        self.frame = frame
+    def __init__(
+        self, frame: Frame, topic: str, compression: str | None, elsewhere: TargetOptions | None = None
+    ) -> None:
         self.topic = topic
-        self.elsewhere = bool(values.get("to_profile") or values.get("to_bootstrap"))
-        if not self.elsewhere and values.get("to_properties"):
+        options = elsewhere or TargetOptions()
+        self.elsewhere = bool(options.to_profile or options.to_bootstrap)
+        if not self.elsewhere and options.to_properties:
             raise UsageError("--to-X is about DST's cluster: --to-profile or --to-bootstrap names it")
-        self.connection: Connection = (
-            connection_of(values["to_profile"], values["to_bootstrap"], values["to_properties"])
+        self.connection = (
+            connection_of(options.to_profile, options.to_bootstrap, options.to_properties)
             if self.elsewhere
             else frame.connection
         )
-        self._compression = text.codec(values["compression"]) if values["compression"] is not None else None
+        self._compression = text.codec(compression) if compression is not None else None
         self.count = 0
         self._cluster: str | None = None
 
     def check(self) -> None:
         """The topic is there. Raises KcliError with the nearest name where it is not."""
-        from kcli.client import Client
 
         async def ask() -> None:
             async with Client(self.connection.client()) as client:
@@ -43,8 +46,6 @@ class Target:
 
     async def look(self, client: Client) -> None:
         """How many partitions it has, and in which cluster it is."""
-        from kcli.cli.commands.copy.command import cluster_id
-
         self.count = len(await partitions(client.cluster, self.topic))
         self._cluster = await cluster_id(client.cluster)
 
@@ -55,20 +56,20 @@ class Target:
 
     def options(self, *, progress: str, timestamps: bool) -> dict[str, str]:
         """Of kcli's sink."""
-        found = cluster_options(self.connection) | {"topic": self.topic, "progressAddr": progress}
+        options = cluster_options(self.connection) | {"topic": self.topic, "progressAddr": progress}
         if timestamps:
-            found["keepTimestamp"] = "true"
-        return found | self._compressed("compression.level")
+            options["keepTimestamp"] = "true"
+        return options | self._compressed("compression.level")
 
     def jvm_options(self) -> dict[str, str]:
         """Of Spark's own, which writes no timestamps."""
-        found = jvm_options(self.connection) | {"topic": self.topic}
+        options = jvm_options(self.connection) | {"topic": self.topic}
         codec = self._compression[0] if self._compression is not None else ""
-        return found | self._compressed(f"compression.{codec}.level")
+        return options | self._compressed(f"compression.{codec}.level")
 
     def _compressed(self, level: str) -> dict[str, str]:
         if self._compression is None:
             return {}
         codec, number = self._compression
-        found = {"kafka.compression.type": codec}
-        return found if number is None else found | {f"kafka.{level}": str(number)}
+        options = {"kafka.compression.type": codec}
+        return options if number is None else options | {f"kafka.{level}": str(number)}

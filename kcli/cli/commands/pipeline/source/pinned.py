@@ -28,14 +28,14 @@ class Pinned:
         self.path = Path(f"{checkpoint}.schema.json")
         self._elsewhere = isinstance(checkpoint, str)
         offsets = Path(checkpoint) / "offsets"
-        begun = offsets.is_dir() and any(one.name.isdigit() for one in offsets.iterdir())
+        begun = offsets.is_dir() and any(path.name.isdigit() for path in offsets.iterdir())
         self._known: dict[str, str] = self._read() if begun and self.path.exists() else {}
         self._settled: dict[str, str] = {}
 
     def _read(self) -> dict[str, str]:
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
-            return {str(topic): str(ddl) for topic, ddl in found.items()}
+            schemas = json.loads(self.path.read_text(encoding="utf-8"))
+            return {str(topic): str(ddl) for topic, ddl in schemas.items()}
         except (OSError, ValueError, AttributeError) as problem:
             raise UsageError(f"{self.path} is not the schema of a pipeline: {problem}") from problem
 
@@ -52,7 +52,7 @@ class Pinned:
                 "elsewhere, and the next run would take another from newer records"
             )
         known = self._known.get(topic)
-        made = given or known or taken or ""
+        schema = given or known or taken or ""
         if not given and known is not None and taken is not None:
             before, now = fields_of(spark, known), fields_of(spark, taken)
             other = next((name for name in now if now[name] != before.get(name)), None)
@@ -62,8 +62,8 @@ class Pinned:
                     f"the field {other} is {now[other]} in the newest records of {topic}, and was {was}: nothing was "
                     f"written; --value-schema says which schema to read with (the first run's is in {self.path})"
                 )
-        self._settled[topic] = made
-        return made
+        self._settled[topic] = schema
+        return schema
 
     def keep(self) -> None:
         """Write it down, before anything else is written. Raises UsageError."""

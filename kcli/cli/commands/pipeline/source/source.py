@@ -6,52 +6,57 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kcli.asking.offsets import list_offsets
 from kcli.cli.commands.consume.selection import EARLIEST, LATEST, Selection, held_back
+from kcli.cli.commands.pipeline.options import PayloadOptions, RangeOptions
 from kcli.cli.commands.pipeline.session.frame import Frame, cluster_options, jvm_options
 from kcli.cli.commands.pipeline.source.pinned import Pinned
-from kcli.cli.parsing.command import Legacy
+from kcli.cli.commands.pipeline.source.samples import Span, newest, sizes
+from kcli.cli.main import complain
 from kcli.client import Client
 from kcli.errors import KcliError, UsageError
 from kcli.model import TopicPartition
+from kcli.pipeline.offset_options import LATEST as END
+from kcli.pipeline.offset_options import to_json
 
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from pyspark.sql import SparkSession
 
-Span = dict[TopicPartition, tuple[int, int]]
-
-SAMPLE = 1000
-"""Newest records that a schema is taken from."""
 SCHEMED = ("json", "msgpack")
 
 
 class Source:
     """`look` asks the cluster; then `span` and `samples` are known and `options` can be made. Raises UsageError."""
 
-    def __init__(self, frame: Frame, topics: Sequence[str]) -> None:
-        values: Values = Legacy({**frame.values, "isolation": frame.values["isolation"] or "read_committed"})
+    def __init__(
+        self, frame: Frame, topics: Sequence[str], ranges: RangeOptions, payload: PayloadOptions | None = None
+    ) -> None:
         self.frame = frame
-        self.selection = Selection(values, f"pipeline {frame.command}", list(topics), times=values)
+        self.ranges = ranges.replace(isolation=ranges.isolation or "read_committed")
+        self.selection = Selection(self.ranges, f"pipeline {frame.command}", list(topics), times=self.ranges)
         self.topics: list[str] = self.selection.topics
         self.span: Span = {}
         self.sizes: dict[TopicPartition, float] = {}
         self.samples: list[bytes] = []
-        self._formats = {part: self._format(part) for part in ("key", "value")}
-        on_bad = frame.values.get("on_bad")
-        if on_bad is not None and not self.schemed:
+        payload = payload or PayloadOptions()
+        self._formats = {
+            "key": self._format("key", payload.key_format, payload.key_schema),
+            "value": self._format("value", payload.value_format, payload.value_schema),
+        }
+        if payload.on_bad is not None and not self.schemed:
             raise UsageError("--on-bad goes with --value-format or --key-format json or msgpack")
-        self.null_bad = on_bad == "null"
+        self.null_bad = payload.on_bad == "null"
         given = self.selection.range
         if frame.streaming and given.stop is not None:
             raise UsageError(f"--{frame.mode} goes on without end; a range that stops is for --batch")
         if given.start is not None and given.start.kind == "stored":
             raise UsageError("-o stored: a pipeline is in no group; --once goes on where its checkpoint says")
 
-    def _format(self, part: str) -> tuple[str, str]:
+    def _format(self, part: str, given: str | None, ddl: str | None) -> tuple[str, str]:
         """(format, schema) of keys or values."""
-        values = self.frame.values
-        form, schema = values[f"{part}_format"] or "", values[f"{part}_schema"] or ""
+        form, schema = given or "", ddl or ""
         if schema and form not in SCHEMED:
             raise UsageError(f"--{part}-schema goes with --{part}-format json or msgpack")
         if form == "msgpack" and self.frame.connector == "jvm":
@@ -74,14 +79,11 @@ class Source:
     def look(self, *, measure: bool = False) -> None:
         """Fix the range; take samples where a schema has to be made of them; with `measure` bytes per record too.
         Raises KcliError."""
-        from kcli.client import Client
 
         async def ask() -> None:
             async with Client(self.frame.connection.client()) as client:
                 await self._look(client)
                 if measure:
-                    from kcli.cli.commands.pipeline.source.plan import sizes
-
                     self.sizes = await sizes(client, self.selection, self.span)
                 if self._formats["value"] == ("json", ""):
                     self.samples = await newest(client, self.selection, self.span)
@@ -89,77 +91,68 @@ class Source:
         asyncio.run(ask())
 
     async def _look(self, client: Client) -> None:
-        selection, quiet = self.selection, self.frame.quiet
-        places = await selection.some_places(client.cluster)
+        selection = self.selection
+        partitions = await selection.some_places(client.cluster)
         given = selection.range
-        whole = given.stop in (None, LATEST) and not self.frame.streaming  # who names an end is told of no other
+        whole = given.stop in (None, LATEST) and not self.frame.streaming  # an end that was named is no surprise
         if given.start is not None and given.start.kind == "offset":
-            await self._in_log(client, given.start.value, places)
-        logs = await selection.log_ends(client.cluster, places) if whole else {}
-        self.span = await selection.span(client.cluster, places, given.start or EARLIEST, given.stop or LATEST)
-        self.topics = list(dict.fromkeys(at.topic for at in places))
-        said = held_back(logs, {at: stop for at, (_, stop) in self.span.items()})
-        if said is not None and not quiet:
-            from kcli.cli.commands.pipeline.session.drive import say
+            await self._check_offset(client, given.start.value, partitions)
+        logs = await selection.log_ends(client.cluster, partitions) if whole else {}
+        self.span = await selection.span(client.cluster, partitions, given.start or EARLIEST, given.stop or LATEST)
+        self.topics = list(dict.fromkeys(at.topic for at in partitions))
+        sentence = held_back(logs, {at: stop for at, (_, stop) in self.span.items()})
+        if sentence is not None and not self.frame.quiet:
+            complain(sentence)
 
-            say(said)
-
-    async def _in_log(self, client: Client, offset: int, places: Sequence[TopicPartition]) -> None:
+    async def _check_offset(self, client: Client, offset: int, partitions: Sequence[TopicPartition]) -> None:
         """Raise KcliError for an offset to start at that is behind the end of every log: nothing would be read."""
-        from kcli.asking.offsets import list_offsets
-        from kcli.pipeline.offset_options import LATEST as END
-
-        found = await list_offsets(client.cluster, dict.fromkeys(places, END))
-        logs = {at: answer.offset for at, answer in found.items() if not isinstance(answer, KcliError)}
-        if logs and all(end < offset for end in logs.values()) and not self.frame.values["skip_lost"]:
-            at, end = max(logs.items(), key=lambda one: one[1])
+        answers = await list_offsets(client.cluster, dict.fromkeys(partitions, END))
+        logs = {at: answer.offset for at, answer in answers.items() if not isinstance(answer, KcliError)}
+        if logs and all(end < offset for end in logs.values()) and not self.ranges.skip_lost:
+            at, end = max(logs.items(), key=lambda item: item[1])
             where = f"{at.topic}[{at.partition}]" + (", the longest of its partitions," if len(logs) > 1 else "")
             raise KcliError(f"-o {offset}: {where} ends at {end}: there is nothing to read from offset {offset} on")
 
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """These columns, and those that say what did not fit its format."""
+        errors = [f"{part}Error" for part in self.schemed if part in names] if self.null_bad else []
+        return [*names, *errors]
+
     def options(self, columns: Sequence[str], *, progress: str, text: bool = False) -> dict[str, str]:
-        """The options of kcli's source. With `text` keys and values are strings where nothing else was said."""
-        values, streaming = self.frame.values, self.frame.streaming
-        found = cluster_options(self.frame.connection) | self._range(streaming)
-        errors = [f"{part}Error" for part in self.schemed if part in columns] if self.null_bad else []
-        found["columns"] = ",".join([*columns, *errors])
-        found["onBad"] = "null" if self.null_bad else "fail"
-        found["includeHeaders"] = str("headers" in columns).lower()
-        found["progressAddr"] = progress
-        found["kafka.isolation.level"] = self.selection.settings.isolation
-        if not streaming:
-            found["pushdown"] = "true"
+        """The options of kcli's source. With `text` keys and values are strings where no format is given."""
+        options = cluster_options(self.frame.connection) | self._reading()
+        options["columns"] = ",".join(self.columns(columns))
+        options["onBad"] = "null" if self.null_bad else "fail"
+        options["includeHeaders"] = str("headers" in columns).lower()
+        options["progressAddr"] = progress
+        if not self.frame.streaming:
+            options["pushdown"] = "true"
         for part, (form, schema) in self._formats.items():
-            found[f"{part}Format"] = form or ("string" if text else "binary")
+            options[f"{part}Format"] = form or ("string" if text else "binary")
             if schema:
-                found[f"{part}Schema"] = schema
-        if values["skip_lost"]:
-            found["failOnDataLoss"] = "false"
-        if values["min_partitions"]:
-            found["minPartitions"] = str(values["min_partitions"])
-        if values["max_per_batch"]:
-            found["maxOffsetsPerTrigger"] = str(values["max_per_batch"])
-        if values["commit_group"]:
-            found["commitGroup"] = values["commit_group"]
-        return found
+                options[f"{part}Schema"] = schema
+        if self.frame.options.commit_group:
+            options["commitGroup"] = self.frame.options.commit_group
+        return options
 
     def jvm_options(self) -> dict[str, str]:
         """The options of Spark's own connector for the same."""
-        values, streaming = self.frame.values, self.frame.streaming
-        found = jvm_options(self.frame.connection) | self._range(streaming)
-        found["includeHeaders"] = "true"
-        found["kafka.isolation.level"] = self.selection.settings.isolation
-        if values["skip_lost"]:
-            found["failOnDataLoss"] = "false"
-        if values["min_partitions"]:
-            found["minPartitions"] = str(values["min_partitions"])
-        if values["max_per_batch"]:
-            found["maxOffsetsPerTrigger"] = str(values["max_per_batch"])
-        return found
+        return jvm_options(self.frame.connection) | self._reading() | {"includeHeaders": "true"}
+
+    def _reading(self) -> dict[str, str]:
+        """What both connectors are given: the range, and in how many parts it is read."""
+        options = self._range(self.frame.streaming)
+        options["kafka.isolation.level"] = self.selection.settings.isolation
+        if self.ranges.skip_lost:
+            options["failOnDataLoss"] = "false"
+        if self.ranges.min_partitions:
+            options["minPartitions"] = str(self.ranges.min_partitions)
+        if self.frame.options.max_per_batch:
+            options["maxOffsetsPerTrigger"] = str(self.frame.options.max_per_batch)
+        return options
 
     def _range(self, streaming: bool) -> dict[str, str]:
         """Which partitions, and their offsets. A stream finds new partitions by itself, unless -p names them."""
-        from kcli.pipeline.offset_options import to_json
-
         starts = json.dumps(to_json({at: start for at, (start, _) in self.span.items()}))
         if not streaming:
             ends = json.dumps(to_json({at: end for at, (_, end) in self.span.items()}))
@@ -171,12 +164,12 @@ class Source:
         return {"subscribe": ",".join(self.topics), "startingOffsets": starts}
 
     def _assigned(self) -> str:
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for at in sorted(self.span):
-            found.setdefault(at.topic, []).append(at.partition)
-        return json.dumps(found)
+            numbers.setdefault(at.topic, []).append(at.partition)
+        return json.dumps(numbers)
 
-    def schema_of(self, spark: Any, pinned: Callable[[], Pinned] | None = None) -> Pinned | None:
+    def schema_of(self, spark: SparkSession, pinned: Callable[[], Pinned] | None = None) -> Pinned | None:
         """Take the schema of JSON values from the samples, where none was given; of a stream the first run's counts.
         Raises UsageError for none, SchemaChanged where it is not that of the first run."""
         from kcli.pipeline.jobs.frames import json_schema
@@ -200,28 +193,10 @@ class Source:
         return kept
 
     def as_text(self) -> None:
-        """Values are strings, whatever was said of them."""
+        """Values are strings, whatever their format was."""
         self._formats["value"] = "", ""
 
     @property
     def formats(self) -> Mapping[str, tuple[str, str]]:
-        """(format, schema) of key and value; "" where nothing was said."""
+        """(format, schema) of key and value; "" where none is given."""
         return self._formats
-
-
-async def newest(client: Client, selection: Selection, span: Span) -> list[bytes]:
-    """Values of the newest records, some of each partition."""
-    share = max(SAMPLE // max(len(span), 1), 10)
-    wanted = {at: max(start, end - share) for at, (start, end) in span.items() if end > start}
-    found: list[bytes] = []
-    if not wanted:
-        return found
-    async with selection.consumer(client) as consumer:
-        consumer.assign(wanted)
-        consumer.stop_at({at: span[at][1] for at in wanted})
-        while not consumer.finished:
-            for fetched in await consumer.poll(None):
-                if fetched.error is not None:
-                    raise fetched.error
-                found += [record.value for batch in fetched.batches for record in batch if record.value is not None]
-    return found

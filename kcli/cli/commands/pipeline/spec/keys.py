@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+MODES = ("batch", "once", "continuous")
 TOP = "name mode trigger checkpoint profile bootstrap properties source sources steps sink options".split()
 SOURCE = {
-    "topic": "", "from": "offset", "partitions": "partitions", "isolation": "isolation", "key-format": "key_format",
-    "value-format": "value_format", "key-schema": "key_schema", "value-schema": "value_schema",
-    "min-partitions": "min_partitions", "skip-lost": "skip_lost", "on-bad": "on_bad",
-}  # fmt: skip
+    "topic": "",
+    "from": "offset",
+    "partitions": "partitions",
+    "isolation": "isolation",
+    "key-format": "key_format",
+    "value-format": "value_format",
+    "key-schema": "key_schema",
+    "value-schema": "value_schema",
+    "min-partitions": "min_partitions",
+    "skip-lost": "skip_lost",
+    "on-bad": "on_bad",
+}
 SINK = {
-    "topic": "into", "files": "out", "format": "to", "partition-by": "partition_by", "compression": "compression",
-    "overwrite": "overwrite", "append": "append", "profile": "to_profile", "bootstrap": "to_bootstrap",
-    "print": "format", "limit": "limit", "output-mode": "output_mode",
-}  # fmt: skip
+    "topic": "into",
+    "files": "out",
+    "format": "to",
+    "partition-by": "partition_by",
+    "compression": "compression",
+    "overwrite": "overwrite",
+    "append": "append",
+    "profile": "to_profile",
+    "bootstrap": "to_bootstrap",
+    "print": "format",
+    "limit": "limit",
+    "output-mode": "output_mode",
+}
 OPTIONS = {
-    "master": "master", "remote": "remote", "conf": "conf", "connector": "connector", "java-home": "java_home",
-    "memory": "memory", "max-per-batch": "max_per_batch", "commit-group": "commit_group", "watermark": "watermark",
-}  # fmt: skip
+    "master": "master",
+    "remote": "remote",
+    "conf": "conf",
+    "connector": "connector",
+    "java-home": "java_home",
+    "memory": "memory",
+    "max-per-batch": "max_per_batch",
+    "commit-group": "commit_group",
+    "watermark": "watermark",
+}
 PLACES = {"earliest": "beginning", "latest": "end"}
 """As Spark and Kafka call them, beside what -o takes."""
 STEP = ("name", "sql")
-NUMBERS = {"min_partitions", "max_per_batch", "limit"}
-FLAGS = {"skip_lost", "overwrite", "append"}
-CHOICES = {
-    "mode": ("batch", "once", "continuous"), "to": ("parquet", "json", "csv", "orc"),
-    "key_format": ("binary", "string", "json", "msgpack"), "value_format": ("binary", "string", "json", "msgpack"),
-    "format": ("table", "json", "ndjson", "yaml", "csv", "tsv", "plain"), "connector": ("kcli", "jvm"),
-    "on_bad": ("fail", "null"),
-    "isolation": ("read_committed", "read_uncommitted"), "output_mode": ("append", "update", "complete"),
-}  # fmt: skip

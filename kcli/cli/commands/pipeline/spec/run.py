@@ -2,61 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kcli.cli.commands.pipeline.session.drive import say
+from kcli.cli.commands.pipeline.options import PipelineOptions
 from kcli.cli.commands.pipeline.session.frame import Frame
 from kcli.cli.commands.pipeline.spec.spec import Spec
 from kcli.cli.commands.pipeline.sql import Querying, read_file, start
-from kcli.cli.parsing.command import Legacy
+from kcli.cli.main import complain
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import flag
 from kcli.errors import UsageError
 
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
 
-MODES = ("batch", "once", "continuous")
+class RunOptions(PipelineOptions):
+    check = flag("--check", help="Only read the file and say what is wrong with it.")
 
 
-def run(values: Values) -> int:
-    """Read, check, and do. Returns the exit code."""
-    words = values["words"] or []
-    if len(words) != 1:
+@command(
+    "pipeline run",
+    help="A pipeline that is written down: source, steps in SQL, sink, mode.",
+    words="FILE",
+    examples="""
+kcli pipeline run big-orders.yaml
+kcli pipeline run big-orders.yaml --check
+kcli pipeline run big-orders.yaml --batch --dry-run
+LEAST=500 kcli pipeline run big-orders.yaml --continuous""",
+)
+def run(options: RunOptions) -> int:
+    """FILE is YAML: what is read, what SQL makes of it, where it goes. ${NAME} is a variable of the environment,
+    ${NAME:-else} with a default. Passwords are in no such file: it names a profile.
+
+    \b
+        name: big-orders
+        profile: prod
+        mode: once                     # batch, once or continuous
+        source:
+          topic: orders
+          value-format: json
+        steps:
+          - name: big
+            sql: SELECT key, value FROM orders WHERE value.total > ${LEAST:-100}
+        sink:
+          topic: big-orders            # or files: DIR and format: parquet; or print: ndjson
+
+    Options of this line go before what the file says."""
+    if len(options.words) != 1:
         raise UsageError("which file? kcli pipeline run FILE.yaml")
-    spec = Spec(words[0], read_file(words[0]))
-    frame = Frame(merged(values, spec), "run")
-    job = Querying(frame, spec.steps, {topic: shaped(said) for topic, said in spec.each.items()})
+    spec = Spec(options.words[0], read_file(options.words[0]))
+    merged = spec.options(options)
+    frame = Frame(merged, "run")
+    job = Querying(frame, merged, spec.steps, spec.each(merged))
     job.name = "run"
-    if values["check"]:
+    if options.check:
         if not frame.quiet:
-            say(f"{words[0]}: nothing is wrong with it; what it reads and writes was not looked at")
+            complain(f"{options.words[0]}: nothing is wrong with it; what it reads and writes was not looked at")
         return 0
     return start(frame, job)
-
-
-def shaped(said: Values) -> Values:
-    """One value for an option that can be repeated is a list of one."""
-    from kcli.cli.commands.pipeline.query_options import SQL
-
-    several = {one.name for one in SQL.options if one.multiple}
-    return {name: [value] if name in several and isinstance(value, str) else value for name, value in said.items()}
-
-
-def merged(values: Values, spec: Spec) -> Values:
-    """The options of `sql`: this line's where it says them, else the file's, else none."""
-    from kcli.cli.commands.pipeline.query_options import SQL
-
-    found = Legacy(SQL.defaults() | values | {"words": []})
-    usual = SQL.defaults()
-    line_mode = any(values[mode] for mode in MODES)
-    for name, value in shaped(spec.common).items():
-        if line_mode and name in MODES:
-            continue
-        if found.get(name) == usual.get(name):
-            found[name] = value
-        elif isinstance(value, list):
-            found[name] = [*value, *found[name]]
-    if line_mode and not values["continuous"]:  # what the file says for another mode
-        alone = ("trigger", "checkpoint", "max_per_batch", "commit_group", "watermark", "output_mode")
-        for name in alone if values["batch"] else ("trigger",):
-            found[name] = values.get(name)
-    return found

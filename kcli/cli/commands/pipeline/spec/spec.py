@@ -5,31 +5,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
 
-from kcli.cli.commands.pipeline.spec.keys import CHOICES, FLAGS, NUMBERS, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
+from kcli.cli.commands.pipeline.options import PipelineOptions
+from kcli.cli.commands.pipeline.spec.keys import MODES, OPTIONS, PLACES, SINK, SOURCE, STEP, TOP
+from kcli.cli.commands.pipeline.sql import SqlOptions
 from kcli.cli.documents.lined import Map
 from kcli.cli.documents.yaml_reader import load
 from kcli.errors import UsageError
-from kcli.pipeline.jobs.sql.query import Step
+from kcli.pipeline.jobs.sql.query import Step, quoted
 from kcli.text.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
 
 SECRET = re.compile(r"(?i)password|secret|token|jaas|passphrase|credential|(ssl|private|access)[._-]?key$")
 _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}|\$")
 
 
+OptionValues = dict[str, object]
+"""The values of options, by their names."""
+KNOWN = {option.name: option for option in SqlOptions.declared}
+
+
 class Spec:
-    """The file, as values of options: `common` for all, `each` for single topics; and the `steps`."""
+    """The file: its `steps`, and what it says of the options of `sql`."""
 
     def __init__(self, path: str, text: str, environment: Mapping[str, str] = os.environ) -> None:
         self.path = path
         self._environment = environment
-        self.common: Values = {}
-        self.each: dict[str, Values] = {}
+        self._common: OptionValues = {}
+        self._each: dict[str, OptionValues] = {}
         self.steps: list[Step] = []
         document = load(text, path)
         if not isinstance(document, Map):
@@ -41,11 +44,26 @@ class Spec:
         self._sink(document)
         self._options(document)
 
+    def options(self, line: PipelineOptions) -> SqlOptions:
+        """The options of `sql`: the line's where it has them, else the file's; of those that repeat both."""
+        given = {name: value for name, value in line.given().items() if name in KNOWN}
+        common = {name: value for name, value in self._common.items() if name not in _dropped(line)}
+        merged = common | given
+        for name in common.keys() & given.keys():
+            first, last = common[name], given[name]
+            if isinstance(first, list) and isinstance(last, list):
+                merged[name] = [*first, *last]
+        return SqlOptions(**merged)
+
+    def each(self, options: SqlOptions) -> dict[str, SqlOptions]:
+        """The options of each topic that is read: what the file says of it, else `options`."""
+        return {topic: options.replace(**values) for topic, values in self._each.items()}
+
     def wrong(self, of: Map, key: str, why: str) -> UsageError:
         """The error of a key."""
         return UsageError(f"{self.path}:{of.lines.get(key, 1)}: {why}")
 
-    def _known(self, of: Map, names: Any) -> None:
+    def _known(self, of: Map, names: Collection[str]) -> None:
         for key in of:
             if SECRET.search(key):
                 raise self.wrong(of, key, f"{key}: no secrets in this file; a profile has them: profile: NAME")
@@ -71,124 +89,146 @@ class Spec:
                     return "$"
                 return match.group()
             name, default, usual = match.group(1).partition(":-")
-            found = self._environment.get(name)
-            if not found and default:
+            variable = self._environment.get(name)
+            if not variable and default:
                 return usual
-            if found is None:
+            if variable is None:
                 why = f"{key}: ${{{name}}} is not set in the environment; ${{{name}:-…}} has a default"
                 raise self.wrong(of, key, why)
-            return found
+            return variable
 
         return _VARIABLE.sub(filled, value).rstrip("\n")
 
-    def _value(self, of: Map, key: str, name: str) -> Any:
+    def _value(self, of: Map, key: str, name: str) -> object:
         """The value of an option, checked."""
-        text = self._text(of, key)
-        if text is None:
-            raise self.wrong(of, key, f"{key} has no value")
-        if name in FLAGS:
+        option, text = KNOWN[name], self._needed(of, key)
+        if option.kind == "flag":
             if text not in ("true", "false"):
                 raise self.wrong(of, key, f"{key}: true or false, not {text}")
             return text == "true"
-        if name in NUMBERS:
+        if option.kind == "int":
             if not (text.isascii() and text.isdigit() and int(text) > 0):
                 raise self.wrong(of, key, f"{key}: expected a number, not {text}")
             return int(text)
-        if name in CHOICES and text not in CHOICES[name]:
-            near = did_you_mean(text, CHOICES[name])
-            raise self.wrong(of, key, f"{key}: {text} is none of {', '.join(CHOICES[name])}{near}")
+        if option.choices:
+            self._check_choice(of, key, text, option.choices)
+        return [text] if option.multiple else text
+
+    def _needed(self, of: Map, key: str) -> str:
+        text = self._text(of, key)
+        if text is None:
+            raise self.wrong(of, key, f"{key} has no value")
         return text
 
+    def _check_choice(self, of: Map, key: str, text: str, choices: Collection[str]) -> None:
+        if text not in choices:
+            near = did_you_mean(text, choices)
+            raise self.wrong(of, key, f"{key}: {text} is none of {', '.join(choices)}{near}")
+
     def _map(self, of: Map, key: str) -> Map:
-        found = of.get(key)
-        if not isinstance(found, Map):
+        value = of.get(key)
+        if not isinstance(value, Map):
             raise self.wrong(of, key, f"{key}: expected keys and values below it")
-        return found
+        return value
 
     # -- the parts --------------------------------------------------------------------------------------------------
 
     def _head(self, of: Map) -> None:
         for key in ("name", "trigger", "checkpoint", "profile", "bootstrap"):
             if key in of:
-                self.common[key] = self._value(of, key, key)
+                self._common[key] = self._value(of, key, key)
         if "mode" in of:
-            self.common[self._value(of, "mode", "mode")] = True
+            mode = self._needed(of, "mode")
+            self._check_choice(of, "mode", mode, MODES)
+            self._common[mode] = True
         if "properties" in of:
-            self.common["properties"] = self._pairs(of, "properties")
+            self._common["properties"] = self._pairs(of, "properties")
 
     def _pairs(self, of: Map, key: str) -> list[str]:
-        found = self._map(of, key)
-        for name in found:
+        pairs = self._map(of, key)
+        for name in pairs:
             if SECRET.search(name):
-                raise self.wrong(found, name, f"{name}: no secrets in this file; a profile has them: profile: NAME")
-        return [f"{name}={self._text(found, name, needed=True)}" for name in found]
+                raise self.wrong(pairs, name, f"{name}: no secrets in this file; a profile has them: profile: NAME")
+        return [f"{name}={self._text(pairs, name, needed=True)}" for name in pairs]
 
     def _sources(self, of: Map) -> None:
         if ("source" in of) == ("sources" in of):
             raise self.wrong(of, "source", "what is read? source: with a topic, or sources: a list of such")
-        found = [self._map(of, "source")] if "source" in of else of["sources"]
-        if not isinstance(found, list) or not all(isinstance(one, Map) for one in found) or not found:
-            raise self.wrong(of, "sources", "sources: expected a list, each with a topic")
-        for one in found:
-            self._known(one, SOURCE)
-            topic = self._text(one, "topic")
+        key = "source" if "source" in of else "sources"
+        sources = [self._map(of, key)] if key == "source" else of[key]
+        if not isinstance(sources, list) or not all(isinstance(source, Map) for source in sources) or not sources:
+            raise self.wrong(of, key, "sources: expected a list, each with a topic")
+        for source in sources:
+            self._known(source, SOURCE)
+            topic = self._text(source, "topic")
             if not topic:
-                raise self.wrong(of, "source" if "source" in of else "sources", "a source has no topic")
-            if topic in self.each:
-                raise self.wrong(one, "topic", f"{topic} is read twice")
-            self.each[topic] = {SOURCE[key]: self._value(one, key, SOURCE[key]) for key in one if key != "topic"}
-            place = self.each[topic].get("offset")
-            if place is not None:
-                self.each[topic]["offset"] = PLACES.get(place, place)
-            if "value_schema" in self.each[topic] and "value_format" not in self.each[topic]:
-                raise self.wrong(one, "value-schema", "value-schema goes with value-format: json or msgpack")
+                raise self.wrong(of, key, "a source has no topic")
+            if topic in self._each:
+                raise self.wrong(source, "topic", f"{topic} is read twice")
+            self._each[topic] = self._source(source)
+
+    def _source(self, of: Map) -> OptionValues:
+        merged = {SOURCE[key]: self._value(of, key, SOURCE[key]) for key in of if key != "topic"}
+        if "from" in of:
+            place = self._needed(of, "from")
+            merged["offset"] = [PLACES.get(place, place)]
+        if "value-schema" in of and "value-format" not in of:
+            raise self.wrong(of, "value-schema", "value-schema goes with value-format: json or msgpack")
+        return merged
 
     def _steps(self, of: Map) -> None:
-        found = of.get("steps")
-        if found is None and len(self.each) == 1:
-            from kcli.pipeline.jobs.sql.query import quoted
-
-            self.steps = [Step(sql=f"SELECT * FROM {quoted(next(iter(self.each)))}")]
+        steps = of.get("steps")
+        if steps is None and len(self._each) == 1:
+            self.steps = [Step(sql=f"SELECT * FROM {quoted(next(iter(self._each)))}")]
             return
-        if not isinstance(found, list) or not found or not all(isinstance(one, Map) for one in found):
+        if not isinstance(steps, list) or not steps or not all(isinstance(step, Map) for step in steps):
             raise self.wrong(of, "steps", "steps: expected a list, each with sql:")
         names: set[str] = set()
-        for number, one in enumerate(found, 1):
-            self._known(one, STEP)
-            line = min(one.lines.values())
-            sql = self._text(one, "sql")
+        for number, step in enumerate(steps, 1):
+            self._known(step, STEP)
+            line = min(step.lines.values())
+            sql = self._text(step, "sql")
             if not sql:
                 raise UsageError(f"{self.path}:{line}: step {number} has no sql")
-            name = self._text(one, "name") or ""
+            name = self._text(step, "name") or ""
             if name in names and name:
-                raise self.wrong(one, "name", f"two steps are named {name}")
-            if not name and number < len(found):
+                raise self.wrong(step, "name", f"two steps are named {name}")
+            if not name and number < len(steps):
                 raise UsageError(f"{self.path}:{line}: step {number} has no name, so no later step can read it")
             names.add(name)
-            self.steps.append(Step(sql=sql, name=name, where=f"{self.path}:{one.lines['sql']}"))
+            self.steps.append(Step(sql=sql, name=name, where=f"{self.path}:{step.lines['sql']}"))
         self.steps[-1] = self.steps[-1].replace(name="")
 
     def _sink(self, of: Map) -> None:
         if "sink" not in of:
             raise self.wrong(of, "sink", "where do the rows go? sink: with topic, files or print")
-        found = self._map(of, "sink")
-        self._known(found, SINK)
-        kinds = [key for key in ("topic", "files", "print") if key in found]
+        sink = self._map(of, "sink")
+        self._known(sink, SINK)
+        kinds = [key for key in ("topic", "files", "print") if key in sink]
         if len(kinds) != 1:
             there = f"are {' and '.join(kinds)}" if kinds else "is none"
             raise self.wrong(of, "sink", f"sink: one of topic, files and print says where the rows go; there {there}")
-        for key in found:
-            self.common[SINK[key]] = self._value(found, key, SINK[key])
+        for key in sink:
+            self._common[SINK[key]] = self._value(sink, key, SINK[key])
         if kinds == ["files"]:
-            self.common.setdefault("to", "parquet")
-        elif "format" in found:
-            raise self.wrong(found, "format", "format goes with files")
+            self._common.setdefault("to", "parquet")
+        elif "format" in sink:
+            raise self.wrong(sink, "format", "format goes with files")
 
     def _options(self, of: Map) -> None:
         if "options" not in of:
             return
-        found = self._map(of, "options")
-        self._known(found, OPTIONS)
-        for key in found:
+        options = self._map(of, "options")
+        self._known(options, OPTIONS)
+        for key in options:
             conf = key == "conf"
-            self.common[OPTIONS[key]] = self._pairs(found, key) if conf else self._value(found, key, OPTIONS[key])
+            self._common[OPTIONS[key]] = self._pairs(options, key) if conf else self._value(options, key, OPTIONS[key])
+
+
+def _dropped(line: PipelineOptions) -> set[str]:
+    """What does not hold of a file when the line says another mode."""
+    if line.batch:
+        return {*MODES, "trigger", "checkpoint", "max_per_batch", "commit_group", "watermark", "output_mode"}
+    if line.once:
+        return {*MODES, "trigger"}
+    return set(MODES) if line.continuous else set()

@@ -1,0 +1,91 @@
+"""`kcli pipeline drain` and `stop`: ask jobs to end, after their batch or at once, and wait for it."""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, named, print_jobs
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.option import flag, integer
+from kcli.cli.runtime.answer import plural
+from kcli.errors import DeadlineExceeded, UsageError
+from kcli.pipeline.jobs import registry
+
+if TYPE_CHECKING:
+    from kcli.pipeline.jobs.registry import Entry
+
+POLL = 0.1  # seconds
+PATIENCE = 60
+
+
+class EndOptions(JobsOptions):
+    """Which jobs, and how long to wait for their end."""
+
+    all = flag("-a", "--all", help="All of them: every job that runs.")
+    wait = integer(
+        "--wait",
+        least=0,
+        metavar="SECONDS",
+        help="How long to wait for the end, then exit 4 (default 60; 0 does not wait).",
+    )
+
+
+@command(
+    "pipeline drain",
+    help="Let a pipeline finish the batch that is under way, then end.",
+    words="[NAME...]",
+    examples="""
+kcli pipeline drain orders-to-lake
+kcli pipeline drain --all --wait 300""",
+)
+def drain(options: EndOptions) -> int:
+    """The job begins no other batch and ends when the one it is at is whole: nothing is done twice by the next run. A
+    batch job has nothing to drain, it is cancelled and leaves nothing behind."""
+    return _end(options, "drain")
+
+
+@command(
+    "pipeline stop",
+    help="End a pipeline at once; its next run does the batch again.",
+    words="[NAME...]",
+    examples="""
+kcli pipeline stop orders-to-lake""",
+)
+def stop(options: EndOptions) -> int:
+    """The batch that is under way is given up. What of it is in a topic already is there twice after the next run
+    (unless that is exactly once); files of it are orphans: `kcli pipeline finalize`."""
+    return _end(options, "stop")
+
+
+def _end(options: EndOptions, wish: str) -> int:
+    entries = _entries(options, wish)
+    for entry in entries:
+        registry.ask(entry, wish)
+    patience = PATIENCE if options.wait is None else options.wait
+    _wait(entries, patience)
+    now = [entry for entry in registry.entries() if entry.id in {asked.id for asked in entries}]
+    print_jobs(options, now)
+    left = [entry for entry in now if entry.alive]
+    if left and patience:
+        raise DeadlineExceeded(f"{plural(len(left), 'pipeline')} still at work after {patience} s: {left[0].name}")
+    return 0
+
+
+def _entries(options: EndOptions, wish: str) -> list[Entry]:
+    """The jobs that shall end. Raises UsageError for one that does not run."""
+    if bool(options.words) == options.all:
+        raise UsageError(f"{wish} which pipeline? Its name, or --all; kcli pipeline list shows them")
+    if options.all:
+        return [entry for entry in registry.entries() if entry.alive]
+    entries = list({entry.id: entry for entry in map(named, options.words)}.values())
+    for entry in entries:
+        if not entry.alive:
+            raise UsageError(f"{entry.name} does not run: it is {entry.state}")
+    return entries
+
+
+def _wait(entries: list[Entry], patience: int) -> None:
+    until = monotonic() + patience
+    while monotonic() < until and any(entry.alive for entry in entries):
+        sleep(POLL)

@@ -1,0 +1,46 @@
+"""`kcli pipeline status NAME`: everything that is known of a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kcli.cli.commands.pipeline.jobs.entries import JobsOptions, named, print_jobs, row_of
+from kcli.cli.parsing.command import command
+from kcli.cli.runtime.answer import format_of
+from kcli.errors import UsageError
+
+
+class StatusOptions(JobsOptions):
+    """The word names the job."""
+
+
+@command(
+    "pipeline status",
+    help="How a pipeline stands: records, rate, lag, checkpoint, log.",
+    words="NAME",
+    examples="""
+kcli pipeline status orders-to-lake
+kcli pipeline status 3f2a -J""",
+)
+def status(options: StatusOptions) -> int:
+    """Everything that is known of a job. NAME is its name or its id, or the beginning of either; of several runs of one
+    name the newest. Exit 3 unless it runs or ended well."""
+    if len(options.words) != 1:
+        raise UsageError("status of which pipeline? kcli pipeline list shows them")
+    entry = named(options.words[0])
+    if format_of(options) == "table":
+        for name, value in row_of(entry).items():
+            if value is not None:
+                print(f"{name:<12} {_text(name, value)}")
+    else:
+        print_jobs(options, [entry])
+    return 0 if entry.state in ("running", "done") else 3
+
+
+def _text(name: str, value: Any) -> str:
+    from kcli.cli.output.render import human_time
+    from kcli.text.escape import visible
+
+    if name == "seconds":
+        return human_time(value)
+    return f"{value:,}" if isinstance(value, int | float) and name != "pid" else visible(str(value))

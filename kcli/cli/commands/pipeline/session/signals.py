@@ -1,0 +1,51 @@
+"""Ctrl-C in three steps: drain, stop, kill Spark and us."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from kcli import watchdog
+from kcli.cli.runtime.signals import SIGNALS
+from kcli.pipeline.session.session import Session
+
+
+class Signals:
+    """How often somebody asked us to end. The third time ends everything."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.by = 0  # the first signal
+        self.session: Session | None = None
+        self._before: list[tuple[signal.Signals, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def listen(self) -> None:
+        """From now on; PySpark put a handler of its own while the session started."""
+        known = [number for number, _ in self._before]
+        self._before += [(number, signal.getsignal(number)) for number in SIGNALS if number not in known]
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # nohup ignores it
+                signal.signal(number, self._heard)
+        watchdog.heed(3)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        watchdog.turned()
+        if number == signal.SIGHUP and self.asked:
+            return  # a terminal that closes sends it twice
+        self.by = self.by or number
+        self.asked += 1
+        if self.asked >= 3:
+            if self.session is not None:
+                self.session.kill()
+            os._exit(128 + number)
