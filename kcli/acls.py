@@ -116,7 +116,7 @@ def covers(one: Acl, name: str) -> bool:
 
 
 def concerns(one: Acl, operation: str) -> bool:
-    """Whether an ACL says something about an operation."""
+    """Whether an ACL applies to an operation, by name or as `all`."""
     if one.operation in ("all", operation):
         return True
     return one.permission == "allow" and one.operation in IMPLYING.get(operation, ())
@@ -148,7 +148,7 @@ def principal(name: str) -> str:
 
 
 def word(table: dict[str, int], number: int) -> str:
-    """The word of a number; a number nobody knows stays one."""
+    """The word of a number; an unknown number is returned as its digits."""
     return next((name for name, one in table.items() if one == number), str(number))
 
 

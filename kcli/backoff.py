@@ -36,15 +36,15 @@ def after(failures: int, base: float, maximum: float, factor: float | None = Non
 
 
 def every(interval: float) -> float:
-    """How long to wait before what is done regularly is done once more: the interval, ±10 %, so that those who began
-    together do not stay together."""
+    """The pause before a regular task runs again: the interval, ±10 %, so that clients that started together spread
+    out."""
     return interval * spread(0.1)
 
 
 class Floor:
-    """No more than so many requests of one kind in a row; after these, one each `least` seconds. For what is asked
-    again because of a good answer, where no failure tells a pause: a broker that always says "once more" is not
-    believed as fast as it speaks."""
+    """A limit for requests of one kind in a row; after these, one each `least` seconds. It is for requests that repeat
+    after a good response, where no failure sets a pause: a broker that always asks for another request cannot cause a
+    busy loop."""
 
     __slots__ = ("_ahead", "_due", "_least")
 
@@ -99,9 +99,9 @@ async def retry(
     *,
     policy: Callable[[KcliError], Backoff | None] | None = None,
 ) -> R:
-    """What `attempt` returns, tried again while its error is retriable, with `pauses` between, and no more when the
-    next try would begin after `until` (loop time); then the last error is raised. `policy` says otherwise: the pauses
-    that an error takes, None for a final one."""
+    """The result of `attempt`, repeated while its error is retriable, with `pauses` between, and not when the next
+    attempt would begin after `until` (loop time); then the last error is raised. `policy` overrides this: it returns
+    the pauses of an error, None for a final one."""
     from asyncio import get_running_loop, sleep
 
     loop = get_running_loop()

@@ -1,8 +1,8 @@
-"""Kafka's error codes: number, name, whether trying again can help, what to forget first, and the sentence for people.
+"""Kafka's error codes: number, name, retriable or not, what to forget first, and the sentence for people.
 
 One table, no class per code. The numbers, names and retriability are those of Apache Kafka 4.3
-(org.apache.kafka.common.protocol.Errors); the sentences are kcli's, say what to do where that is known, and fit behind
-"name: ". `forget` says which cached fact the error proves wrong (C4, C15).
+(org.apache.kafka.common.protocol.Errors). The sentences are kcli's: they name a remedy where one is known, and fit
+behind "name: ". `forget` is the cached fact that the error proves wrong (C4, C15).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _coordinator(number: int, text: str) -> ErrorCode:
 
 
 def of(number: int) -> ErrorCode:
-    """The row of a number; a number nobody knows keeps its number and is not retriable (B13)."""
+    """The row of a number; an unknown number keeps its number and is not retriable (B13)."""
     row = _TABLE.get(number)  # NONE is false, so no `or` here
     return ErrorCode(number, f"UNKNOWN({number})", False, "", f"unknown error code {number}") if row is None else row
 

@@ -1,4 +1,4 @@
-"""What can go wrong, by what the caller does about it. Every message says what to do; `exit_code` is cli.md's."""
+"""Exceptions, by what the caller does about them. Every message says what to do; `exit_code` is that of cli.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ConnectError(KcliError):
 
 
 class AuthError(ConnectError):
-    """The broker refused who we are. Final: trying again changes nothing (B19)."""
+    """The broker rejected the credentials. Final: a retry changes nothing (B19)."""
 
     retriable = False
 
@@ -73,7 +73,7 @@ class BrokerError(KcliError):
 
 
 class DecodeError(KcliError):
-    """Bytes that are not what the protocol says. Nothing was taken from them."""
+    """Bytes that violate the protocol. Nothing of them was used."""
 
 
 class EncodeError(KcliError):
@@ -85,8 +85,8 @@ class TooOld(EncodeError):
 
 
 class DeadlineExceeded(KcliError):
-    """Waited as long as was allowed. `sent` as in ConnectError. Retriable as Java's TimeoutException is: it was the
-    time of one request, and whoever asks again has time of its own left."""
+    """The time limit is over. `sent` as in ConnectError. Retriable as Java's TimeoutException is: it was the limit of
+    one request, and the caller that retries has time of its own left."""
 
     exit_code = 4
     retriable = True
@@ -97,7 +97,7 @@ class DeadlineExceeded(KcliError):
 
 
 class UnknownOutcome(KcliError):
-    """It may have been done, and nobody can say whether. Never counted as done, nor as not done (D22, D38)."""
+    """The request may have been executed; it is unknown. It never counts as done, nor as not done (D22, D38)."""
 
 
 class BufferFull(KcliError):

@@ -70,8 +70,8 @@ else:
 
 
 class Lane:
-    """The traffic classes of a broker. A broker answers one request per connection at a time, so a long poll or a
-    join must not stand in front of a heartbeat (B8): each lane is a connection of its own, opened on demand."""
+    """The traffic classes of a broker. A broker answers one request per connection at a time, so a long poll or a join
+    must not delay a heartbeat (B8): each lane is a connection of its own, opened on demand."""
 
     CONTROL = "control"
     PRODUCE = "produce"
@@ -80,7 +80,7 @@ class Lane:
 
 
 class Broker(Protocol):
-    """One broker: asks go out in the order they are made, answers come back in that order, per lane."""
+    """One broker: requests leave in the order of the calls, responses arrive in that order, per lane."""
 
     @property
     def node_id(self) -> int: ...
@@ -109,8 +109,8 @@ class Broker(Protocol):
 
 
 class BrokerConnection(Broker, Protocol):
-    """A broker with the state of its connections, which decides whom the cluster asks next (B27). Only `kcli/cluster`
-    reads it. Times are seconds, moments those of the event loop."""
+    """A broker with the state of its connections, which decides the broker that the cluster asks next (B27). Only
+    `kcli/cluster` reads it. Times are seconds, moments those of the event loop."""
 
     @property
     def name(self) -> str:
@@ -160,7 +160,7 @@ class BrokerConnection(Broker, Protocol):
 
 
 class Cluster(Protocol):
-    """Who leads, who coordinates, and how to forget what turned out to be wrong (kpax's LeaderIsDown)."""
+    """Leaders and coordinators, and how to forget what proved wrong (kpax's LeaderIsDown)."""
 
     async def leader(self, at: TopicPartition) -> Broker:
         """Raises BrokerError (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, ...) when nobody leads it now."""

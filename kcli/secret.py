@@ -52,14 +52,13 @@ class Secret:
 
 
 def secretive(key: str) -> bool:
-    """Whether the value of a property of this name must not be shown; in doubt it must not."""
+    """Whether the value of a property of this name must be hidden; if in doubt, it must."""
     name = key.lower().replace("_", ".")
     return name in PRIVATE or (not name.endswith(OPEN) and any(word in name for word in WORDS))
 
 
 def without_login(url: str) -> str:
-    """An address without the name and the password that may stand in it, and without the values of its query; any other
-    text as it is."""
+    """An address without user name, password and values of its query; any other text is returned unchanged."""
     url, mark, query = url.partition("?")
     if mark:
         url += f"?{HIDDEN}" if "=" in query else mark + query
@@ -71,5 +70,5 @@ def without_login(url: str) -> str:
 
 
 def without_logins(servers: str) -> str:
-    """A list of HOST:PORT without the names and the passwords that somebody wrote in front of hosts."""
+    """A list of HOST:PORT without user names and passwords in front of hosts."""
     return ",".join(f"{HIDDEN}@{one.rpartition('@')[2]}" if "@" in one else one for one in servers.split(","))

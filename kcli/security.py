@@ -1,6 +1,6 @@
-"""How a cluster wants to be met: TLS, SASL, or both. Values only; `kcli/broker` acts on them.
+"""How to connect to a secured cluster: TLS, SASL, or both. Values only; `kcli/broker` acts on them.
 
-Imported only where a connection is to be secured. What must not be seen is a `Secret`.
+Imported only if a connection is to be secured. A value that must be hidden is a `Secret`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Aws(Frozen):
 
 
 class Sasl(Frozen):
-    """Who we say we are. `username` and `password` are for PLAIN and SCRAM."""
+    """The client's credentials. `username` and `password` are for PLAIN and SCRAM."""
 
     mechanism: str = "PLAIN"
     username: str = ""
@@ -105,7 +105,7 @@ class Security(Frozen):
         return "SASL_PLAINTEXT" if self.tls is None else "SASL_SSL"
 
     def warnings(self) -> list[str]:
-        """What is not as safe as it could be, one sentence each, to be told once per run."""
+        """Settings that are less safe than they could be, one sentence each, to be reported once per run."""
         found = []
         if self.tls is not None and not self.tls.verify:
             found.append("the brokers' certificates are not checked: anybody in between can read and change everything")

@@ -93,7 +93,7 @@ class ConsumerSettings(Frozen):
 
 class GroupSettings(Frozen):
     """Membership of a consumer group: `protocol` is "classic", or "consumer" for KIP-848, where the coordinator decides
-    the session, the heartbeats and who gets what (by `remote_assignor`)."""
+    the session, the heartbeats and the assignment (by `remote_assignor`)."""
 
     group: str = ""
     protocol: str = "classic"

@@ -1,4 +1,4 @@
-"""Waiting for a task that others wait for too: nobody's cancellation ends it for the others (B29)."""
+"""Wait for a task that others await too: the cancellation of one waiter does not end it for the others (B29)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ async def share(task: asyncio.Task[T]) -> T:
 
 
 def retrieve(task: asyncio.Task[T]) -> None:
-    """A done callback: the waiters have the task's error; when all of them have gone, nobody needs it."""
+    """A done callback that retrieves the task's error: its waiters have it; without waiters it is not needed."""
     if not task.cancelled():
         task.exception()

@@ -1,12 +1,12 @@
-"""Who ends the process when the event loop does not: a thread that hears of signals while the main thread is in C.
+"""End the process when the event loop cannot: a thread receives signals while the main thread runs C code.
 
-Python runs signal handlers between two of its instructions only, and an event loop hears of them when it turns; a long
-call (decompressing, matching, decoding) holds both up. The system's handler writes the signal's number to a pipe all
-the same. A thread reads it there: the second SIGINT ends the process, after a moment for its last words; after a
-SIGTERM or SIGHUP that we handle the loop has a second to turn, and then all the time that it needs.
+Python runs signal handlers between two of its instructions only, and an event loop sees them at its next turn; a long
+call (decompressing, matching, decoding) delays both. The system's handler always writes the signal's number to a pipe.
+A thread reads it there: the second SIGINT ends the process, after a moment for its last output; after a SIGTERM or
+SIGHUP that we handle the loop has a second to turn, and then all the time that it needs.
 
-The compiled thread needs no interpreter lock. Where it was not built a Python thread does the same; that one is held
-up itself by a call that keeps the lock.
+The compiled thread needs no interpreter lock. Where it was not built a Python thread does the same; that one is delayed
+by a call that keeps the lock.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ _watch: Any = None
 
 
 def arm() -> None:
-    """From now on. For a process of ours: whoever imports kcli has signals of their own."""
+    """Start. Only for a process of kcli's own: a program that imports kcli has its own signal handling."""
     global _watch
     if _watch is not None or os.name != "posix":
         return

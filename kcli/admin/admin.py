@@ -1,6 +1,6 @@
 """`client.admin`: questions about a cluster and changes of it, for programs.
 
-What is about many things answers for each of them: the value, or the KcliError that it failed with.
+A method that takes several items returns a result for each: its value, or the KcliError with which it failed.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class Admin:
     async def commit(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
     ) -> dict[TopicPartition, bool | KcliError]:
-        """Commit offsets for a group without members; UNKNOWN_MEMBER_ID where it has some, UnknownOutcome where
-        nobody can say."""
+        """Commit offsets for a group without members. Errors: UNKNOWN_MEMBER_ID if it has some, UnknownOutcome if no
+        response came."""
         from kcli.admin.groups.commits import write_commits
         from kcli.model import OffsetAndMetadata
 
@@ -131,7 +131,7 @@ class Admin:
     async def delete_commits(
         self, group: str, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, bool | KcliError]:
-        """Take back what a group committed; GROUP_SUBSCRIBED_TO_TOPIC where a member reads the topic."""
+        """Delete committed offsets of a group; GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic."""
         from kcli.admin.groups.commits import delete_commits
 
         return await delete_commits(Coordinators(self._cluster), group, partitions)

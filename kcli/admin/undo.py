@@ -1,4 +1,4 @@
-"""Undo files: what was before a change, on the disk before anything is sent; without it nothing is sent."""
+"""Undo files: the state before a change, written to disk before the change is sent. If that fails, nothing is sent."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def new_path(name: str, kind: str = "undo", suffix: str = ".json") -> str:
 
 
 def taken(cluster_id: str | None) -> list[dict[str, str | None]]:
-    """When and where it was so: the part of an undo file that says it."""
+    """Time and cluster of the state, as the undo file stores them."""
     return [{"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "cluster_id": cluster_id}]

@@ -1,5 +1,5 @@
-"""One request: to a broker, a leader, a coordinator, anyone; each sent once. What is asked again, and how often, is the
-caller's word: `kcli.backoff.retry`."""
+"""One request: to a broker, a leader, a coordinator, any broker; each is sent once. The caller decides about retries:
+`kcli.backoff.retry`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 async def ask_broker(
     broker: Broker, request: Request[R], *, timeout: float | None = None, lane: str | None = None
 ) -> R:
-    """As `Broker.ask`, but a connection that was closed or spoke nonsense is a ConnectError: the way was lost. The
-    client that was closed is known by the look-up of a broker, which raises Closed; that does not pass."""
+    """As `Broker.ask`, but a closed connection and a malformed response raise ConnectError. A closed client is noticed
+    by the look-up of a broker, which raises Closed; that is final."""
     try:
         return await broker.ask(request, timeout=timeout, lane=lane)
     except (Closed, DecodeError) as problem:
@@ -27,7 +27,7 @@ async def ask_broker(
 
 
 async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], *, timeout: float | None = None) -> R:
-    """Look up, ask, and forget the leader when the way to it is broken. Retrying is the caller's."""
+    """Look up the leader and send one request; forget the leader if its connection broke. The caller retries."""
     broker = await cluster.leader(at)
     try:
         return await broker.ask(request, timeout=timeout)
@@ -39,7 +39,8 @@ async def ask_leader(cluster: Cluster, at: TopicPartition, request: Request[R], 
 async def ask_coordinator(
     cluster: Cluster, of: Group | Transaction, request: Request[R], *, timeout: float | None = None
 ) -> R:
-    """Look up, ask, and forget the coordinator when the way to it is broken. Retrying is the caller's."""
+    """Look up the coordinator and send one request; forget the coordinator if its connection broke. The caller
+    retries."""
     broker = await cluster.coordinator(of)
     try:
         return await broker.ask(request, timeout=timeout)
@@ -63,8 +64,8 @@ async def ask_anyone(cluster: Cluster, request: Request[R]) -> R:
 
 
 async def ask_once(broker: Broker, request: Request[R], timeout: float | None = None) -> R:
-    """Ask for a change. Raises UnknownOutcome where it was sent and no answer came: it may have been done, so nobody
-    but who looks may ask again."""
+    """Send a change. Raises UnknownOutcome if it was sent and has no response: it may be done, so only a caller that
+    checks may send it again."""
     try:
         return await broker.ask(request, timeout=timeout)
     except (ConnectError, DeadlineExceeded) as error:

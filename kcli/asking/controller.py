@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 async def ask_controller(
     cluster: Cluster, request: Request[R], error_codes: Callable[[R], list[int]], *, patience: float = PATIENCE
 ) -> R:
-    """The controller's answer; while it says NOT_CONTROLLER or cannot be reached, whoever is the controller by then is
-    asked again for `patience` seconds. `error_codes` reads the answer's codes. Raises KcliError; UnknownOutcome where
-    a request was sent and not answered, which nobody may send again."""
+    """The controller's response. After NOT_CONTROLLER or a lost connection the new controller is asked again, for
+    `patience` seconds. `error_codes` reads the codes of the response. Raises KcliError; UnknownOutcome if a request was
+    sent and not answered, which must not be sent again."""
     asked = False
     refusals: list[R] = []
 

@@ -66,7 +66,7 @@ class Coordinators:
 async def coordinators_of(
     cluster: Cluster, keys: Iterable[str], kind: int, *, patience: float = PATIENCE
 ) -> dict[str, Node | KcliError]:
-    """Who coordinates each key of a kind; one that is just moving is waited for."""
+    """The coordinator of each key of a kind; one that is moving is awaited."""
 
     async def ask(_: Broker, some: list[str]) -> dict[str, Node | KcliError]:
         places, lost = await find(cluster, some, kind)

@@ -1,7 +1,7 @@
-"""Split and gather (C17): a question about many things is asked once per broker that knows, at the same time.
+"""Split and gather (C17): a question about many items is sent once to each broker that can answer, at the same time.
 
-An answer that says "try again" is asked again where the thing lives by then; what still fails stands as an error
-next to the good answers. Requests grow with brokers, never with things.
+A retriable answer is asked again where the item is by then; an item that still fails has an error next to the good
+answers. The number of requests grows with brokers, not with items.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
             """Which broker to ask about which things, and why some have no place now."""
 
         def forget(self, thing: K, /) -> None:
-            """This one may live elsewhere by now."""
+            """Forget the location of an item."""
 
 
 PATIENCE = 12.0
@@ -92,13 +92,13 @@ def pieces(whole: list[K], most: int) -> list[list[K]]:
 
 
 def proves_wrong(error: KcliError) -> bool:
-    """Whether what was asked may live elsewhere: the way there broke, or the code says so (`ErrorCode.forget`). A
-    coordinator that still loads its groups is asked again where it is, as Java's admin client does."""
+    """Whether an item may have moved: its connection broke, or the error code says so (`ErrorCode.forget`). A
+    coordinator that still loads its groups is asked again, as Java's admin client does."""
     return not isinstance(error, BrokerError) or bool(error.code.forget)
 
 
 def good(answers: dict[K, A | KcliError]) -> dict[K, A]:
-    """Only what was answered."""
+    """The results without errors."""
     return {thing: answer for thing, answer in answers.items() if not isinstance(answer, KcliError)}
 
 

@@ -74,8 +74,8 @@ class Leaders:
 
 
 class AwaitedLeaders:
-    """Partitions by leader, each waited for as long as `Cluster.leader` waits: for engines, which outlive an election
-    and a topic that is about to be made."""
+    """Partitions by leader, each awaited as long as `Cluster.leader` waits: for engines, which outlive an election and
+    the creation of a topic."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -112,7 +112,7 @@ class TopicMissing(KcliError):
 
 
 class Leaderless(KcliError):
-    """Nobody has led this partition for a while: all its in-sync replicas are down."""
+    """The partition has had no leader for a while: all its in-sync replicas are down."""
 
     def __init__(self, at: TopicPartition) -> None:
         super().__init__(f"{at.topic} [{at.partition}]: no broker leads this partition now")

@@ -1,7 +1,7 @@
-"""ListOffsets: where logs start, end, or stand at a time; asked of the leaders (C14), one request for each.
+"""ListOffsets: start offsets, end offsets, offsets at a time; one request per leader (C14).
 
-What is retriable (`KcliError.retriable`: no leader now, OFFSET_NOT_AVAILABLE after an election, a broken connection) is
-asked again at whoever leads by then; one partition's failure stands beside the good answers (C17).
+Retriable errors (`KcliError.retriable`: no leader, OFFSET_NOT_AVAILABLE after an election, a broken connection) are
+asked again at the new leader; a partition that fails has an error next to the good answers (C17).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def list_offsets(
 ) -> Answers:
     """The offset of each partition at its timestamp (ms, or LATEST, EARLIEST, MAX_TIMESTAMP), or its error. With
     isolation read_committed LATEST is the last stable offset. `patience` is in seconds. `wait_for_leaders` is for
-    engines: a topic or leader that nobody knows yet may come (`Cluster.leader`); else the metadata's word counts."""
+    engines: an unknown topic or leader may appear (`Cluster.leader`); otherwise the metadata decides."""
     places = AwaitedLeaders(cluster) if wait_for_leaders else Leaders(cluster)
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> Answers:

@@ -1,1 +1,1 @@
-"""Who leads, who coordinates: metadata by need, and how to forget what turned out to be wrong."""
+"""Leaders and coordinators: metadata on demand, and how to forget what proved wrong."""

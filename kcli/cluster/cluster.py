@@ -1,4 +1,4 @@
-"""The cluster: who leads, who coordinates, whom to ask; everything by need."""
+"""The cluster: leaders, coordinators, and which broker to ask; everything on demand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NetworkCluster:
 
     @property
     def topology(self) -> Topology:
-        """What is known now."""
+        """The current metadata."""
         return self._metadata.topology
 
     # -- leaders ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Coordinators: cached by key, looked up once for all who ask, forgotten when they turn out to be wrong (C15)."""
+"""Coordinators: cached by key, looked up once for concurrent requests, forgotten when they prove wrong (C15)."""
 
 from __future__ import annotations
 

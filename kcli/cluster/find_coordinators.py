@@ -17,9 +17,8 @@ FIND_COORDINATOR, MANY_KEYS_SINCE = 10, 4
 
 
 async def find_coordinators(broker: Broker, keys: Sequence[str], kind: int) -> dict[str, Coordinator | KcliError]:
-    """What the broker says of each key of a kind (0 groups, 1 transactional ids, 2 group:topicId:partition of share
-    groups): a row, which may carry an error code; with an old broker also the error of a single request. Raises
-    KcliError."""
+    """The coordinator of each key of a kind (0 groups, 1 transactional ids, 2 group:topicId:partition of share groups):
+    a row, which may carry an error code; with an old broker also the error of a single request. Raises KcliError."""
     _, newest = (await broker.versions()).get(FIND_COORDINATOR, (0, 0))
     if newest >= MANY_KEYS_SINCE:
         answer = await broker.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=list(keys)))

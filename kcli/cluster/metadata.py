@@ -1,7 +1,7 @@
-"""Asking for metadata: one refresh at a time, paced (C4), by all known brokers and then the seeds (C16).
+"""Metadata requests: one refresh at a time, paced (C4), to all known brokers and then the seeds (C16).
 
-When a broker says so, or nobody has answered for metadata.recovery.rebootstrap.trigger.ms, what is known of the brokers
-is forgotten and we begin again at the seeds (KIP-899, KIP-1102).
+When a broker demands it, or no broker has answered for metadata.recovery.rebootstrap.trigger.ms, the known brokers are
+forgotten and the client starts again at the seeds (KIP-899, KIP-1102).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _SentBack(Exception):
 
 
 class Metadata:
-    """What is known (`topology`), what is wanted, and what of it is known to be wrong (`stale`)."""
+    """The known metadata (`topology`), the wanted topics, and which of them are known to be wrong (`stale`)."""
 
     def __init__(self, pool: Pool, settings: ClientSettings) -> None:
         self.topology = Topology()
@@ -56,7 +56,7 @@ class Metadata:
             await self.refresh([])
 
     async def refresh(self, topics: Sequence[str] | None = None) -> None:
-        """See `model.Cluster.refresh`. Whoever wants the same shares one request."""
+        """See `model.Cluster.refresh`. Concurrent requests for the same topics share one refresh."""
         if topics:
             self._wanted.update(topics)
         key = frozenset(self._wanted) if topics is None or topics else frozenset()
@@ -110,12 +110,12 @@ class Metadata:
     # -- asking -----------------------------------------------------------------------------------------------------
 
     async def ask(self, topics: list[str] | None) -> set[str]:
-        """Ask until somebody answers or the deadline is over; None is about all topics. Returns what changed."""
+        """Ask until a broker answers or the deadline is over; None is about all topics. Returns what changed."""
         return (await self.ask_everything(topics))[1]
 
     async def ask_everything(self, topics: list[str] | None) -> tuple[MetadataResponse, set[str]]:
-        """As `ask`, with the answer. A client that knows no broker yet tries each seed once: nobody likes to wait
-        half a minute for a typing error."""
+        """As `ask`, with the response. A client that knows no broker yet tries each seed once, so that a typing error
+        fails at once."""
         request = MetadataRequest(
             topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
             allow_auto_topic_creation=self._settings.auto_create_topics,

@@ -1,4 +1,4 @@
-"""How often metadata may be asked: at once when something was learnt, ever slower while nothing changes (C4)."""
+"""How often metadata may be requested: at once after a change, ever slower while nothing changes (C4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BROKERS = ""  # stands for a question that names no topic
 
 
 class Pace:
-    """Per topic: when it may be asked about again. Times are seconds; now is an argument."""
+    """Per topic: when it may be requested again. Times are seconds; now is an argument."""
 
     def __init__(self, base: float, maximum: float) -> None:
         self._base = base
@@ -24,12 +24,12 @@ class Pace:
         return max(0.0, min(self._last.get(topic, (now, 0))[0] - now for topic in topics or (BROKERS,)))
 
     def asked(self, topics: Collection[str], now: float, changed: Collection[str]) -> None:
-        """They were asked about now; `changed` are those of whom something new was learnt."""
+        """Note a request about topics; `changed` are those with new metadata."""
         for topic in topics or (BROKERS,):
             due, in_vain = self._last.get(topic, (now, -1))
             in_vain = in_vain + 1 if topic not in changed and now - due <= self._max else 0
             self._last[topic] = (now + after(in_vain, self._base, self._max), in_vain)
 
     def forget(self, topic: str) -> None:
-        """Nobody wants it any more."""
+        """Forget a topic that is no longer wanted."""
         self._last.pop(topic, None)

@@ -50,7 +50,7 @@ class Pool:
         return connection
 
     def seed_brokers(self) -> list[BrokerConnection]:
-        """The brokers behind the bootstrap addresses, of whom only metadata is asked, in random order (C1)."""
+        """The brokers behind the bootstrap addresses, for metadata only, in random order (C1)."""
         self.check()
         for address in self.seeds:
             if address not in self._seed_brokers:
@@ -62,8 +62,8 @@ class Pool:
         return sorted([self.broker(node) for node in nodes], key=lambda broker: (*load(broker), urandom(2)))
 
     def check_met(self, nodes: Sequence[Node], now: float) -> None:
-        """Raises NeverMet when all `nodes` have been tried for a while and none was ever met: somebody answers at the
-        bootstrap address all the same, so it is what they advertise that is wrong, and no waiting mends that."""
+        """Raise NeverMet if all `nodes` were tried for a while and none was ever reached, though a bootstrap address
+        answers: the advertised addresses are wrong, and waiting does not help."""
         brokers = [self._brokers[node.id][1] for node in nodes if node.id in self._brokers]
         if self._met or not nodes or len(brokers) < len(nodes) or any(broker.met for broker in brokers):
             return
@@ -86,7 +86,7 @@ class Pool:
         return {node_id: seconds for node_id, seconds in asked.items() if seconds}
 
     async def retire(self) -> None:
-        """Close brokers that nobody will ask again, seeds included once the cluster is known."""
+        """Close brokers that are no longer used, seeds included once the cluster is known."""
         over = [address for address, broker in self._seed_brokers.items() if not broker.busy]
         moved, self._retired = self._retired, []
         unneeded = [self._seed_brokers.pop(address) for address in over]  # now, another one may retire while we wait
@@ -96,7 +96,7 @@ class Pool:
             await broker.close()
 
     async def forget(self) -> None:
-        """End every connection but those to the seeds: whoever comes next is looked up anew (KIP-1102)."""
+        """Close every connection but those to the seeds: brokers are looked up anew (KIP-1102)."""
         brokers, self._brokers = [broker for _, broker in self._brokers.values()], {}
         self._met = self._met or any(broker.met for broker in brokers)
         for broker in brokers:

@@ -1,7 +1,7 @@
-"""Asking one of many: they begin one after another, and who is slow does not keep the next from beginning.
+"""Ask one of several brokers: they start one after another, and a slow one does not delay the next.
 
-An entrant begins when the one before it has failed, or has had its head start. The first answer counts; what is still
-under way then is let go.
+An entrant starts when the one before it has failed or has had its head start. The first answer counts; the others are
+then dropped.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ async def first_of(
     reasons: dict[BrokerConnection, KcliError],
     seconds: float,
 ) -> tuple[R, BrokerConnection] | None:
-    """The first answer and whose it is; None when nobody gave one, with each one's error in `reasons`. A connected
-    broker may take its time: nobody else begins meanwhile. All others have begun within half of `seconds`. Raises
-    AuthError, and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
+    """The first answer and its entrant; None if there is none, with each one's error in `reasons`. A connected broker
+    may take its time: no other starts meanwhile. All others have started within half of `seconds`. Raises AuthError,
+    and what `ask` raises besides ConnectError, DeadlineExceeded and Closed."""
     waiting = list(reversed(brokers))
     head_start = min(HEAD_START, max(0.0, seconds) / 2 / max(1, len(waiting)))
     running: dict[asyncio.Task[R], BrokerConnection] = {}

@@ -1,7 +1,7 @@
-"""What is known of the cluster: nodes, topics, leaders. Pure: a metadata answer goes in, facts come out.
+"""The known cluster: nodes, topics, leaders. Pure: metadata responses in, facts out.
 
-A bad answer deletes nothing: a topic missing from one answer, or a partition in trouble, keeps what was known (C6).
-A leader's epoch never goes back, unless the topic is another one (C5).
+A bad response deletes nothing: a topic that is missing in one response, and a partition with an error, keep their last
+state (C6). A leader's epoch never goes back, unless the topic was created again (C5).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REWINDS = 5  # so many older epochs in a row are believed after all (KAFKA-13488
 
 
 class Partition:
-    """Who leads a partition, as far as is known; -1 is nobody or unknown."""
+    """The leader of a partition, as far as known; -1 is none or unknown."""
 
     __slots__ = ("epoch", "error", "isr", "leader", "replicas", "rewinds")
 
@@ -33,7 +33,7 @@ class Partition:
         self.isr: list[int] = []
 
     def update(self, answer: MetadataResponsePartition, epoch: int) -> bool:
-        """Take in what an answer says; returns whether the leader is another one."""
+        """Take over a response; returns whether the leader changed."""
         self.error = codes.of(answer.error_code)
         self.replicas, self.isr = answer.replica_nodes, answer.isr_nodes
         if 0 <= epoch < self.epoch and self.rewinds < REWINDS:
@@ -48,7 +48,7 @@ class Partition:
 
 
 class Topic:
-    """What is known of one topic. `error` is the last answer's, if it had one."""
+    """The known state of one topic. `error` is that of the last response, if it had one."""
 
     __slots__ = ("error", "id", "internal", "name", "partitions")
 

@@ -1,4 +1,4 @@
-"""Where to start and where to stop: a plain value that everybody may import."""
+"""Where reading starts and where it stops: a plain value that every layer may import."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ _TIME = {"H": 3_600_000, "M": 60_000, "S": 1000}
 
 
 def iso_duration(word: str) -> int | None:
-    """Milliseconds; None for what is none: also for years and months, whose length nobody knows, and below zero."""
+    """Milliseconds; None if the text is no duration, has years or months, whose length varies, or is negative."""
     text = word.upper()
     if not text.startswith("P"):
         return None

@@ -116,7 +116,7 @@ def _time(word: str, now: int, text: str, *, kcat: bool = False) -> int:
 
 
 def read_time(word: str, now: int) -> int | None:
-    """Milliseconds since the epoch, or None for what is no time. Up to 10 digits are seconds, more are ms."""
+    """Milliseconds since the epoch, or None if the text is no time. Up to 10 digits are seconds, more are ms."""
     if word == "now":
         return now
     if word.isascii() and word.isdigit():
@@ -130,7 +130,7 @@ def read_time(word: str, now: int) -> int | None:
 
 
 def duration(word: str) -> int | None:
-    """`1h30m`, `500ms`, `0.5s`, `7d` in ms; None for what is none."""
+    """`1h30m`, `500ms`, `0.5s`, `7d` in ms; None if the text is no duration."""
     total, place = 0, 0
     while place < len(word):
         start = place

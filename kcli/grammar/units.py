@@ -32,7 +32,7 @@ def number_of(number: str, about: str, text: str | None = None) -> float:
 
 
 def bytes_text(value: float) -> str:
-    """`10MiB`, `20MB`, `1.5GiB`, `999B`: the shortest way that tells it exactly in at most two decimals."""
+    """`10MiB`, `20MB`, `1.5GiB`, `999B`: the shortest form that is exact with at most two decimals."""
     ways = [f"{plain(value)}B"]
     for base, sign in ((1024, "iB"), (1000, "B")):
         for power, letter in enumerate("KMGTP" if base == 1024 else "kMGTP", 1):

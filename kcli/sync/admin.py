@@ -77,14 +77,14 @@ class SyncAdmin:
     def commit(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int]
     ) -> dict[TopicPartition, bool | KcliError]:
-        """Commit offsets for a group without members; UNKNOWN_MEMBER_ID where it has some, UnknownOutcome where
-        nobody can say."""
+        """Commit offsets for a group without members. Errors: UNKNOWN_MEMBER_ID if it has some, UnknownOutcome if no
+        response came."""
         return self._thread.run(self._admin.commit(group, offsets))
 
     def delete_commits(
         self, group: str, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, bool | KcliError]:
-        """Take back what a group committed; GROUP_SUBSCRIBED_TO_TOPIC where a member reads the topic."""
+        """Delete committed offsets of a group; GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic."""
         return self._thread.run(self._admin.delete_commits(group, partitions))
 
     def describe_configs(

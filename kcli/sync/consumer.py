@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         headers: Headers
 
     class Selection(NamedTuple):
-        """What is read: see `SyncClient.consumer`."""
+        """The selection of records: see `SyncClient.consumer`."""
 
         topics: tuple[str, ...]
         group: GroupSettings | str | None
@@ -163,7 +163,7 @@ class SyncConsumer:
         return self._thread.call(lambda: self._consumer.position(at))
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
-        """Go on there. What was fetched and not iterated over is dropped."""
+        """Continue at an offset. Records that were fetched and not iterated over are dropped."""
         self._messages = iter([message for message in self._messages if (message.topic, message.partition) != at])
         self._thread.call(lambda: self._consumer.seek(at, to))
         self._read.pop(at, None)
@@ -175,7 +175,7 @@ class SyncConsumer:
         self._thread.call(lambda: self._consumer.resume(*what))
 
     def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int] | None = None) -> None:
-        """Commit the group's next offsets; by default one past what was iterated over, or polled."""
+        """Commit the group's next offsets; by default those after the records that were iterated over, or polled."""
         if offsets is None and self._iterating:
             offsets = self._thread.call(self._own)
         self._thread.run(self._consumer.commit(offsets))

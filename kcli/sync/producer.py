@@ -1,4 +1,4 @@
-"""A producer without async. Batches leave in the background; a record's future may be asked from any thread."""
+"""A producer without async. Batches are sent in the background; any thread may wait for a record's future."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SyncProducer:
-    """`with kafka.producer() as producer:`; leaving the block sends what was accepted."""
+    """`with kafka.producer() as producer:`; leaving the block sends all accepted records."""
 
     def __init__(self, thread: LoopThread, producer: Producer) -> None:
         self._thread = thread
@@ -53,7 +53,7 @@ class SyncProducer:
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Future[RecordMetadata]:
-        """Accept one record; `result()` of the future says where it was stored, or raises why not. Raises as
+        """Accept one record; `result()` of the future returns its position, or raises the error. Raises as
         `Producer.send`. Each call is a turn to the loop's thread: for many records `send_records` is quicker."""
 
         async def accept() -> Future[RecordMetadata]:

@@ -1,4 +1,4 @@
-"""The name that was probably meant. difflib is imported only when somebody mistyped."""
+"""The name that was probably meant. difflib is imported only for a mistyped name."""
 
 from __future__ import annotations
 

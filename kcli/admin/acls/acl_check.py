@@ -1,4 +1,4 @@
-"""Who may do something to a resource: what all its ACLs say together, principal by principal (KIP-11, KIP-290)."""
+"""Which principals may do an operation on a resource, by all its ACLs (KIP-11, KIP-290)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SUPER_USERS, WITHOUT = "super.users", "allow.everyone.if.no.acl.found"
 
 
 class Verdict(Value):
-    """Whether `principal` may, from `host` (* is any that has no row of its own); `rule` is the ACL that decides, None
-    where none does. User:* is everybody who has no row of their own."""
+    """Whether `principal` is allowed from `host` (* is any host without a row of its own). `rule` is the ACL that
+    decides, None without one. User:* covers principals without a row of their own."""
 
     principal: str = ""
     host: str = ANYWHERE
@@ -41,8 +41,8 @@ async def acls_of(cluster: Cluster, kind: str, name: str) -> list[Acl]:
 
 
 async def authorizer(cluster: Cluster) -> Authorizer:
-    """As the first broker says. Kafka hides the values of settings that it does not know itself, and super.users is
-    one of them."""
+    """The authorizer's settings, from the first broker. Kafka hides values of settings that it does not know itself,
+    and super.users is one of them."""
     nodes = await cluster.nodes()
     if not nodes:
         return Authorizer(super_users=None, everyone=None)

@@ -1,4 +1,4 @@
-"""ACLs of a cluster: read, added, removed (KIP-140). Any broker tells, and sends changes on to the controller."""
+"""ACLs of a cluster: list, create, delete (KIP-140). Any broker answers, and forwards changes to the controller."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ async def describe_acls(cluster: Cluster, wanted: AclFilter | None = None) -> li
 
 
 async def create_acls(cluster: Cluster, acls: Sequence[Acl]) -> dict[Acl, KcliError | None]:
-    """Add ACLs; None for each that holds now, also for one that was there before. Nothing is sent twice: where an
-    answer was lost, the error of each says so."""
+    """Create ACLs. The result of each is None when it exists now, also when it existed before. No request is sent
+    twice: after a lost response each ACL of it has that error."""
     from kcli.proto.messages.create_acls import AclCreation, CreateAclsRequest
 
     def creation(acl: Acl) -> AclCreation:

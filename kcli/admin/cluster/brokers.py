@@ -22,9 +22,9 @@ ANSWERS_WITHIN = 5.0  # seconds
 
 
 class BrokerRow(Value):
-    """A broker. `took` is how long it took to answer, in seconds; None with the `problem` why it did not. `size` is the
-    bytes of its replicas, `usable` of `total` what is left on its volumes, None where it does not say. `apis` maps API
-    keys to (lowest, highest version); `metadata_version` is the highest level of that feature that it supports."""
+    """A broker. `took` is its response time in seconds, None if it did not answer; then `problem` is the error. `size`
+    is the bytes of its replicas; `usable` of `total` are the bytes of its volumes, None if unknown. `apis` maps API
+    keys to (lowest, highest version); `metadata_version` is the highest supported level of that feature."""
 
     node: Node = None  # type: ignore[assignment]  # always given
     controller: bool = False
@@ -42,13 +42,13 @@ class BrokerRow(Value):
 
     @property
     def release(self) -> str | None:
-        """Which Kafka it is, as far as it tells; None for one that did not answer."""
+        """The Kafka release of the broker, as far as its versions show; None if it did not answer."""
         return release_of(self.apis, self.metadata_version)
 
 
 async def look_at_brokers(cluster: Cluster, *, figures: bool = True) -> list[BrokerRow]:
-    """All brokers by id, fenced ones too where the cluster tells (KIP-1073). Without `figures` topics and disks are not
-    asked about."""
+    """All brokers by id, also fenced ones if the cluster lists them (KIP-1073). Without `figures` no topics and disks
+    are requested."""
     described, fenced = await asyncio.gather(describe_cluster(cluster), fenced_brokers(cluster))
     rows = [BrokerRow(node=node, controller=node.id == described.controller) for node in described.brokers]
     rows += [BrokerRow(node=node, fenced=True, problem="fenced: it serves nobody now") for node in fenced]
@@ -92,8 +92,8 @@ async def _count(cluster: Cluster, rows: list[BrokerRow]) -> None:
 
 
 async def fenced_brokers(cluster: Cluster) -> list[Node]:
-    """Brokers that are registered and serve nobody: they are starting, shutting down, or dead. Brokers before 4.0 do
-    not tell, and then there are none here."""
+    """Registered brokers that serve no requests: starting, shutting down, or dead. Brokers before 4.0 do not list
+    them."""
     from kcli.proto.messages.describe_cluster import DescribeClusterRequest
 
     try:

@@ -93,8 +93,8 @@ async def controllers(cluster: Cluster) -> list[Controller]:
 
 
 async def add_voter(cluster: Cluster, voter: Controller) -> None:
-    """Give a controller that is caught up a vote. Raises KcliError: DUPLICATE_VOTER, REQUEST_TIMED_OUT where the leader
-    does not reach it, UNSUPPORTED_VERSION from a quorum whose voters stand in a file (kraft.version 0)."""
+    """Add a voter to the quorum; it must have caught up. Raises KcliError: DUPLICATE_VOTER, REQUEST_TIMED_OUT if the
+    leader cannot reach it, UNSUPPORTED_VERSION if the voters are configured in a file (kraft.version 0)."""
     known = await describe_cluster(cluster)
     answer = await ask_once(
         await cluster.anyone(),

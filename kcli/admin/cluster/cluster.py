@@ -1,4 +1,4 @@
-"""What a cluster says of itself: its id, its controller, its brokers."""
+"""A cluster's description: its id, its controller, its brokers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kcli.values import Value, field
 
 
 class ClusterDescription(Value):
-    """A cluster as one of its brokers sees it now. `controller` -1: nobody knows, or the broker does not say."""
+    """A cluster as one of its brokers sees it now. `controller` is -1 if unknown or not reported."""
 
     cluster_id: str | None = None
     controller: int = -1
@@ -17,7 +17,8 @@ class ClusterDescription(Value):
 
 
 async def describe_cluster(cluster: Cluster) -> ClusterDescription:
-    """One Metadata request without topics, to any broker; brokers by id. Raises KcliError when nobody answers."""
+    """Describe the cluster by one Metadata request without topics, to any broker; brokers by id. Raises KcliError if no
+    broker answers."""
     answer = await ask_anyone(cluster, MetadataRequest(topics=[], allow_auto_topic_creation=False))
     brokers = [Node(broker.node_id, broker.host, broker.port, broker.rack) for broker in answer.brokers]
     return ClusterDescription(cluster_id=answer.cluster_id, controller=answer.controller_id, brokers=sorted(brokers))

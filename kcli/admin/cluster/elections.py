@@ -18,8 +18,8 @@ PREFERRED, UNCLEAN = 0, 1
 async def elect_leaders(
     cluster: Cluster, partitions: Iterable[TopicPartition], *, unclean: bool = False
 ) -> dict[TopicPartition, bool | KcliError]:
-    """Elect the preferred leader of each partition, or with `unclean`, where nobody leads, any living replica, also
-    one that lacks records. True where a leader was elected, False where that was not needed."""
+    """Elect the preferred leader of each partition. With `unclean` a partition without a leader gets any living
+    replica, also one that lacks records. True where a leader was elected, False where none was needed."""
     results: dict[TopicPartition, bool | KcliError] = {}
     for part in pieces(list(dict.fromkeys(partitions)), MOST):
         try:

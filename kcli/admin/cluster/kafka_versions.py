@@ -1,5 +1,5 @@
-"""Which Kafka a broker is: the highest metadata.version that it supports tells it; the APIs it speaks tell the oldest
-that it can be."""
+"""The Kafka release of a broker: from the highest metadata.version that it supports, else the oldest release that has
+its API versions."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ APIS = (
 
 
 def release_of(apis: Mapping[int, tuple[int, int]], metadata_version: int | None) -> str | None:
-    """ "4.3" where the highest supported metadata.version says so, else "≥ 4.1" by the APIs; None for a Kafka before
-    0.10. Brokers with ZooKeeper, and before 3.3, have no metadata.version."""
+    """ "4.3" if the highest supported metadata.version shows the release, else "≥ 4.1" by the API versions; None before
+    Kafka 0.10. Brokers with ZooKeeper, and before 3.3, have no metadata.version."""
     for level, release in METADATA_VERSIONS:
         if metadata_version is not None and metadata_version >= level:
             return release or f"≥ {NEWEST}"

@@ -1,4 +1,4 @@
-"""What one broker says about the cluster, as one answer: its brokers, topics and partitions (Metadata)."""
+"""One broker's Metadata response: its brokers, topics and partitions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kcli.values import Value, field
 
 
 class Told(Value):
-    """The answer of broker `told_by`. `controller` is -1 where it does not say; `problems` are those of topics, and of
-    partitions beside what is known of them."""
+    """The response of broker `told_by`. `controller` is -1 if not reported; `problems` are errors of topics and of
+    partitions."""
 
     told_by: int = -1
     cluster_id: str | None = None
@@ -26,7 +26,8 @@ class Told(Value):
 
 
 async def ask_metadata(cluster: Cluster, topics: Iterable[str] | None, *, broker: int | None = None) -> Told:
-    """What the broker says, or any one, about these topics or all; asking creates none. Raises KcliError."""
+    """The metadata of these topics, or of all, from this broker or any; the request creates no topic. Raises
+    KcliError."""
     asked = None if topics is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(topics)]
     peer: Broker = await (cluster.anyone() if broker is None else cluster.node(broker))
     answer = await peer.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False))

@@ -33,7 +33,7 @@ class Voter(Value):
 
 
 class Quorum(Value):
-    """Who leads, since which epoch, and everybody in it."""
+    """The quorum: its leader, its epoch, and all voters and observers."""
 
     leader: int = -1
     epoch: int = 0
@@ -51,7 +51,7 @@ class Feature(Value):
 
 
 def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
-    """What an answer says of the quorum's one partition. Raises BrokerError, DecodeError where it leaves that out."""
+    """The response's row of the quorum's only partition. Raises BrokerError, and DecodeError if the row is missing."""
     if answer.error_code:
         raise BrokerError(codes.of(answer.error_code), "quorum", answer.error_message)
     part = next((part for topic in answer.topics for part in topic.partitions), None)
@@ -63,8 +63,8 @@ def partition_of(answer: DescribeQuorumResponse) -> AnsweredPartitionData:
 
 
 async def describe_quorum(cluster: Cluster) -> Quorum:
-    """The quorum as any broker tells it. Raises UnsupportedVersion from a cluster on ZooKeeper, BrokerError when it may
-    not be told."""
+    """Describe the quorum; any broker answers. Raises UnsupportedVersion from a cluster on ZooKeeper, BrokerError if
+    access is denied."""
     asked = TopicData(topic_name=METADATA, partitions=[PartitionData(partition_index=0)])
     answer = await ask_anyone(cluster, DescribeQuorumRequest(topics=[asked]))
     part = partition_of(answer)

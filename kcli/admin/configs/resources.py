@@ -1,8 +1,8 @@
-"""Configs of anything that has them: topics, brokers, their loggers, groups, client metrics (KIP-226, 339, 412, 714,
+"""Configs of every kind of resource: topics, brokers, their loggers, groups, client metrics (KIP-226, 339, 412, 714,
 848, 1142).
 
-A broker's own configs are asked of, and changed at, that broker; all others are anybody's to tell, and whoever is
-asked to change them forwards that to the controller.
+A broker's own configs are read from, and changed at, that broker. Any broker reads all others, and forwards changes to
+the controller.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 
 
 class Config(Value):
-    """One config. `value` is None for a secret and for what is not set; `source` says who set it (`SOURCES`);
-    `inherited` is what would hold without what was set on the resource itself, None where the broker does not say."""
+    """One config. `value` is None for a secret and for an unset config; `source` is its origin (`SOURCES`); `inherited`
+    is the value without the override on the resource itself, None if not reported."""
 
     name: str = ""
     value: str | None = None
@@ -79,7 +79,8 @@ class Config(Value):
 
     @property
     def set_here(self) -> bool:
-        """Whether somebody set it, on the resource itself or on what it inherits from; a default is nobody's."""
+        """Whether the config is an override, on the resource itself or on what it inherits from; False for a
+        default."""
         return self.source in SET_HERE
 
 
@@ -89,8 +90,8 @@ def own(at: Resource, config: Config) -> bool:
 
 
 def foreseen(at: Resource, operation: Operation, old: Config | None) -> tuple[str | None, bool]:
-    """The value after a change, as far as that can be said, and whether it is so already: to set what is inherited
-    keeps it so, and to delete it there changes nothing."""
+    """The value after a change, if it can be known, and whether the change has no effect: it sets an inherited value,
+    or deletes an override that does not exist."""
     mine = old is not None and own(at, old)
     was = old.value if old is not None else None
     parts = [part for part in (was or "").split(",") if part]
@@ -163,8 +164,8 @@ def _config(row: DescribeConfigsResourceResult) -> Config:
 async def alter_configs(
     cluster: Cluster, changes: Mapping[Resource, Sequence[Operation]], *, dry_run: bool = False
 ) -> dict[Resource, KcliError | None]:
-    """Change configs, each resource whole or not at all; with `dry_run` the broker only checks. None where it was
-    done. Nothing is sent twice: an answer that is lost is an error that says so."""
+    """Change configs; a resource is changed as a whole or not at all. With `dry_run` the broker only validates. The
+    result is None where it succeeded. No request is sent twice: a lost response is an error."""
 
     def request(some: list[Resource]) -> IncrementalAlterConfigsRequest:
         rows = [
@@ -209,7 +210,8 @@ async def list_resources(cluster: Cluster, kind: str) -> list[str]:
 
 
 def resource(kind: str, name: str) -> Resource:
-    """A resource somebody named. Raises UsageError for a kind that there is not, and a broker that is no number."""
+    """The resource of a kind and a name. Raises UsageError for an unknown kind, and for a broker id that is no
+    number."""
     if kind not in KINDS:
         from kcli.text.suggest import did_you_mean
 

@@ -1,4 +1,4 @@
-"""Configurations of topics, as far as `topics describe` needs them: what somebody set, not the defaults."""
+"""Configs of topics for `topics describe`: overrides, without defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOPIC_CONFIG = 1  # the source of a value that was set on the topic itself; all 
 
 
 async def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, dict[str, str | None] | KcliError]:
-    """What was set on each topic itself, by name; a secret's value is None. One request for all topics."""
+    """The overrides of each topic, by name; a secret's value is None. One request for all topics."""
     names = list(dict.fromkeys(topics))
     if not names:
         return {}

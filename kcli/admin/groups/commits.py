@@ -1,7 +1,7 @@
-"""A group's commits, made and taken back from outside: generation -1, which passes where no member is (E43).
+"""Commit and delete offsets as a non-member (generation -1); accepted only by groups without members (E43).
 
-Every partition has its own outcome. A commit says the same however often it is sent, so it is sent again while that may
-help; when no answer came to the last word, the outcome is unknown, and that is what is said (D22).
+Every partition has its own outcome. A commit is idempotent, so it is sent again while a retry may help. If the last
+request has no response the outcome is unknown, and is reported as unknown (D22).
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ async def write_commits(
     *,
     patience: float = PATIENCE,
 ) -> Outcome:
-    """Commit these positions; a group that does not exist is made by it. True where it is done; UNKNOWN_MEMBER_ID
-    (or a member epoch's error) where the group has members now; UnknownOutcome where nobody can say. `patience` is in
-    seconds."""
+    """Commit these positions; an unknown group is created by the commit. True on success. Errors: UNKNOWN_MEMBER_ID (or
+    that of a member epoch) if the group has members, UnknownOutcome without a response. `patience` is in seconds."""
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> Outcome:
         topics: dict[str, OffsetCommitRequestTopic] = {}
@@ -68,8 +67,8 @@ async def write_commits(
 async def delete_commits(
     coordinators: Coordinators, group: str, partitions: Iterable[TopicPartition], *, patience: float = PATIENCE
 ) -> Outcome:
-    """Take back what the group committed. GROUP_SUBSCRIBED_TO_TOPIC where a member reads the topic (KIP-496); what was
-    not committed is gone as well. Otherwise as write_commits."""
+    """Delete committed offsets. Errors: GROUP_SUBSCRIBED_TO_TOPIC if a member reads the topic (KIP-496), else as
+    `write_commits`. A missing commit counts as deleted."""
     from kcli.proto.messages.offset_delete import (
         OffsetDeleteRequest,
         OffsetDeleteRequestPartition,

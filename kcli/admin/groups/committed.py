@@ -81,7 +81,7 @@ def _committed(
 
 
 async def topic_names(cluster: Cluster, ids: set[bytes]) -> dict[bytes, str]:
-    """Names of topic ids (KIP-516): from the cache, the rest in one Metadata request. Unknown ids are left out."""
+    """Names of topic ids (KIP-516): from the cache, the rest by one Metadata request. Unknown ids are omitted."""
     names = {topic_id: name for topic_id in ids if (name := cluster.topic_name(topic_id))}
     missing = sorted(ids - names.keys())
     if missing:

@@ -176,7 +176,7 @@ def _classic(row: DescribedGroup, node_id: int) -> Described | KcliError:
 
 
 def progress_of(group: str) -> str | None:
-    """The command of kcli whose progress this group is; None for a group of somebody else."""
+    """The kcli command whose progress the group stores; None for any other group."""
     return next((command for start, command in PROGRESS.items() if group.startswith(start)), None)
 
 
@@ -211,8 +211,8 @@ async def _kinds_that_are_only_listed(
 async def delete_groups(
     coordinators: Coordinators, groups: Iterable[str], *, patience: float = PATIENCE
 ) -> dict[str, bool | KcliError]:
-    """Deletes groups that have no members. True where it is gone; GroupInUse names who holds it, GroupMissing says
-    there was none."""
+    """Delete groups that have no members. True on success; GroupInUse names the members, GroupMissing is for an unknown
+    group."""
     from kcli.proto.messages.delete_groups import DeleteGroupsRequest
 
     sent: set[str] = set()  # those of which no answer came: when they are missing afterwards, it was this
@@ -254,5 +254,5 @@ def who(member: Member) -> str:
 
 
 def some_members(members: list[Member]) -> str:
-    """`2 members (app@10.0.0.1, app@10.0.0.2)`: who is in a group, five of them by name."""
+    """`2 members (app@10.0.0.1, app@10.0.0.2)`: the members of a group, at most five by name."""
     return counted([who(member) for member in members])

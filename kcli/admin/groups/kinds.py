@@ -27,8 +27,8 @@ DESCRIBES = {"share": SHARE_GROUP_DESCRIBE, "streams": STREAMS_GROUP_DESCRIBE}
 
 
 class ShareStart(Value):
-    """Where a share group stands in a partition: `start` None before it read anything, `lag` None where the broker
-    does not count it (DescribeShareGroupOffsets 0). The lag leaves out what is acknowledged beyond the start."""
+    """A share group's state for one partition. `start` is None before its first read, `lag` None if the broker does not
+    count it (DescribeShareGroupOffsets 0). The lag excludes records that are acknowledged beyond the start."""
 
     start: int | None = None
     leader_epoch: int = -1

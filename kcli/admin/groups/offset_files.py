@@ -20,8 +20,8 @@ _LARGEST, _INT = 2**63 - 1, 2**31 - 1
 
 
 class Saved(Value):
-    """What a file says: for each group, or for "" where it names none, a commit or None (no commit) by partition.
-    `plain`: there is nothing about epoch and metadata."""
+    """The content of a file: by group ("" if it names none) and partition a commit, or None for no commit. `plain`:
+    without epochs and metadata."""
 
     groups: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = field(factory=dict)
     plain: bool = True
@@ -55,7 +55,7 @@ def csv_text(rows: Iterable[dict[str, Any]], *, with_group: bool) -> str:
 
 
 def read(text: str, name: str) -> Saved:
-    """What a file called `name` says. Raises UsageError with the place of what is wrong in it."""
+    """Read a file called `name`. Raises UsageError with the line of the error."""
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return _read_json(text.lstrip("\ufeff"), name)
     return _read_csv(text.lstrip("\ufeff"), name)

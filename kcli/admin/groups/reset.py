@@ -1,7 +1,7 @@
-"""Offsets of groups that are to change: old, new, and why not; worked out first, done after (cli.md 11).
+"""Changes of a group's offsets: old, new, and the reason if there is none; planned first, executed after (cli.md 11).
 
-What is wanted for a partition is said by a Form, any function of where the partition stands. What it wants is clamped
-to the log, because a position outside of it leaves the choice to the consumer's reset policy.
+A Form is a function from the state of a partition to the wanted offset. That is clamped to the log, because an offset
+outside of it leaves the choice to the consumer's reset policy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Standing(Value):
-    """A partition and a group: the bounds of the log, and what is committed (None: nothing)."""
+    """A partition of a group: the bounds of its log, and the commit (None: none)."""
 
     start: int = 0
     end: int = 0
@@ -26,9 +26,8 @@ class Standing(Value):
 
 
 class Wanted(Value):
-    """What shall be committed; None is no commit at all. `note` goes into the row. With `keep` nothing shall change,
-    with `exact` the log's bounds do not count. A `plain` offset says nothing about epoch and metadata: where that
-    offset is committed already, they stay."""
+    """The wanted commit; None deletes it. `note` is for the row. With `keep` nothing changes, with `exact` the log's
+    bounds are ignored. A `plain` offset has no epoch and metadata: if it is committed already, they stay."""
 
     commit: OffsetAndMetadata | None = None
     note: str = ""
@@ -96,8 +95,8 @@ def _aim(standing: Standing, wanted: Wanted, notes: list[str]) -> tuple[str, Off
 
 
 def clamped(wanted: OffsetAndMetadata, standing: Standing, notes: list[str]) -> OffsetAndMetadata:
-    """The same position, moved into the log if it is outside; `notes` gets the word. The epoch of a record that is not
-    there any more is left out."""
+    """The position, moved into the log if it is outside; `notes` gets a sentence. The epoch of a record that was
+    deleted is dropped."""
     if wanted.offset < standing.start:
         notes.append(f"clamped: {wanted.offset} is before the log's start")
         return OffsetAndMetadata(offset=standing.start, metadata=wanted.metadata)

@@ -30,7 +30,7 @@ class Subscribed(KcliError):
 
 
 def plan_deletion(target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-    """A row for each partition. What is not committed stays so, which is no failure."""
+    """A row for each partition. A partition without a commit is unchanged, and no failure."""
     rows: list[Change] = []
     refusals: dict[str, KcliError | None] = {}
     for at in sorted(partitions):

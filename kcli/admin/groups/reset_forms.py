@@ -28,7 +28,7 @@ def latest(at: TopicPartition, standing: Standing) -> Wanted:
 
 
 def current(at: TopicPartition, standing: Standing) -> Wanted:
-    """What is committed, also outside of the log; the end where nothing is (as Kafka's --to-current)."""
+    """The committed offset, also outside of the log; the end if there is no commit (as Kafka's --to-current)."""
     if standing.old is not None:
         return Wanted(commit=standing.old, exact=True)
     return Wanted(commit=OffsetAndMetadata(offset=standing.end), note="nothing is committed: the end")
@@ -55,7 +55,7 @@ def after_start(count: int) -> Form:
 
 
 def shifted(count: int) -> Form:
-    """So many offsets after (negative: before) what is committed; a partition without a commit stays so."""
+    """The committed offset plus N (negative: minus); a partition without a commit is unchanged."""
 
     def form(at: TopicPartition, standing: Standing) -> Wanted:
         if standing.old is None:
@@ -66,7 +66,7 @@ def shifted(count: int) -> Form:
 
 
 def given(commits: Mapping[TopicPartition, OffsetAndMetadata | None], *, plain: bool) -> Form:
-    """What a file or another group says; None takes a commit back. `plain`: nothing about epoch and metadata."""
+    """The offsets of a file or of another group; None deletes a commit. `plain`: without epochs and metadata."""
 
     def form(at: TopicPartition, standing: Standing) -> Wanted:
         return Wanted(commit=commits[at], plain=plain)

@@ -1,7 +1,7 @@
-"""Who may be changed, where everything stands, and the change itself (E43).
+"""The plan of a reset: which groups may be changed, the state of their partitions, and the change itself (E43).
 
-A group whose members are there keeps its offsets in their hands: they would go on where they are and commit over the
-change. So its coordinator refuses, and we say so before, with who is in it.
+Live members would overwrite a reset with their own commits. So the coordinator refuses it, and the plan says so before,
+with the members' names.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class GroupLive(KcliError):
 
 
 class Target(Value):
-    """A group whose offsets shall change. `described` is None for a group that does not exist yet; `refusal` says why
-    nothing may be changed."""
+    """A group to be changed. `described` is None for a group that does not exist yet; `refusal` is the reason why it
+    must not be changed."""
 
     group: str = ""
     described: Described | None = None
@@ -65,12 +65,12 @@ class Target(Value):
 
     @property
     def committed(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """What is committed, without partitions that failed and those without a commit."""
+        """The committed offsets, without partitions that failed or have no commit."""
         return {at: commit for at, commit in good(self.commits).items() if commit.offset >= 0}
 
 
 async def targets(coordinators: Coordinators, groups: Iterable[str]) -> dict[str, Target]:
-    """The groups as they stand. Commits that a transaction is about to make are waited for (KIP-447)."""
+    """The state of the groups. Commits of a transaction that is ending are awaited (KIP-447)."""
     names = list(dict.fromkeys(groups))
     groups_by_name, _ = await find_groups(coordinators, names)
     commits = await committed_offsets(coordinators, names, stable=True)
@@ -142,7 +142,7 @@ async def numbers_of(cluster: Cluster, topic: str) -> list[int] | KcliError:
 
 
 def standing(target: Target, at: TopicPartition, log: tuple[int, int] | KcliError) -> Standing | KcliError:
-    """Where one partition of a group stands."""
+    """The state of one partition of a group."""
     old = target.commits.get(at)
     if isinstance(old, KcliError):
         return old
@@ -167,7 +167,7 @@ async def plan(cluster: Cluster, wanted: Iterable[tuple[Target, list[TopicPartit
 
 
 async def execute(coordinators: Coordinators, changes: Iterable[Change], *, patience: float = PATIENCE) -> None:
-    """Do what is open in the plan; each row gets its own outcome."""
+    """Execute the open rows of the plan; each row gets its own outcome."""
     by_group: dict[str, list[Change]] = {}
     for change in changes:
         if change.open:

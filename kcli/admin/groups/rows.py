@@ -1,4 +1,4 @@
-"""Groups as rows: as a coordinator lists and describes them, and what is wrong with a group."""
+"""Groups as rows: as a coordinator lists and describes them, and their problems."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Client quotas (KIP-546, KIP-599, KIP-612): what is set for whom, and its change at the controller.
+"""Client quotas (KIP-546, KIP-599, KIP-612): read them, and change them at the controller.
 
-An entity is who a quota is for: a user, a client id, a user with a client id, or an address. The name None is the
-default: everybody of that kind who has no quota of his own.
+An entity is a user, a client id, a user with a client id, or an address. The name None is the default: it holds for
+every entity of that kind without a quota of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EXACT, IS_DEFAULT, ANY = 0, 1, 2
 
 
 class Entity(Frozen):
-    """Who a quota is for: (kind, name) in the order of `KINDS`; a None name is the default of the kind."""
+    """The entity of a quota: (kind, name) in the order of `KINDS`; a None name is the default of the kind."""
 
     parts: tuple[tuple[str, str | None], ...] = ()
 
@@ -61,7 +61,7 @@ class Component(Frozen):
 
 
 def entity(names: Mapping[str, str | None]) -> Entity:
-    """The entity of these names. Raises UsageError for what Kafka has no quotas for: nobody, an empty name, an address
+    """The entity of these names. Raises UsageError where Kafka has no quotas: no name at all, an empty name, an address
     with anything else."""
     for kind, name in names.items():
         if kind not in KINDS:

@@ -8,7 +8,7 @@ from kcli.values import Value, field
 
 
 class Rung(Value):
-    """One place where a quota may stand: its rank, 1 first, and its value if there is one. `used`: it is the one in
+    """One place where a quota may be defined: its rank, 1 first, and its value if it has one. `used`: it is the one in
     force."""
 
     rank: int = 0
@@ -18,7 +18,7 @@ class Rung(Value):
 
 
 class InForce(Value):
-    """What holds for one key: `value` None is no limit. `shared` says among whom the limit is divided."""
+    """The quota in force for one key; `value` None is no limit. `shared` names the clients that share the limit."""
 
     key: str = ""
     value: float | None = None
@@ -27,8 +27,8 @@ class InForce(Value):
 
 
 def ladder(user: str, client: str) -> dict[int, Entity]:
-    """Where Kafka looks, by rank, for a connection of `user` with `client` id; without a client id ("") it looks only
-    for the user."""
+    """The places that Kafka reads, by rank, for a connection of `user` with `client` id; without a client id ("") only
+    those of the user."""
     places: list[tuple[tuple[str, str | None], ...]] = [
         ((USER, user), (CLIENT, client)),
         ((USER, user), (CLIENT, None)),
@@ -43,7 +43,7 @@ def ladder(user: str, client: str) -> dict[int, Entity]:
 
 
 def resolve(quotas: Quotas, *, user: str, client: str, ip: str | None = None) -> list[InForce]:
-    """What is in force for every key, with all places that were looked at."""
+    """The quota in force for every key, with all places that were read."""
     rows = []
     for key in KEYS:
         if key == "connection_creation_rate":

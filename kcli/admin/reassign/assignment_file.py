@@ -32,8 +32,8 @@ def document(assignment: Assignment, log_dirs: Mapping[Replica, str] | None = No
 
 
 def read(path: str) -> tuple[Assignment, dict[Replica, str]]:
-    """The replicas of each partition, and the directories of those that name one. Raises UsageError, which says what
-    is wrong with the file."""
+    """The replicas of each partition, and the directories of those that name one. Raises UsageError with the error in
+    the file."""
     from json import loads
 
     try:

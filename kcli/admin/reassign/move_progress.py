@@ -12,7 +12,7 @@ from kcli.values import Value
 
 
 class Share(Value):
-    """Bytes to be copied in all, and what is left of them."""
+    """Bytes to copy in all, and bytes left."""
 
     size: int = 0
     left: int = 0
@@ -38,7 +38,7 @@ async def replica_sizes(
 
 
 async def shares(cluster: Cluster, ongoing: Mapping[TopicPartition, Ongoing]) -> dict[TopicPartition, Share]:
-    """How far each move is. A replica that nobody tells of has nothing yet."""
+    """The progress of each move. A replica that no broker reports has no bytes yet."""
     if not ongoing:
         return {}
     known = {node.id for node in await cluster.nodes()}

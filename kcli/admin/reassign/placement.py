@@ -1,5 +1,4 @@
-"""Who has which replicas while a plan is made: counts that follow every change, and what may go from one broker to
-another."""
+"""The replicas of each broker while a plan is made: counts that follow every change, and which replicas may move."""
 
 from __future__ import annotations
 

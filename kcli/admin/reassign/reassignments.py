@@ -1,5 +1,4 @@
-"""Moves of partitions to other brokers (KIP-455): what is under way, and starting and cancelling moves at the
-controller."""
+"""Moves of partitions to other brokers (KIP-455): list those in progress, start and cancel them at the controller."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Replication throttles (KIP-73), set and cleared as Kafka's own tool does it: rates at brokers, and which replicas of
-a topic they hold for.
+"""Replication throttles (KIP-73), set and cleared as Kafka's own tool does: rates of brokers, and the replicas of a
+topic that they apply to.
 
-They stay until somebody takes them away, also when the moves are long done; then they slow down what has nothing to do
-with them. So whatever ends moves looks for them in the cluster, not in what a process remembers.
+A throttle stays until it is removed, also after its moves; then it slows down other replication. So every command that
+ends moves looks for throttles in the cluster, not in the memory of a process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OF_BROKERS = (LEADER_RATE, FOLLOWER_RATE, DISK_RATE)
 
 
 class Move(Value):
-    """Who a partition's new replicas are read from, and who they are."""
+    """The brokers that a partition's new replicas are copied from, and the new replicas."""
 
     sources: list[int] = field(factory=list)
     destinations: list[int] = field(factory=list)
@@ -71,7 +71,7 @@ def rates(rate: int) -> list[Operation]:
 async def set_throttle(
     cluster: Cluster, changes: Mapping[Resource, Sequence[Operation]]
 ) -> dict[Resource, KcliError | None]:
-    """Topics first, so that no broker is slow for replicas that nobody named; None where it was done."""
+    """Set throttles, topics first, so that no broker is slow for replicas that are not listed. None on success."""
     of_topics = {at: some for at, some in changes.items() if at.kind == "topic"}
     done = await alter_configs(cluster, of_topics) if of_topics else {}
     return done | await alter_configs(cluster, {at: some for at, some in changes.items() if at.kind != "topic"})
@@ -80,7 +80,7 @@ async def set_throttle(
 async def find_throttles(
     cluster: Cluster, topics: Iterable[str], brokers: Iterable[int]
 ) -> tuple[dict[Resource, dict[str, str]], dict[Resource, KcliError]]:
-    """What is set at these topics and brokers, by config; and who could not be asked."""
+    """The throttle configs of these topics and brokers, and the errors of those that did not answer."""
     asked = {
         OF_TOPICS: [Resource("topic", name) for name in topics],
         OF_BROKERS: [Resource("broker", str(node)) for node in brokers],

@@ -26,9 +26,9 @@ class Replica(NamedTuple):
 
 
 async def alter_log_dirs(cluster: Cluster, wanted: Mapping[Replica, str]) -> dict[Replica, KcliError | None]:
-    """Begin to move each replica to this directory of its broker; a request per broker. None where it was begun, also
-    where it is there already. A replica that the broker does not have yet carries REPLICA_NOT_AVAILABLE: it will be
-    made there."""
+    """Start to move each replica to this directory of its broker; one request per broker. None when it was started,
+    also if the replica is in it already. A replica that the broker does not have yet gets REPLICA_NOT_AVAILABLE: it
+    will be created in that directory."""
     by_broker: dict[int, list[Replica]] = {}
     for at in wanted:
         by_broker.setdefault(at.broker, []).append(at)

@@ -31,8 +31,8 @@ class ReplicaSize(Value):
 
 
 class LogDir(Value):
-    """A directory of a broker. `total` and `usable` are the volume's, in bytes, -1 from brokers before 3.3. `error`:
-    what is wrong with it, such as a disk that failed."""
+    """A directory of a broker. `total` and `usable` are the bytes of its volume, -1 from brokers before 3.3. `error` is
+    its failure, such as a broken disk."""
 
     broker: int = 0
     directory: str = ""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 async def delete_records(
     cluster: Cluster, before: Mapping[TopicPartition, int], *, patience: float = PATIENCE
 ) -> dict[TopicPartition, int | KcliError]:
-    """Delete what stands before each offset; where each log starts then. To ask twice does no harm, so what can be
-    tried again is."""
+    """Delete the records before each offset; returns the new start of each log. The request is idempotent, so retriable
+    errors are retried."""
 
     async def ask(broker: Broker, some: list[TopicPartition]) -> dict[TopicPartition, int | KcliError]:
         topics: dict[str, DeleteRecordsTopic] = {}

@@ -1,4 +1,4 @@
-"""Topics with figures: what the metadata says, sizes, ends, how fast those move, when somebody wrote last.
+"""Topics with figures: metadata, sizes, end offsets, their rates, and the last write.
 
 One Metadata request, one ListOffsets per leader, one DescribeLogDirs per broker, whatever the number of topics.
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class TopicRow(Value):
-    """A topic. `size` is the bytes of its leaders' logs, None where one does not say; `records` is end minus start, in
-    offsets; `rate` is offsets a second since the look before."""
+    """A topic. `size` is the bytes of its leaders' logs, None if one does not report it; `records` is end minus start,
+    in offsets; `rate` is offsets a second since the refresh before."""
 
     topic: Topic = field(factory=Topic)
     size: int | None = None
@@ -95,7 +95,7 @@ class TopicLooks:
 
 
 def problem(topic: Topic) -> str:
-    """What is wrong with its replicas; "" when nothing is."""
+    """The problem of its replicas; "" without one."""
     problems = []
     if topic.leaderless:
         problems.append(f"{topic.leaderless} without leader")
@@ -114,8 +114,8 @@ async def _sizes(cluster: Cluster) -> tuple[dict[tuple[str, int, int], int] | No
 
 
 async def last_writes(cluster: Cluster, topics: list[Topic]) -> dict[str, float]:
-    """When each topic was last written to, in seconds since the epoch: the newest timestamp there is (KIP-734). A
-    topic without records, or on brokers before 3.0, is left out."""
+    """The last write to each topic, in seconds since the epoch: its newest timestamp (KIP-734). Topics without records,
+    and those of brokers before 3.0, are omitted."""
     every = [TopicPartition(topic.topic, p.partition) for topic in topics for p in topic.partitions if p.leader >= 0]
     times: dict[str, float] = {}
     for at, offset in good(await list_offsets(cluster, dict.fromkeys(every, MAX_TIMESTAMP))).items():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Partition(Value):
-    """One partition as the metadata has it. `leader` is -1 when nobody leads it."""
+    """One partition, from the metadata. `leader` is -1 without a leader."""
 
     topic: str = ""
     partition: int = 0
@@ -68,7 +68,7 @@ class NewTopic(Value):
 
 
 class Created(Value):
-    """What was created, or would be. Numbers are -1 when the broker did not say."""
+    """A topic that was created, or would be. Numbers are -1 if the broker did not report them."""
 
     topic: str = ""
     topic_id: str = ""
@@ -80,8 +80,8 @@ class Created(Value):
 async def describe_topics(
     cluster: Cluster, names: Iterable[str] | None = None, *, internal: bool = True
 ) -> dict[str, Topic | KcliError]:
-    """The named topics, or all; a name nobody knows carries TopicMissing, and is never created by asking (C3).
-    Without `internal`, Kafka's own topics are left out of "all" (C20)."""
+    """The named topics, or all. An unknown name has the error TopicMissing; the request never creates it (C3). Without
+    `internal`, Kafka's own topics are not in "all" (C20)."""
     asked = None if names is None else [MetadataRequestTopic(name=name) for name in dict.fromkeys(names)]
     if asked == []:
         return {}
@@ -183,8 +183,8 @@ async def delete_topics(
 
 
 async def wait_for_topics(cluster: Cluster, names: Iterable[str], *, gone: bool = False, timeout: float = 30.0) -> None:
-    """Returns when every broker knows these topics with a leader for each partition, or, with `gone`, when none knows
-    them any more (C19). `timeout` is in seconds; raises DeadlineExceeded, saying what is still missing."""
+    """Wait until every broker knows these topics with a leader for each partition, or, with `gone`, until no broker
+    knows them (C19). `timeout` is in seconds; raises DeadlineExceeded, which names what is missing."""
     left = list(dict.fromkeys(names))
 
     async def look() -> bool:

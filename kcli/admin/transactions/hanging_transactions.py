@@ -1,9 +1,9 @@
 """Hanging transactions (KIP-664): open in a partition, and no coordinator will ever end them.
 
-A transaction is open in a partition as long as no marker of its producer came. Its coordinator writes the markers, of
-the partitions it knows to be part of it. So one hangs when no coordinator has its producer id, or the one that has it
-does not count the partition in; whoever reads committed records there waits for ever. Young ones are left alone: the
-coordinator may be about to learn of them. Only WriteTxnMarkers, sent to the partition's leader, ends a hanging one.
+A transaction is open in a partition until a marker of its producer arrives. Its coordinator writes the markers to the
+partitions that it knows. So a transaction hangs if no coordinator has its producer id, or the coordinator does not know
+the partition; a consumer with read_committed then waits for ever. Young transactions are skipped: the coordinator may
+learn of them soon. Only WriteTxnMarkers, sent to the partition's leader, ends a hanging transaction.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ MOST = 1_000
 
 
 class OpenTransaction(Value):
-    """A transaction that is open in a partition. `name` is its transactional id as far as a coordinator told it,
-    `known` what that coordinator says of it; `hangs` says why nobody will end it, "" when somebody will. `age` is the
-    seconds since its last record."""
+    """A transaction that is open in a partition. `name` is its transactional id if a coordinator reported it, `known`
+    the coordinator's state of it; `hangs` is why it will never end, "" if it may. `age` is the seconds since its last
+    record."""
 
     at: TopicPartition = None  # type: ignore[assignment]  # always given
     producer: ProducerState = None  # type: ignore[assignment]
@@ -43,7 +43,7 @@ class OpenTransaction(Value):
 
 
 class Search(Value):
-    """What was found, and what could not be asked: then a transaction may hang that is not among `found`."""
+    """The open transactions, and which brokers did not answer: a hanging transaction may then be missing in `found`."""
 
     found: list[OpenTransaction] = field(factory=list)
     asked: int = 0
@@ -101,7 +101,8 @@ async def _judge(cluster: Cluster, search: Search, patience: float) -> None:
 
 
 async def find_one(cluster: Cluster, at: TopicPartition, *, patience: float = PATIENCE) -> list[OpenTransaction]:
-    """The transactions open in one partition, young ones too. Raises KcliError where that cannot be told."""
+    """The transactions open in one partition, young ones included. Raises KcliError if the partition's leader does not
+    answer."""
     search = await find_open(cluster, [at], older_than=0.0, patience=patience)
     for problem in search.failed.values():
         raise problem

@@ -1,4 +1,4 @@
-"""Who writes to a partition, and which transactions are open there (DescribeProducers, KIP-664)."""
+"""The producers of a partition, and their open transactions (DescribeProducers, KIP-664)."""
 
 from __future__ import annotations
 

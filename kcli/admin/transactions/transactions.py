@@ -116,8 +116,8 @@ def _listed(broker: Broker, answer: ListTransactionsResponse) -> list[Listed]:
 async def describe_transactions(
     cluster: Cluster, names: Iterable[str], *, patience: float = PATIENCE
 ) -> dict[str, Described | KcliError]:
-    """Each transactional id, or why it cannot be told (TRANSACTIONAL_ID_NOT_FOUND for one that nobody used lately).
-    A request per coordinator."""
+    """The state of each transactional id, or its error (TRANSACTIONAL_ID_NOT_FOUND if no producer used it lately). One
+    request per coordinator."""
 
     async def ask(broker: Broker, some: list[str]) -> dict[str, Described | KcliError]:
         answer = await broker.ask(DescribeTransactionsRequest(transactional_ids=some))
@@ -142,9 +142,9 @@ def _described(broker: Broker, row: TransactionState) -> Described | KcliError:
 
 
 async def fence(cluster: Cluster, name: str, *, patience: float = PATIENCE) -> tuple[int, int]:
-    """Take a transactional id away from whoever uses it: its open transaction is aborted, and the producer gets
-    PRODUCER_FENCED. Returns (producer id, epoch) that the id has now. Raises KcliError; also for an id that nobody
-    knows, because InitProducerId would make it."""
+    """Fence the producer of a transactional id: its open transaction is aborted, and the producer gets PRODUCER_FENCED.
+    Returns the new (producer id, epoch). Raises KcliError; also for an unknown id, because InitProducerId would create
+    it."""
     (known,) = (await describe_transactions(cluster, [name], patience=patience)).values()
     if isinstance(known, KcliError):
         raise known

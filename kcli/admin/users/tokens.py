@@ -1,7 +1,7 @@
-"""Delegation tokens (KIP-48, KIP-373): a password that ends by itself, made for somebody who must not have one's own.
+"""Delegation tokens (KIP-48, KIP-373): passwords that expire, created for clients that must not have the user's own.
 
-The token's id is the user name and its HMAC the password of SCRAM. Brokers answer this only over SASL or TLS, and not
-to who came by a token itself.
+The token's id is the user name and its HMAC the password of SCRAM. Brokers answer these requests only over SASL or TLS,
+and not to a client that logged in with a token.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ async def describe_tokens(cluster: Cluster, owners: Iterable[str] | None = None)
 async def create_token(
     cluster: Cluster, owner: str | None = None, renewers: Sequence[str] = (), lifetime: int = DEFAULT
 ) -> Token:
-    """A new token of `owner` (None: of who asks), which the owner and `renewers` may renew for `lifetime` ms in all.
-    Raises BrokerError."""
+    """Create a token of `owner` (None: the requesting user), which the owner and `renewers` may renew for `lifetime` ms
+    in all. Raises BrokerError."""
     from kcli.proto.messages.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
 
     kind, name = (None, None) if owner is None else _pair(owner)

@@ -1,7 +1,7 @@
-"""SCRAM users of a cluster (KIP-554): who has which mechanism, and new credentials, computed here from the password.
+"""SCRAM users of a cluster (KIP-554): list credentials, and set new ones, computed here from the password.
 
-What goes to the broker is the salted password, from which everybody who has it can log in: only over TLS or in a
-network one trusts. No broker tells it again.
+The broker gets the salted password. A client that knows it can log in, so use TLS or a trusted network. No broker
+returns it.
 """
 
 from __future__ import annotations
