@@ -64,10 +64,13 @@ SUBJECTS: dict[str, tuple[str, str]] = {
     "cluster": ("kcli.cli.commands.cluster.options:CLUSTER", "The cluster: controller, quorum, features."),
     "logdirs": ("kcli.cli.commands.cluster.options:LOGDIRS", "What is on the disks of brokers."),
     "configs": (
-        "kcli.cli.commands.configs.options:CONFIGS",
+        "configs.list configs.get configs.diff configs.set configs.delete configs.lists configs.restore",
         "Configs of topics, brokers, loggers, groups, client metrics.",
     ),
-    "quotas": ("kcli.cli.commands.quotas.options:QUOTAS", "Quotas of users, client ids, addresses: set, resolve."),
+    "quotas": (
+        "quotas.list quotas.alter quotas.resolve quotas.restore",
+        "Quotas of users, client ids, addresses: set, resolve.",
+    ),
     "raw": ("kcli.cli.commands.raw.options:RAW", "Any request as JSON, in any version; what there is of APIs."),
     "meta": ("kcli.cli.commands.meta.options:META", "What a broker says of brokers, topics and partitions."),
     "coord": ("kcli.cli.commands.meta.options:COORD", "Who coordinates groups and transactional ids."),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kcli.cli.commands.configs.options import NO_UNDO, UNDO_FILE
 from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.groups import UndoOptions
 from kcli.cli.parsing.option import Option
 from kcli.cli.parsing.shared_options import CONNECTION, DRY_RUN, EXECUTE, INTERNAL, NO_WAIT, OUTPUT
 
+UNDO_FILE, NO_UNDO = UndoOptions.declared[:2]
 PRUNE = Option(
     name="prune",
     flags=("--prune",),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.configs.resources import Resource, about, describe_configs
+from kcli.declared.units import plain
 from kcli.errors import KcliError, UsageError
 from kcli.text.suggest import did_you_mean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -19,8 +21,6 @@ SURE = 0.85
 
 def pair(text: str, flag: str = "") -> tuple[str, str]:
     """Name and value, the value as Kafka wants it: `retention.ms=7d` is 604800000. Raises UsageError."""
-    from kcli.declared.units import plain
-
     name, equals, value = text.partition("=")
     name = name.strip()
     if not equals or not name:
@@ -36,25 +36,25 @@ async def mistyped(
 ) -> dict[Resource, KcliError | None]:
     """What the broker said to the changes, with the nearest name where it refused one that it does not know; and an
     error of ours where it took one that is nearly another, as brokers do with their own configs."""
-    made = dict(checked)
+    answers = dict(checked)
     for at, operations in changes.items():
         configs = known[at]
         if isinstance(configs, KcliError):
             continue
-        names = {one.name for one in configs}
-        unknown = [one.name for one in operations if one.name not in names]
+        names = {config.name for config in configs}
+        unknown = [operation.name for operation in operations if operation.name not in names]
         if unknown and at == ("broker", ""):  # which tells only what was set
             names |= await _names(cluster, [Resource("broker", str(node.id)) for node in await cluster.nodes()][:1])
-        refused = made[at]
+        refused = answers[at]
         for name in unknown:
             if name in names or name.startswith("listener.name."):
                 continue
             hint = did_you_mean(name, names, SURE)
             if refused is not None:
-                made[at] = hinted(refused, hint or did_you_mean(name, names))
+                answers[at] = hinted(refused, hint or did_you_mean(name, names))
             elif hint and at.kind != "logger":
-                made[at] = KcliError(f"{about(at)} has no config {name}{hint}")
-    return made
+                answers[at] = KcliError(f"{about(at)} has no config {name}{hint}")
+    return answers
 
 
 async def nearest(cluster: Cluster, at: Resource, name: str) -> str:
@@ -71,4 +71,4 @@ def hinted(problem: KcliError, hint: str) -> KcliError:
 
 async def _names(cluster: Cluster, resources: list[Resource]) -> set[str]:
     answers = (await describe_configs(cluster, resources)).values()
-    return {one.name for configs in answers if isinstance(configs, list) for one in configs}
+    return {config.name for configs in answers if isinstance(configs, list) for config in configs}

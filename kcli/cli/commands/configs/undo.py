@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kcli.admin.configs.resources import DELETE, SET, Operation, Resource, about, own, resource
 from kcli.cli.runtime.answer import say
 from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.errors import KcliError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -34,29 +35,29 @@ def before(
     known: Mapping[Resource, list[Config] | KcliError],
 ) -> Before:
     """What was set on the resources themselves, None for what they inherit; without secrets, which nobody can read."""
-    found: Before = []
+    rows: Before = []
     for at, operations in changes.items():
         configs = known[at]
-        by_name = {} if isinstance(configs, KcliError) else {one.name: one for one in configs}
-        for one in operations:
-            was = by_name.get(one.name)
+        by_name = {} if isinstance(configs, KcliError) else {config.name: config for config in configs}
+        for name in (operation.name for operation in operations):
+            was = by_name.get(name)
             if was is None or not own(at, was):
-                found.append((at, one.name, None))
+                rows.append((at, name, None))
             elif was.secret:
-                say(options, f"{about(at)}: what {one.name} was is secret, so that it cannot be taken back")
+                say(options, f"{about(at)}: what {name} was is secret, so that it cannot be taken back")
             else:
-                found.append((at, one.name, was.value))
-    return found
+                rows.append((at, name, was.value))
+    return rows
 
 
 def read(path: str) -> dict[Resource, list[Operation]]:
     """An undo file as changes. Raises UsageError for a file that is none."""
-    found: dict[Resource, list[Operation]] = {}
+    changes: dict[Resource, list[Operation]] = {}
     with undo_document(path, "configs", SCHEMA) as whole:
         for row in whole["configs"]:
             kind, called, name, value = row["kind"], row["name"], row["config"], row["value"]
             if not all(isinstance(text, str) for text in (kind, called, name, "" if value is None else value)):
                 raise ValueError(f"{name}: a name and a value are strings")
             how = DELETE if value is None else SET
-            found.setdefault(resource(kind, called), []).append(Operation(name=name, how=how, value=value))
-    return found
+            changes.setdefault(resource(kind, called), []).append(Operation(name=name, how=how, value=value))
+    return changes

@@ -9,24 +9,24 @@ from kcli.cli.runtime.undo import UndoFile, undo_document
 from kcli.model import Cluster
 
 if TYPE_CHECKING:
-    from kcli.cli.parsing.option import Values
+    from kcli.cli.parsing.groups import UndoOptions
 
 SCHEMA = "kcli.quotas.undo/1"
 
 
-async def keep(values: Values, cluster: Cluster, before: list[tuple[Entity, str, float | None]]) -> None:
+async def keep(options: UndoOptions, cluster: Cluster, before: list[tuple[Entity, str, float | None]]) -> None:
     """Write what was set, None where nothing was, and say how to take the change back."""
     rows = [{"entity": at.names, "quota": key, "value": value} for at, key, value in before]
-    await UndoFile(values).keep(cluster, "quotas", {"schema": SCHEMA, "quotas": rows}, "kcli quotas restore {}")
+    await UndoFile(options).keep(cluster, "quotas", {"schema": SCHEMA, "quotas": rows}, "kcli quotas restore {}")
 
 
 def read(path: str) -> dict[Entity, dict[str, float | None]]:
     """An undo file as changes. Raises UsageError for a file that is none."""
-    found: dict[Entity, dict[str, float | None]] = {}
+    changes: dict[Entity, dict[str, float | None]] = {}
     with undo_document(path, "quotas", SCHEMA) as whole:
         for row in whole["quotas"]:
             value, key = row["value"], row["quota"]
             if key not in KEYS:
                 raise ValueError(f"no quota {key}")
-            found.setdefault(entity(row["entity"]), {})[key] = None if value is None else float(value)
-    return found
+            changes.setdefault(entity(row["entity"]), {})[key] = None if value is None else float(value)
+    return changes

@@ -1,0 +1,26 @@
+"""`kcli configs delete`."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import DELETE, Operation
+from kcli.cli.commands.configs.named import named
+from kcli.cli.commands.configs.plan import change
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+
+
+@command(
+    "configs delete",
+    help="Take configs back to what is inherited.",
+    words="KIND NAME KEY",
+    examples="""
+kcli configs delete topic orders retention.ms --execute""",
+)
+def delete(options: UndoOptions) -> int:
+    """Take configs back to what is inherited. The plan comes first, checked by the broker: old and new
+    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    """
+    at, names = named(options.words, 3)
+    return change(options, "configs.delete", {at: [Operation(name=name, how=DELETE) for name in names]})

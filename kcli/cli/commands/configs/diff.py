@@ -1,0 +1,66 @@
+"""`kcli configs diff`."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import Config, Resource, about, describe_configs, own
+from kcli.asking.fan_out import bad, good
+from kcli.cli.commands.configs.named import named, resource_of
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+Pairs = dict[str, tuple[str | None, str | None]]
+DIFFERS = 3  # the exit code
+
+
+@command(
+    "configs diff",
+    help="What differs from the defaults, or from another of the kind.",
+    words="KIND NAME [OTHER]",
+    examples="""
+kcli configs diff topic orders                # from the defaults
+kcli configs diff topic orders orders-copy
+kcli configs diff broker 1 2""",
+)
+def diff(options: OutputOptions) -> int:
+    """Print only what differs: from the defaults, or between two resources of a kind.
+    Exit code 3 when something does.
+
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    """
+    at, others = named(options.words, 2)
+    if len(others) > 1:
+        raise UsageError("compare one with another: kcli configs diff KIND NAME [OTHER]")
+    other = resource_of(at.kind, others[0]) if others else None
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        answers = await describe_configs(cluster, [at, *([other] if other else [])])
+        for resource, error in bad(answers).items():
+            document.fail(error, about(resource))
+        if document.errors:
+            return None
+        configs = good(answers)
+        pairs = _from_defaults(at, configs[at]) if other is None else _between(configs[at], configs[other])
+        rows = [{"config": name, "value": a, "other": b} for name, (a, b) in pairs.items() if a != b]
+        document.rows["configs"] = rows
+        return DIFFERS if rows else None
+
+    return answer(options, "configs.diff", work)
+
+
+def _from_defaults(at: Resource, configs: list[Config]) -> Pairs:
+    return {name: (config.value, config.inherited) for name, config in _readable(configs).items() if own(at, config)}
+
+
+def _between(configs: list[Config], others: list[Config]) -> Pairs:
+    mine, theirs = _readable(configs), _readable(others)
+    both = {name: (mine.get(name), theirs.get(name)) for name in sorted(mine.keys() | theirs.keys())}
+    return {name: (a.value if a else None, b.value if b else None) for name, (a, b) in both.items()}
+
+
+def _readable(configs: list[Config]) -> dict[str, Config]:
+    """By name, without secrets."""
+    return {config.name: config for config in configs if not config.secret}

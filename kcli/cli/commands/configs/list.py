@@ -1,0 +1,53 @@
+"""`kcli configs list`."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import KINDS, Resource, about, describe_configs, list_resources, own, resource
+from kcli.admin.topics.topics import describe_topics
+from kcli.cli.commands.configs.named import name_of
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.runtime.answer import answer
+from kcli.errors import KcliError, UsageError
+from kcli.model import Cluster
+
+
+@command(
+    "configs list",
+    help="What has configs that somebody set.",
+    words="KIND",
+    examples="""
+kcli configs list topic
+kcli configs list group
+kcli configs list client-metrics -J""",
+)
+def list_all(options: OutputOptions) -> int:
+    """List what of a kind has configs, and how many of them somebody set.
+
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    """
+    if len(options.words) != 1:
+        raise UsageError(f"of which kind? {', '.join(KINDS)}")
+    (kind,) = options.words
+    resource(kind, "0" if kind in ("broker", "logger") else "")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        resources = [Resource(kind, name) for name in await _names(cluster, kind)]
+        rows = document.rows["resources"] = []
+        for at, configs in (await describe_configs(cluster, resources)).items():
+            if isinstance(configs, KcliError):
+                document.fail(configs, about(at))
+            else:
+                count = sum(own(at, config) for config in configs)
+                rows.append({"kind": at.kind, "name": name_of(at), "configs": count})
+
+    return answer(options, "configs.list", work)
+
+
+async def _names(cluster: Cluster, kind: str) -> list[str]:
+    if kind == "topic":
+        return list(await describe_topics(cluster, None, internal=False))
+    if kind in ("broker", "logger"):
+        return [str(node.id) for node in await cluster.nodes()]
+    return await list_resources(cluster, kind)

@@ -1,0 +1,40 @@
+"""`kcli configs append` and `subtract`: of configs that are lists."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import APPEND, SUBTRACT
+from kcli.cli.commands.configs.plan import assign
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+
+
+@command(
+    "configs append",
+    help="Add to configs that are lists.",
+    words="KIND NAME KEY=VALUE",
+    examples="""
+kcli configs append topic orders cleanup.policy=compact --execute""",
+)
+def append(options: UndoOptions) -> int:
+    """Add to configs that are lists. The plan comes first, checked by the broker: old and new
+    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    """
+    return assign(options, "configs.append", APPEND)
+
+
+@command(
+    "configs subtract",
+    help="Take away from configs that are lists.",
+    words="KIND NAME KEY=VALUE",
+    examples="""
+kcli configs subtract topic orders cleanup.policy=delete --execute""",
+)
+def subtract(options: UndoOptions) -> int:
+    """Take away from configs that are lists. The plan comes first, checked by the broker: old and new
+    value; --execute does it. What was set before is kept in an undo file, which `kcli configs restore` takes back.
+
+    A KIND is topic, broker, logger, group or client-metrics; `broker default` is all brokers.
+    """
+    return assign(options, "configs.subtract", SUBTRACT)

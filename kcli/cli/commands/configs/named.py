@@ -1,0 +1,27 @@
+"""The resource that a line names: KIND NAME, and what stands behind them."""
+
+from __future__ import annotations
+
+from kcli.admin.configs.resources import Resource, resource
+from kcli.errors import UsageError
+
+DEFAULT = "default"  # of all brokers, as kafka-configs calls it
+
+
+def named(words: list[str], least: int) -> tuple[Resource, list[str]]:
+    """The resource, and the words behind it without repetitions. Raises UsageError for fewer than `least` words."""
+    if len(words) < least:
+        raise UsageError("say of what, and what: KIND NAME" + (" KEY" if least > 2 else ""))
+    kind, name, *rest = words
+    if not name:
+        raise UsageError(f"'' names no {kind}" + ("; default means all" if kind == "broker" else ""))
+    return resource_of(kind, name), list(dict.fromkeys(rest))
+
+
+def resource_of(kind: str, name: str) -> Resource:
+    """Raises UsageError."""
+    return resource(kind, "" if kind == "broker" and name == DEFAULT else name)
+
+
+def name_of(at: Resource) -> str:
+    return at.name or DEFAULT

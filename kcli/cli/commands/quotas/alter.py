@@ -1,0 +1,56 @@
+"""`kcli quotas alter`."""
+
+from __future__ import annotations
+
+from kcli.admin.quotas.quotas import entity, value_of
+from kcli.cli.commands.quotas.entity import EntityOptions, names_of
+from kcli.cli.commands.quotas.plan import change
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.cli.parsing.option import texts
+from kcli.errors import UsageError
+
+
+class AlterOptions(EntityOptions, UndoOptions):
+    remove = texts("--delete", "--remove", metavar="QUOTA", help="Take this quota away. Repeatable.")
+
+
+@command(
+    "quotas alter",
+    help="Set quotas, and take them away.",
+    words="QUOTA=VALUE",
+    examples="""
+kcli quotas alter --user alice producer_byte_rate=10MiB consumer_byte_rate=20MiB --execute
+kcli quotas alter --user alice --client-id app request_percentage=50% --dry-run
+kcli quotas alter --user-default controller_mutation_rate=5/s --execute
+kcli quotas alter --client-id-default --delete consumer_byte_rate --execute
+kcli quotas alter --ip 10.0.0.7 connection_creation_rate=20 --execute""",
+)
+def alter(options: AlterOptions) -> int:
+    """Set quotas of one entity, and take them away. The plan comes first, checked by the
+    controller; --execute does it. What was set before is kept in an undo file.
+
+    A QUOTA is producer_byte_rate or consumer_byte_rate (bytes a second at each broker, 10MiB),
+    request_percentage (% of a broker's threads), controller_mutation_rate (topics and
+    partitions created and deleted a second), or, of an ip, connection_creation_rate.
+    """
+    at = entity(names_of(options))
+    limits: dict[str, float | None] = {}
+    for pair in options.words:
+        key, equals, text = pair.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{pair}: expected QUOTA=VALUE, such as producer_byte_rate=10MiB")
+        _add(limits, key.strip(), value_of(key.strip(), text))
+    for key in options.remove:
+        value_of(key, "0")
+        _add(limits, key, None)
+    if not limits:
+        raise UsageError("what shall change? QUOTA=VALUE, --delete QUOTA")
+    return change(options, "quotas.alter", {at: limits})
+
+
+def _add(limits: dict[str, float | None], key: str, value: float | None) -> None:
+    """Raises UsageError for a quota that the line names twice."""
+    if key in limits:
+        raise UsageError(f"{key}: named twice")
+    limits[key] = value

@@ -1,0 +1,59 @@
+"""Whose quotas a line is about: a user, a client-id, an address, or the default of one of these; and their columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.quotas.quotas import CLIENT, IP, USER, Entity
+from kcli.cli.parsing.option import Options, flag, text
+from kcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from kcli.cli.output.shapes.shape import Row
+
+
+def user() -> str | None:
+    return text("--user", metavar="USER", help="For this user, as the broker names the principal.")
+
+
+def client() -> str | None:
+    return text("--client-id", "--client", metavar="CLIENT", help="For this client.id.")
+
+
+def ip() -> str | None:
+    return text("--ip", metavar="ADDRESS", help="For connections from this address.")
+
+
+class EntityOptions(Options):
+    user = user()
+    user_default = flag("--user-default", help="For every user who has no quota of his own.")
+    client = client()
+    client_default = flag(
+        "--client-id-default", "--client-default", help="For every client.id that has no quota of its own."
+    )
+    ip = ip()
+    ip_default = flag("--ip-default", help="For all addresses without one of their own.")
+
+
+def names_of(options: EntityOptions) -> dict[str, str | None]:
+    """The names of the options by kind; None is the default. Raises UsageError for a name and its default at once."""
+    given = {
+        USER: (options.user, options.user_default),
+        CLIENT: (options.client, options.client_default),
+        IP: (options.ip, options.ip_default),
+    }
+    for kind, (name, default) in given.items():
+        if name is not None and default:
+            raise UsageError(f"--{kind} and --{kind}-default exclude each other")
+    return {kind: name for kind, (name, default) in given.items() if name is not None or default}
+
+
+def entity_columns(at: Entity) -> Row:
+    names = at.names
+    return {
+        "entity": str(at),
+        "user": names.get(USER),
+        "client_id": names.get(CLIENT),
+        "ip": names.get(IP),
+        "defaults": [kind for kind, name in at.parts if name is None],
+    }

@@ -1,0 +1,91 @@
+"""`kcli quotas list` and `describe`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.quotas.quotas import ANY, EXACT, IS_DEFAULT, KINDS, Component, describe_quotas, text_of
+from kcli.cli.commands.quotas.entity import EntityOptions, entity_columns, names_of
+from kcli.cli.output.render import Document
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import OutputOptions
+from kcli.cli.parsing.option import flag, texts
+from kcli.cli.runtime.answer import answer
+from kcli.errors import UsageError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.admin.quotas.quotas import Quotas
+    from kcli.cli.output.shapes.shape import Row
+
+
+class DescribeOptions(EntityOptions, OutputOptions):
+    any = texts(
+        "--any", metavar="user|client-id|ip", help="Entities that have one of this kind, whoever it is. Repeatable."
+    )
+    strict = flag(
+        "--strict",
+        "--exact",
+        help="Only entities that have no other kind: not user alice with a client-id, when --user alice is asked for.",
+    )
+
+
+@command(
+    "quotas list",
+    help="All quotas.",
+    examples="""
+kcli quotas
+kcli quotas list -J | jq '.quotas[] | select(.quota == "producer_byte_rate")'""",
+)
+def list_all(options: OutputOptions) -> int:
+    """Print all quotas that are set, by entity."""
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        document.rows["quotas"] = _rows(await describe_quotas(cluster))
+
+    return answer(options, "quotas.list", work)
+
+
+@command(
+    "quotas describe",
+    help="The quotas of a user, a client-id, an address, or of all of a kind.",
+    examples="""
+kcli quotas describe --user alice               # also those of alice with a client-id
+kcli quotas describe --user alice --strict      # only those of alice herself
+kcli quotas describe --user-default --any client-id
+kcli quotas describe --any ip""",
+)
+def describe(options: DescribeOptions) -> int:
+    """Print the quotas of entities that match: everything said has to be there, and more may be,
+    unless --strict.
+    """
+    components = _components(options)
+    if options.strict and not components:
+        raise UsageError("--strict goes with --user, --client-id, --ip or --any")
+
+    async def work(cluster: Cluster, document: Document) -> None:
+        document.rows["quotas"] = _rows(await describe_quotas(cluster, components, strict=options.strict))
+
+    return answer(options, "quotas.describe", work)
+
+
+def _components(options: DescribeOptions) -> list[Component]:
+    """What an entity has to have. Raises UsageError."""
+    names = names_of(options)
+    for kind in options.any:
+        if kind not in KINDS:
+            raise UsageError(f"--any {kind}: quotas are for a {', a '.join(KINDS)}")
+        if kind in names:
+            raise UsageError(f"--any {kind} and --{kind} exclude each other")
+    components = [
+        Component(kind=kind, match=IS_DEFAULT if name is None else EXACT, name=name) for kind, name in names.items()
+    ]
+    return components + [Component(kind=kind, match=ANY) for kind in dict.fromkeys(options.any)]
+
+
+def _rows(quotas: Quotas) -> list[Row]:
+    return [
+        {**entity_columns(at), "quota": key, "limit": text_of(key, value), "value": value}
+        for at, limits in quotas.items()
+        for key, value in limits.items()
+    ]

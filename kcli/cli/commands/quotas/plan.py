@@ -1,0 +1,95 @@
+"""A change of quotas: the plan with old and new, checked by the controller; then, if it may be, the change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kcli.admin.quotas.quotas import Entity, alter_quotas, describe_quotas, text_of
+from kcli.cli.commands.quotas import undo as quotas_undo
+from kcli.cli.commands.quotas.entity import entity_columns
+from kcli.cli.output.render import Document
+from kcli.cli.runtime.answer import answer, confirm, excluding, plural, say
+from kcli.cli.runtime.undo import UndoFile
+from kcli.errors import KcliError
+from kcli.model import Cluster
+
+if TYPE_CHECKING:
+    from kcli.admin.quotas.quotas import Quotas
+    from kcli.cli.output.shapes.shape import Row
+    from kcli.cli.parsing.groups import UndoOptions
+
+Changes = dict[Entity, dict[str, float | None]]
+
+
+def change(options: UndoOptions, name: str, changes: Changes) -> int:
+    """Show the plan of a change and do it, if that is wanted; the columns are those of the shape `name`."""
+    excluding(options)
+    UndoFile(options).check()
+
+    async def work(cluster: Cluster, document: Document) -> int | None:
+        before = await describe_quotas(cluster)
+        checked = await alter_quotas(cluster, changes, dry_run=True)
+        rows = document.rows["quotas"] = _plan(changes, before, checked)
+        for at, problem in checked.items():
+            if problem is not None:
+                document.fail(problem, str(at))
+        ready = {
+            at: limits
+            for at, limits in changes.items()
+            if checked[at] is None and any(before.get(at, {}).get(key) != value for key, value in limits.items())
+        }
+        if options.dry_run or not ready:
+            return None
+        if not confirm(options, document, _phrase(ready)):
+            document.rows.clear()
+            return 1
+        await quotas_undo.keep(
+            options, cluster, [(at, key, before.get(at, {}).get(key)) for at, limits in ready.items() for key in limits]
+        )
+        outcomes = await alter_quotas(cluster, ready)
+        _settle(rows, {str(at): problem for at, problem in outcomes.items()})
+        for at, problem in outcomes.items():
+            if problem is not None:
+                document.fail(problem, str(at))
+        say(options, f"quotas: {sum(row['result'] == 'done' for row in rows)} changed")
+        return None
+
+    return answer(options, name, work)
+
+
+def _settle(rows: list[Row], outcomes: dict[str, KcliError | None]) -> None:
+    """Put what became of each row into it; outcomes are by the names of entities."""
+    for row in rows:
+        if row["entity"] in outcomes and row["result"] == "would change":
+            problem = outcomes[row["entity"]]
+            row["result"], row["error"] = ("done", None) if problem is None else ("failed", str(problem))
+
+
+def _phrase(changes: Changes) -> str:
+    """What a person types to have it done."""
+    if len(changes) > 1:
+        return f"alter {plural(len(changes), 'entity').replace('entitys', 'entities')}"
+    (at,) = changes
+    return next((name for name in at.names.values() if name is not None), "default")
+
+
+def _plan(changes: Changes, before: Quotas, checked: dict[Entity, KcliError | None]) -> list[Row]:
+    rows = []
+    for at, limits in changes.items():
+        problem = checked[at]
+        for key, new in limits.items():
+            old = before.get(at, {}).get(key)
+            result = "unchanged" if old == new else "would change"
+            rows.append(
+                {
+                    **entity_columns(at),
+                    "quota": key,
+                    "old": None if old is None else text_of(key, old),
+                    "new": None if new is None else text_of(key, new),
+                    "old_value": old,
+                    "new_value": new,
+                    "result": result if problem is None else "failed",
+                    "error": None if problem is None else str(problem),
+                }
+            )
+    return rows

@@ -1,0 +1,23 @@
+"""`kcli quotas restore`."""
+
+from __future__ import annotations
+
+from kcli.cli.commands.quotas import undo as quotas_undo
+from kcli.cli.commands.quotas.plan import change
+from kcli.cli.parsing.command import command
+from kcli.cli.parsing.groups import UndoOptions
+from kcli.errors import UsageError
+
+
+@command(
+    "quotas restore",
+    help="Take changes back from their undo file.",
+    words="FILE",
+    examples="""
+kcli quotas restore ~/.local/state/kcli/undo/quotas-20260131T100000Z.json --execute""",
+)
+def restore(options: UndoOptions) -> int:
+    """Set quotas as an undo file says they were, and take away those that were not there."""
+    if len(options.words) != 1:
+        raise UsageError("from which file? kcli quotas restore FILE")
+    return change(options, "quotas.restore", quotas_undo.read(options.words[0]))

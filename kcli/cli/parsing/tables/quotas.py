@@ -1,0 +1,39 @@
+"""The commands of `kcli quotas`. Made by `make tables`; do not edit."""
+
+from kcli.cli.parsing.command import Command
+from kcli.cli.parsing.option import Option
+
+_0 = Option(name='format', flags=('--format',), help='Default table; plain is values only; csv-safe is for spreadsheets: no text is a formula.', choices=('table', 'json', 'ndjson', 'yaml', 'csv', 'csv-safe', 'tsv', 'plain'))
+_1 = Option(name='json', flags=('-J', '--json'), kind='flag', help='Short for --format json.')
+_2 = Option(name='bootstrap', flags=('-b', '--bootstrap-server', '--bootstrap-servers', '--brokers'), metavar='HOST:PORT,…', help='Where the cluster listens. Else KCLI_BOOTSTRAP, the profile, localhost:9092.')
+_3 = Option(name='profile', flags=('--profile',), metavar='NAME', help='A cluster of config.toml or .kcli.toml. Else KCLI_PROFILE, else its default_profile.')
+_4 = Option(name='properties', flags=('-X', '--property'), multiple=True, metavar='KEY=VALUE', help='A Kafka or librdkafka property, such as linger.ms=50. Repeatable.')
+_5 = Option(name='config_file', flags=('-F', '--command-config'), metavar='FILE', help='A .properties file.')
+_6 = Option(name='broker_map', flags=('--broker-map',), multiple=True, metavar='FROM=TO', help='Connect to TO where the cluster says FROM (host:port, or host), for tunnels. Repeatable.')
+_7 = Option(name='confirm', flags=('--confirm',), metavar='PROFILE', help='The name of the protected profile with which something may be deleted or altered.')
+_8 = Option(name='trace', flags=('--trace',), kind='flag', help='A line on stderr for each frame on the wire.')
+_9 = Option(name='trace_file', flags=('--trace-file',), metavar='FILE', help='The lines of --trace, appended to FILE.')
+_10 = Option(name='quiet', flags=('-q', '--quiet'), kind='flag', help='Say nothing on stderr but errors.')
+_11 = Option(name='verbose', flags=('-v', '--verbose'), kind='flag', help='Say on stderr what was done.')
+_12 = Option(name='any', flags=('--any',), multiple=True, metavar='user|client-id|ip', help='Entities that have one of this kind, whoever it is. Repeatable.')
+_13 = Option(name='strict', flags=('--strict', '--exact'), kind='flag', help='Only entities that have no other kind: not user alice with a client-id, when --user alice is asked for.')
+_14 = Option(name='user', flags=('--user',), metavar='USER', help='For this user, as the broker names the principal.')
+_15 = Option(name='user_default', flags=('--user-default',), kind='flag', help='For every user who has no quota of his own.')
+_16 = Option(name='client', flags=('--client-id', '--client'), metavar='CLIENT', help='For this client.id.')
+_17 = Option(name='client_default', flags=('--client-id-default', '--client-default'), kind='flag', help='For every client.id that has no quota of its own.')
+_18 = Option(name='ip', flags=('--ip',), metavar='ADDRESS', help='For connections from this address.')
+_19 = Option(name='ip_default', flags=('--ip-default',), kind='flag', help='For all addresses without one of their own.')
+_20 = Option(name='remove', flags=('--delete', '--remove'), multiple=True, metavar='QUOTA', help='Take this quota away. Repeatable.')
+_21 = Option(name='undo_file', flags=('--undo-file',), metavar='FILE', help='Where to keep what there was before. Default: a new file in ~/.local/state/kcli/undo.')
+_22 = Option(name='no_undo', flags=('--no-undo',), kind='flag', help='Keep no undo file.')
+_23 = Option(name='execute', flags=('--execute',), kind='flag', help='Do it. Without, the plan is shown, and on a terminal you are asked.')
+_24 = Option(name='dry_run', flags=('--dry-run',), kind='flag', help='Only show what would be done.')
+_25 = Option(name='all', flags=('-a', '--all'), kind='flag', help='Also the places where nothing is set.')
+
+COMMANDS = {
+    'list': Command(name='list', run='kcli.cli.commands.quotas.list:list_all', help='All quotas.', options=(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'describe': Command(name='describe', run='kcli.cli.commands.quotas.list:describe', help='The quotas of a user, a client-id, an address, or of all of a kind.', options=(_12, _13, _14, _15, _16, _17, _18, _19, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'alter': Command(name='alter', run='kcli.cli.commands.quotas.alter:alter', help='Set quotas, and take them away.', words='QUOTA=VALUE', options=(_20, _14, _15, _16, _17, _18, _19, _21, _22, _23, _24, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'resolve': Command(name='resolve', run='kcli.cli.commands.quotas.resolve:resolve', help='Which quota is in force for a client, and why.', options=(_14, _16, _18, _25, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+    'restore': Command(name='restore', run='kcli.cli.commands.quotas.restore:restore', help='Take changes back from their undo file.', words='FILE', options=(_21, _22, _23, _24, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11)),
+}
