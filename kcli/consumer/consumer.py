@@ -1,7 +1,7 @@
-"""The consumer: batches out of assigned partitions, or out of those a group gives.
+"""The consumer: batches of assigned partitions, or of those that a group assigns.
 
-`poll` hands out what was fetched, a batch at a time and never a record at a time; asking again says that what was
-handed out is done. A cancelled `poll` has taken nothing.
+`poll` returns fetched batches, never single records; the next call marks them as done. A cancelled `poll` has consumed
+nothing.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Consumer:
     # -- what is read -----------------------------------------------------------------------------------------------
 
     def assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """Read these and no others. A partition that is assigned already starts anew. Raises UsageError after
-        `subscribe`."""
+        """Read these partitions and no others. A partition that is assigned already starts again. Raises UsageError
+        after `subscribe`."""
         self._check()
         if self._session is not None:
             raise UsageError("a subscribed consumer is assigned its partitions by the group")
@@ -78,8 +78,8 @@ class Consumer:
         self._link.out.clear()
 
     def incremental_assign(self, partitions: Mapping[TopicPartition, Bound | int]) -> None:
-        """Read these too; what is assigned already goes on undisturbed, also one of these. Raises UsageError after
-        `subscribe`."""
+        """Read these partitions too; assigned ones continue undisturbed, also if they are among these. Raises
+        UsageError after `subscribe`."""
         self._check()
         if self._session is not None:
             raise UsageError("a subscribed consumer is assigned its partitions by the group")
@@ -167,7 +167,7 @@ class Consumer:
         return offset if offset >= 0 else None
 
     def seek(self, at: TopicPartition, to: Bound | int | OffsetAndMetadata) -> None:
-        """Read on from elsewhere; what was fetched is dropped. Raises UsageError if not owned."""
+        """Continue at another offset; fetched records are dropped. Raises UsageError if the partition is not owned."""
         cursor = self._cursor(at)
         if isinstance(to, OffsetAndMetadata):
             cursor.seek(Bound("offset", to.offset), to.leader_epoch)
@@ -176,21 +176,22 @@ class Consumer:
         self._reader.changed()
 
     def validate_position(self, at: TopicPartition) -> None:
-        """Look whether the position is inside the log, and obey the reset policy where it is not (E20, E21): who stops
-        at an end that is behind the position would never ask. Raises UsageError if not owned."""
+        """Check that the position is inside the log, and apply the reset policy if it is not (E20, E21). A consumer
+        that stops at an end before the position would never fetch, and never notice. Raises UsageError if the partition
+        is not owned."""
         self._cursor(at).reset(Bound("outside"))
         self._reader.changed()
 
     def pause(self, *what: TopicPartition | str) -> None:
-        """Hand out nothing of these; what is buffered stays, what is under way is not disturbed (E28, E30). A name is
-        a topic: all its partitions, also those that are assigned later, whatever is said of single ones. Raises
+        """Return no records of these; buffered records stay, and requests in flight continue (E28, E30). A name is a
+        topic: all its partitions, also those that are assigned later, whatever the state of single ones. Raises
         UsageError for a partition that is not owned."""
         if self._mark_paused(what, True):
             self._reader.changed()
 
     def resume(self, *what: TopicPartition | str) -> None:
-        """Hand out again; nothing at all for what is not paused (E29). A partition that was paused by itself stays so
-        when its topic is resumed, and the other way round (A3.11)."""
+        """Return records of these again; no effect if they are not paused (E29). A partition that was paused by itself
+        stays paused when its topic is resumed, and the other way round (A3.11)."""
         if self._mark_paused(what, False):
             self._reader.changed()
 
@@ -226,9 +227,9 @@ class Consumer:
     # -- records ----------------------------------------------------------------------------------------------------
 
     async def poll(self, timeout: float | None = None, max_bytes: int | None = None) -> list[Fetched]:
-        """What is there, at most about `max_bytes` of it, decompressed (by default one fetch of a partition), or one
-        batch that is larger by itself; waits up to `timeout` seconds (None: for ever) for the first of it. Empty at the
-        timeout, and when all is finished. Raises what ended the consumer or its membership, Closed after close."""
+        """Fetched records of at most about `max_bytes`, decompressed (default: one fetch of a partition), or one larger
+        batch; waits up to `timeout` seconds (None: for ever) for the first. Empty at the timeout, and when all
+        partitions are finished. Raises the error that ended the consumer or its membership, Closed after close."""
         self._link.handed_back()
         loop = asyncio.get_running_loop()
         deadline = None if timeout is None else loop.time() + timeout
@@ -287,8 +288,8 @@ class Consumer:
         return given
 
     def group_metadata(self) -> GroupMetadata:
-        """This member's place in its group, for `Producer.send_offsets`: with it a transaction is refused when the
-        group has moved on (KIP-447). Take it anew for each transaction. Raises UsageError without a group."""
+        """This member's identity in its group, for `Producer.send_offsets`: the broker refuses the transaction if the
+        group has rebalanced since (KIP-447). Get it for each transaction. Raises UsageError without a group."""
         session = self._in_group()
         settings = self._group_settings
         assert settings is not None
@@ -296,8 +297,8 @@ class Consumer:
 
     @property
     def patience(self) -> float | None:
-        """While partitions are being revoked: how many seconds `on_revoked` may still take before the group goes on
-        without this member. 0.0 when they are lost already; None when nothing is being revoked."""
+        """During a revocation: the seconds that `on_revoked` may still take before the group continues without this
+        member. 0.0 if the partitions are lost already; None if no revocation is in progress."""
         return None if self._session is None else self._session.patience
 
     async def committed(self, ats: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:

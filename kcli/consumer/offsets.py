@@ -1,6 +1,7 @@
-"""Bounds as offsets: where to start and where to stop, looked up in the logs.
+"""Bounds as offsets: start and end positions, looked up in the logs.
 
-Always at the leader, whatever replica is read from (C14). One partition's failure stands beside the good answers (C17).
+Always at the leader, whatever replica is read from (C14). A partition that fails has an error next to the good answers
+(C17).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ async def resolve(
     reset: str = "earliest",
     deadline: float = 30.0,
 ) -> Answers:
-    """Every bound as an offset. "latest" and what counts from the end mean the last stable offset with read_committed
-    (E17). "stored" becomes the reset policy: whoever has a group looks there first. A place before the start or after
-    the end of the log becomes the start or the end, an explicit offset stays as it is said."""
+    """Every bound as an offset. "latest" and bounds relative to the end mean the last stable offset with read_committed
+    (E17). "stored" becomes the reset policy: a consumer with a group reads its commits first. A position before the
+    start or after the end of the log becomes the start or the end; an explicit offset stays."""
     rounds: list[dict[TopicPartition, int]] = [{}, {}, {}]
     for at, bound in bounds.items():
         kind = reset if bound.kind == "stored" else bound.kind

@@ -33,9 +33,9 @@ else:
 
 
 class Fetched(Value):
-    """What one poll hands out of one partition. `next_offset` is the position after it; `batches` may be empty where
-    only markers or aborted records were, or where `error` is all there is. Offsets are -1 where unknown. `skipped` says
-    what skip_corrupt left out."""
+    """The records of one partition that a poll returns. `next_offset` is the position after them; `batches` may be
+    empty if there were only markers or aborted records, or if there is only an `error`. Offsets are -1 if unknown.
+    `skipped` are the batches that skip_corrupt skipped."""
 
     topic: str = ""
     partition: int = 0

@@ -1,7 +1,7 @@
-"""What a member wants to read, and what of it there is now.
+"""A member's subscription, and its topics that exist now.
 
-The group's leader assigns by what the cluster says at that moment, of all members' topics, also those it does not
-read itself (E49). It asks Metadata directly: replicas' racks and counts come in one answer and nothing is cached.
+The group's leader assigns by the cluster at that moment, for all members' topics, also those it does not read itself
+(E49). It requests Metadata directly: replicas' racks and counts come in one response and nothing is cached.
 """
 
 from __future__ import annotations

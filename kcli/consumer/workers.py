@@ -1,11 +1,11 @@
 """A worker for each partition, and two thresholds between them and the poller (A3).
 
-The poller never waits for a worker: a partition whose worker has half of its queue to do is paused, and resumed when a
-quarter is left. A partition that is taken away is given back only after its worker has ended and committed what it
-did; what it had not begun is read by the next owner.
+The poller never waits for a worker: a partition is paused while its worker has half of its queue to do, and resumed at
+a quarter. A revoked partition is given back only after its worker has ended and its offsets are committed; records that
+it had not begun are read by the next owner.
 
-The group does not wait for ever. A worker that does not end in time loses its partition (E36): it is told to stop, what
-it does from then on is not committed, and the member stays in the group.
+The group does not wait for ever. A worker that does not end in time loses its partition (E36): its stop event is set,
+its later work is not committed, and the member stays in the group.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Worker:
         self._more.set()
 
     def end(self, *, drop: bool) -> None:
-        """Finish what was begun, and what is queued unless it is dropped; then the task ends."""
+        """Finish the current call, and the queue unless it is dropped; then the task ends."""
         self._ending = True
         self._more.set()
         if drop:
@@ -130,7 +130,7 @@ class Workers:
         return set(self._workers)
 
     def stop(self) -> None:
-        """Have `run` end: what is queued is still done and committed."""
+        """Have `run` end: queued records are still processed and committed."""
         self._stopping = True
 
     async def run(self, topics: Sequence[str] | str) -> None:

@@ -1,4 +1,4 @@
-"""Settings of a producer that contradict each other, or name what is not there, are found before the first record."""
+"""Checks before the first record: settings of a producer that contradict each other, or have an unknown value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Who reads what: range, roundrobin, sticky and cooperative-sticky, with Java's answers to Java's questions (E50).
+"""The assignors of classic groups: range, roundrobin, sticky and cooperative-sticky, with the same results as Java's
+(E50).
 
-The leader of a group may be a Java client one day and kcli the next; if they disagreed, every change of leader would
-move partitions. So even the order in which Java's hash maps are walked is kept.
+The leader of a group may be a Java client one day and kcli the next; if their assignments differed, every change of
+leader would move partitions. So even the iteration order of Java's hash maps is kept.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ COOPERATIVE = frozenset({"cooperative-sticky"})
 
 
 def assign(name: str, layout: Layout, members: Mapping[str, Subscription]) -> Assignment:
-    """What each member gets. `members` by member id, in the order of the JoinGroup answer; `layout` holds the topics
-    that exist. Raises UsageError for an assignor nobody knows."""
+    """The assignment of each member. `members` by member id, in the order of the JoinGroup response; `layout` holds the
+    topics that exist. Raises UsageError for an unknown assignor."""
     assignor = ASSIGNORS.get(name)
     if assignor is None:
         raise UsageError(f"unknown assignor {name!r}; there are {', '.join(ASSIGNORS)}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Past:
-    """What a member says it had, and in which generation: None when it did not tell."""
+    """A member's former partitions, and the generation in which it owned them; None if it did not report them."""
 
     __slots__ = ("generation", "partitions")
 

@@ -1,8 +1,8 @@
 """The order in which a Java HashMap yields its keys.
 
-Kafka's own assignors walk HashMaps, so who gets the odd partition depends on it, and a group may be led by a Java
-client one day and by us the next (E50). A bucket that Java turned into a tree (eight colliding keys in a table of 64
-or more) is the one thing not reproduced.
+Kafka's own assignors iterate over HashMaps, so the owner of the odd partition depends on that order, and a group may be
+led by a Java client one day and by kcli the next (E50). A bucket that Java turned into a tree (eight colliding keys in
+a table of 64 or more) is the one thing not reproduced.
 """
 
 from __future__ import annotations

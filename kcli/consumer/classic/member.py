@@ -1,6 +1,6 @@
-"""A member of a classic consumer group, running: the tasks around the membership's state machine.
+"""A running member of a classic consumer group: the tasks around the membership's state machine.
 
-One task rebalances, one sends heartbeats (E46), one watches the topics that the assignment was made from.
+One task rebalances, one sends heartbeats (E46), one watches the topics of the last assignment.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Membership:
 
     @property
     def reader(self) -> None:
-        """Offsets are read without saying who reads them."""
+        """The identity for reading offsets: none."""
 
     @property
     def wants_join(self) -> bool:

@@ -1,4 +1,4 @@
-"""Who sits in which rack, as the sticky assignors ask it (KIP-881)."""
+"""The racks of brokers and members, for the sticky assignors (KIP-881)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Sticky assignment: balanced first, and then as few partitions moved as possible. Same answer as Kafka's own (E50).
+"""Sticky assignment: balanced first, then as few moves as possible. The same results as Kafka's own (E50).
 
-Two algorithms: this file's for groups in which everybody wants the same topics, `sticky_general`'s for the rest.
-A partition that two members of the same generation claim belongs to neither; else the newest generation wins (E51).
-Three inputs are answered differently from Java 4.3, whose answer would be wrong: owned partitions that do not exist
-are ignored, a member that wants nothing never gets anything, and a partition goes back to an earlier owner only if
-that one still wants the topic (Java gives it all the same, or ends in a NullPointerException).
+Two algorithms: this file's for groups in which all members subscribe to the same topics, `sticky_general`'s for the
+rest. A partition that two members of the same generation claim belongs to neither; else the newest generation wins
+(E51). Three inputs have another result than in Java 4.3, whose result would be wrong: owned partitions that do not
+exist are ignored, a member without a subscription never gets a partition, and a partition returns to an earlier owner
+only if that one still subscribes to the topic (Java returns it all the same, or ends in a NullPointerException).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def assign_sticky(
     layout: Layout, members: Mapping[str, Subscription], pasts: Mapping[str, Past]
 ) -> tuple[Assignment, dict[TopicPartition, str] | None]:
-    """The assignment, and which partitions change hands to whom: None when the caller must find out by comparing.
-    `layout` and `members` are in the order in which Java's HashMaps yield them."""
+    """The assignment, and which partitions move to which member: None if the caller must compare. `layout` and
+    `members` are in the order in which Java's HashMaps yield them."""
     claims = Claims(layout, members, pasts)
     racks = Racks(layout, members)
     wanted = [set(member.topics) for member in members.values()]

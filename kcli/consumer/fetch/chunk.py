@@ -1,7 +1,7 @@
-"""What one fetch brought for one partition: kept as it came, opened when it is handed out.
+"""The data of one fetch for one partition: kept as received, decoded when a poll returns it.
 
-So memory is bounded by what is on the wire, and the next fetch leaves before this one is decoded: its offset is in
-the batch headers. Work is per batch, nothing per record.
+So memory is bounded by the bytes on the wire, and the next fetch is sent before this one is decoded: its offset is in
+the batch headers. Work is per batch, not per record.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOG_OVERHEAD = 12
 
 
 class CorruptRecords(DecodeError):
-    """A batch whose bytes are not what was written. `at` and `offset` say which."""
+    """A batch whose bytes are corrupt, at partition `at` and `offset`."""
 
     def __init__(self, at: TopicPartition, offset: int, reason: object) -> None:
         place = f"{at.topic}[{at.partition}]"  # a CorruptBatch says its offset itself
@@ -38,9 +38,9 @@ class CorruptRecords(DecodeError):
 
 
 class Chunk:
-    """`fetched_at` is the offset that was asked for, `following` the one to ask for next, `size` is on the wire.
-    `broken`: the fetch brought nothing but a batch whose frame is broken. Up to the offset `tried`, decompressing was
-    tried: what is compressed there cannot be read."""
+    """`fetched_at` is the requested offset, `following` the next one to request, `size` is on the wire. `broken`: the
+    fetch has only a batch with a broken frame. Up to the offset `tried` all batches were decompressed: one that is
+    still compressed cannot be read."""
 
     __slots__ = (
         "aborted",

@@ -1,7 +1,7 @@
-"""One owned partition: where it stands, what was fetched for it, and whether it may be fetched now.
+"""One owned partition: its position, its fetched chunks, and whether it may be fetched now.
 
-Sans-IO: events in, decisions out, time is an argument. Two places are told apart: `position` is the next offset to
-be delivered (E24), `fetch_at` the next to be asked for; between them lie the buffered chunks.
+Sans-IO: events in, decisions out, time is an argument. A cursor has two offsets: `position` is the next to be delivered
+(E24), `fetch_at` the next to be fetched; the buffered chunks lie between them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Cursor:
     # -- where it stands --------------------------------------------------------------------------------------------
 
     def seek(self, to: Bound, epoch: int = -1) -> None:
-        """Go elsewhere. What was fetched, and what is under way, is dropped; pause is kept (E34)."""
+        """Move to another position. Chunks, and responses in flight, are dropped; a pause stays (E34)."""
         self.generation += 1
         self.chunks.clear()
         self.start = to
@@ -112,7 +112,8 @@ class Cursor:
         return True
 
     def validate(self, leader_epoch: int) -> None:
-        """There is a new leader: does it have what was read? (C9) Without a record's epoch nobody can tell."""
+        """Note a new leader, and validate that it has the records that were read (C9). Impossible without a record's
+        epoch."""
         known, self.leader_epoch = self.leader_epoch, leader_epoch
         if leader_epoch != known:
             self.replica = -1
@@ -120,8 +121,8 @@ class Cursor:
             self.state = VALIDATING
 
     def validated(self, generation: int, end: int, end_epoch: int) -> int | None:
-        """OffsetForLeaderEpoch's answer. The offset where the log was cut if delivered records are gone, else None.
-        (-1, -1) says that the broker knows no such epoch: `position` is then all that is known of the cut."""
+        """Take over OffsetForLeaderEpoch's response. Returns the offset where the log was truncated if delivered
+        records are gone, else None. (-1, -1) is an unknown epoch: then `position` is the best known offset."""
         if generation != self.generation or self.state != VALIDATING:
             return None
         self.state = READY
@@ -133,13 +134,13 @@ class Cursor:
         return end if end < self.position else None
 
     def rewind(self) -> None:
-        """Drop what was fetched and not delivered, and ask for it again."""
+        """Drop chunks that were not delivered, and fetch them again."""
         self.generation += 1
         self.chunks.clear()
         self.fetch_at, self.fetch_epoch = self.position, self.epoch
 
     def fail(self, error: KcliError) -> None:
-        """Nothing more can be read here until somebody seeks. The position stays (E21)."""
+        """Fail until a seek. The position stays (E21)."""
         self.state = FAILED
         self.error = error
 

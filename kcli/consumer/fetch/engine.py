@@ -1,4 +1,4 @@
-"""What a fetcher and the look-ups of positions know of the reader that runs them. Imported for its types only."""
+"""The reader, as its fetchers and position look-ups use it. Imported for types only."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FetchEngine(Engine, Protocol):
 
 
 class LookupEngine(Engine, Protocol):
-    """What the look-ups of positions use."""
+    """The part of the reader that position look-ups use."""
 
     @property
     def stored(self) -> Stored | None: ...

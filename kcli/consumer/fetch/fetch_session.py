@@ -1,6 +1,6 @@
-"""Fetch sessions (KIP-227): the broker remembers what is wanted, a request says only what changed (E10).
+"""Fetch sessions (KIP-227): the broker remembers the wanted partitions, a request has only changes (E10).
 
-Sans-IO: `plan` says what to send, `answered` and `broke` say what became of it. A session is of one broker.
+Sans-IO: `plan` returns what to send, `answered` and `broke` take the outcome. A session belongs to one broker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kcli.model import TopicPartition
 
     class Ask(NamedTuple):
-        """What is wanted of one partition."""
+        """The fetch of one partition."""
 
         offset: int
         max_bytes: int
@@ -71,7 +71,7 @@ class FetchSession:
         return Plan(self.session_id, self.epoch, send, forget)
 
     def answered(self, error_code: int, session_id: int, partitions: Collection[TopicPartition]) -> bool:
-        """Take the answer in. False when it must not be used: an error, or not what was asked for."""
+        """Take over a response. False if it must not be used: an error, or not the requested partitions."""
         if error_code:
             if error_code == codes.FETCH_SESSION_ID_NOT_FOUND.number:
                 self.session_id = 0
@@ -95,7 +95,7 @@ class FetchSession:
         return True
 
     def broke(self) -> None:
-        """Nobody knows what the broker remembers: close that session, if there is one, and open another."""
+        """The broker's state is unknown: close the session, if there is one, and open another."""
         self.epoch = NEW
 
     @property

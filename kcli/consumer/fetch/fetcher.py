@@ -41,7 +41,7 @@ AT_ONCE = {code.number for code in (codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVA
 
 
 class Fetcher:
-    """`idle` while it waits for something to ask for, `full` when that is because of what was not delivered yet."""
+    """The fetcher of one broker. `idle` while it has nothing to fetch, `full` if undelivered chunks are the reason."""
 
     def __init__(self, reader: FetchEngine, node: int) -> None:
         self.reader = reader

@@ -1,7 +1,7 @@
-"""The frame of a batch that did not come whole, or is no batch: what is wrong with it, and where the next one begins.
+"""Frames of batches that are incomplete or broken: the error, and where the next batch begins.
 
-An answer that brings nothing past the position is never asked for again without end: a frame that cannot be is corrupt
-at once, what may get better (a batch that was cut off, an old one) is corrupt at the third answer in a row.
+A response that brings nothing past the position is not fetched again without end: an impossible frame is corrupt at
+once; a batch that was cut off, or an old one, is corrupt at the third response in a row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def impossible(records: Buffer) -> str | None:
 
 
 def wanted(records: Buffer) -> int:
-    """How many bytes the first batch says it has; HEAD where that did not come."""
+    """The length of the first batch, by its header; HEAD if the header is incomplete."""
     if len(records) < PREFIX.size:
         return HEAD
     return min(PREFIX.size + int(PREFIX.unpack_from(records)[1]), LARGEST)
@@ -49,8 +49,8 @@ def fruitless(records: Buffer) -> str:
 
 
 def behind(records: Buffer, position: int, high_watermark: int) -> int:
-    """Where to read on who leaves out the first batch: behind its last offset by its own account, but not behind the
-    end of the log; one offset further where that account is broken too."""
+    """Where to continue after skipping the first batch: behind its last offset by its header, but not behind the end of
+    the log; one offset further if the header is broken too."""
     following = position + 1
     if len(records) >= 27 and records[16] == 2:
         base, delta = PREFIX.unpack_from(records)[0], int.from_bytes(records[23:27], "big", signed=True)

@@ -1,4 +1,4 @@
-"""Tells that the event loop turned late: whatever held it also held fetches, and heartbeats of a member (B31)."""
+"""Reports a late turn of the event loop: its cause also delayed fetches, and heartbeats of a member (B31)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PAUSE = 60.0  # seconds between two sentences
 
 
 class Lateness:
-    """Looks at the loop's clock every TICK seconds until closed. `say` hears of a loop that was held for more than
-    LATE seconds, at most every PAUSE seconds; `consequence` returns the end of that sentence."""
+    """Reads the loop's clock every TICK seconds until closed. `say` gets a sentence about a delay of more than LATE
+    seconds, at most every PAUSE seconds; `consequence` returns the end of that sentence."""
 
     def __init__(self, say: Callable[[str], None], consequence: Callable[[], str]) -> None:
         self._say = say

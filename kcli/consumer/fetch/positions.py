@@ -1,7 +1,7 @@
-"""Looks up what a cursor cannot know: its start, its leader, and whether a new leader still has what was read.
+"""Look-ups for cursors: start positions, leaders, and whether a new leader still has the records that were read.
 
-A look-up that fails is tried again; it never resets a position (C11, E19). An answer that is older than a seek
-changes nothing (E23).
+A failed look-up is retried; it never resets a position (C11, E19). A response that is older than a seek changes nothing
+(E23).
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class LogTruncated(KcliError):
 
 
 class Positions:
-    """One task that looks, and one per look-up so that none waits for another."""
+    """One task that starts look-ups, and one task per look-up, so that none waits for another."""
 
     def __init__(self, reader: LookupEngine) -> None:
         self.reader = reader
         self.wake = asyncio.Event()
 
     async def run(self) -> None:
-        """For ever: clear, look at the whole state, start what is due, wait."""
+        """Run for ever: clear the event, read the whole state, start what is due, wait."""
         loop = asyncio.get_running_loop()
         while True:
             self.wake.clear()
@@ -253,7 +253,8 @@ class Positions:
         raise BrokerError(codes.UNKNOWN_SERVER_ERROR, f"{at.topic} partition {at.partition}")
 
     def truncated(self, cursor: Cursor, end: int, end_epoch: int) -> None:
-        """The epoch that was read last ends at `end`: nothing lost, or the cut is told and the policy obeyed."""
+        """The last epoch that was read ends at `end`: no record is lost, or the truncation is reported and the policy
+        applied."""
         position = cursor.position
         lost = cursor.validated(cursor.generation, end, end_epoch)
         if lost is None:

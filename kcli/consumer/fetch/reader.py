@@ -1,7 +1,7 @@
-"""The engine behind a consumer: the cursors, a fetcher per broker, and who looks up positions and leaders.
+"""The engine behind a consumer: the cursors, a fetcher per broker, the look-ups of positions and leaders.
 
-Scheduling is level-triggered (E27): an event only says "look again", and whoever wakes reads the whole state after
-clearing it. Assignments change in one synchronous block, so nothing can run in between (A3.08).
+Scheduling is level-triggered (E27): an event only wakes a task, which clears it and then reads the whole state.
+Assignments change in one synchronous block, so nothing can run in between (A3.08).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Reader:
-    """`stored` looks up a group's commits; None without a group. `arrived` is set when a poll has reason to look.
-    `replica_holds` is for how many seconds a leader's word counts that another replica should be read from (C12)."""
+    """`stored` reads a group's commits; None without a group. `arrived` is set when a poll may have records.
+    `replica_holds` is the seconds for which a leader's preferred replica is used (C12)."""
 
     def __init__(
         self, cluster: Cluster, settings: ConsumerSettings, *, rack: str = "", replica_holds: float = 300.0
@@ -48,7 +48,7 @@ class Reader:
     # -- what is read -----------------------------------------------------------------------------------------------
 
     def add(self, starts: Mapping[TopicPartition, Bound]) -> list[Cursor]:
-        """Own these too; one that is owned already starts anew, unpaused unless its topic is paused (E31)."""
+        """Own these too; one that is owned already starts again, unpaused unless its topic is paused (E31)."""
         cursors = [Cursor(at, start, self.settings.partition_max_bytes) for at, start in starts.items()]
         for cursor in cursors:
             cursor.paused = cursor.at.topic in self.paused_topics
@@ -57,13 +57,13 @@ class Reader:
         return cursors
 
     def remove(self, ats: Iterable[TopicPartition]) -> None:
-        """Own these no more: what is buffered or under way for them is dropped (E33)."""
+        """Stop owning these: their chunks and responses in flight are dropped (E33)."""
         for at in ats:
             self.cursors.pop(at, None)
         self.changed()
 
     def changed(self) -> None:
-        """Something about the cursors or leaders changed: everybody looks again."""
+        """Cursors or leaders changed: wake all tasks."""
         if self.closed:
             return
         if not self._tasks and self.cursors:
@@ -80,8 +80,8 @@ class Reader:
             fetcher.wake.set()
 
     def node_of(self, cursor: Cursor, now: float) -> int:
-        """Whom to ask about a partition: the preferred replica for as long as it holds (C12), else the leader, -1
-        when nobody knows. Notices a new leader epoch on the way (C9)."""
+        """The broker to fetch a partition from: the preferred replica while it holds (C12), else the leader, -1 if
+        unknown. Also notes a new leader epoch (C9)."""
         epoch = self.cluster.leader_epoch(cursor.at)
         if epoch > cursor.leader_epoch:
             cursor.validate(epoch)
@@ -92,12 +92,13 @@ class Reader:
         return self.cluster.leader_id(cursor.at)
 
     def work(self, node: int, now: float) -> tuple[list[Cursor], float | None]:
-        """The cursors to fetch from `node` now, and when to look again at the latest.
+        """The cursors to fetch from `node` now, and the latest time for the next check.
 
-        Nothing while the node's undelivered bytes fill half its share of the buffer or a whole fetch: a fetch that
-        left the fast partitions out would wait at the broker for the slow ones. What a paused partition holds does
-        not count, so it blocks nobody (E12). A fetcher that is full is not told of what it may not ask for: two of
-        them would wake one another for ever."""
+        None while the node's undelivered bytes fill half its share of the buffer or a whole fetch: a fetch without the
+        fast partitions would wait at the broker for the slow ones. Bytes of a paused partition do not count, so it
+        blocks no other (E12). A full fetcher is not woken for partitions that it must not fetch: two of them would wake
+        one another for ever.
+        """
         due: list[Cursor] = []
         again: float | None = None
         held = 0
@@ -129,11 +130,11 @@ class Reader:
         return self.settings.buffer_bytes // max(len(self.fetchers), 1)
 
     def look_up(self) -> None:
-        """A position is unknown: look it up."""
+        """Look up a position that is unknown."""
         self.positions.wake.set()
 
     def truncated(self, cursor: Cursor, end: int, end_epoch: int) -> None:
-        """The leader's log ends its epoch `end_epoch` at `end`, before what was read."""
+        """The leader's log ends epoch `end_epoch` at `end`, before the position."""
         self.positions.truncated(cursor, end, end_epoch)
 
     def say(self, text: str) -> None:
@@ -148,7 +149,7 @@ class Reader:
     # -- tasks ------------------------------------------------------------------------------------------------------
 
     def run(self, work: Awaitable[None]) -> None:
-        """Own a task. One that ends by an error poisons the consumer, so that nobody waits for ever (B29)."""
+        """Own a task. A task that ends by an error fails the consumer, so that no poll waits for ever (B29)."""
         task = asyncio.ensure_future(work)
         self._tasks[task] = None
         task.add_done_callback(self._ended)

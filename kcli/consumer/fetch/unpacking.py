@@ -1,8 +1,8 @@
-"""Compressed batches are decompressed before a poll hands them out: small ones right there, large ones in a thread.
+"""Compressed batches are decompressed before a poll returns them: small ones in place, large ones in a thread.
 
-The loop that sends a member's heartbeats is never held by a codec (B31), and the thread works on what is next while
-the user works on what he has. Memory is bounded by plain bytes: what was handed out, and one piece ahead of it.
-Messages of v0 and v1 are read a chunk at a time, in the thread as well.
+A codec never delays the loop that sends a member's heartbeats (B31), and the thread decompresses the next piece while
+the user works on the last. Memory is bounded by plain bytes: the returned piece and the next one. Messages of v0 and v1
+are read a chunk at a time, in the thread as well.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Unpacking:
         self._reader.arrived.set()
 
     def close(self) -> None:
-        """The thread ends with what it has, which nobody waits for."""
+        """End the thread after its current piece, without waiting."""
         if self._work is not None:
             self._work.cancel()
         if self._thread is not None:
@@ -144,7 +144,8 @@ def _unpack(batches: list[Batch], most: int) -> tuple[int, float]:
 
 
 def unpacked(batch: Batch, most: int | None = None) -> bool:
-    """Decompress one batch, in any thread; False when it is more than `most` bytes. Who reads a broken one hears it."""
+    """Decompress one batch, in any thread; False if it is larger than `most` bytes. The reader of a broken batch gets
+    the error."""
     try:
         return batch.unpack(most)
     except CorruptBatch:

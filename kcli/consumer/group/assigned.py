@@ -1,7 +1,7 @@
-"""What a member owns, and how it gives it up.
+"""The partitions that a member owns, and how it gives them up.
 
-Giving up is always in this order (E39): what was handed out is finished, its offsets are committed, the callback is
-awaited, and only then the coordinator is told. What was lost is only reported (E53). Callbacks never overlap (A3.12).
+The order is always the same (E39): finish the returned records, commit their offsets, await the callback, then answer
+the coordinator. Lost partitions are only reported (E53). Callbacks never overlap (A3.12).
 """
 
 from __future__ import annotations
@@ -107,8 +107,7 @@ class Holdings:
 
     @property
     def patience(self) -> float | None:
-        """Seconds that the user may still take for what is being revoked: 0.0 when that is lost, None when nothing
-        is."""
+        """Seconds left for the current revocation: 0.0 if the partitions are lost, None without a revocation."""
         if self.deadline is None:
             return None
         return 0.0 if self._member.generation < 0 else max(0.0, self._patient_until - self._now())

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     Found = dict[TopicPartition, OffsetAndMetadata | None]
 
     class Member(Protocol):
-        """What every kind of membership knows and is told. `generation` is -1 while there is none; `identity` is who
-        asks, `reader` who reads offsets."""
+        """The interface of every kind of membership. `generation` is -1 without one; `identity` is for commits,
+        `reader` for reading offsets."""
 
         state: str
         generation: int

@@ -42,7 +42,7 @@ class Coordinator:
         self._backoff = retry_backoff, retry_backoff_max
 
     async def ask(self, request: Request[R], *, timeout: float | None = None) -> R:
-        """One question, one answer, no retry. Raises what the look-up and the broker raise."""
+        """Send one request, without a retry. Raises what the look-up and the broker raise."""
         return await self.ask_version(lambda _: request, 0, timeout=timeout)
 
     async def ask_version(self, build: Callable[[int], Request[R]], api_key: int, *, timeout: float | None = None) -> R:
@@ -58,7 +58,7 @@ class Coordinator:
             raise
 
     def moved(self) -> None:
-        """Forget who the coordinator is."""
+        """Forget the coordinator."""
         self._cluster.coordinator_moved(self._of)
 
     def pauses(self) -> Backoff:

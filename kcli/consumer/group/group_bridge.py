@@ -1,4 +1,4 @@
-"""Between a group's session and the cursors: assignments become cursors, what was handed out becomes commits.
+"""Between a group's session and the cursors: assignments become cursors, returned records become commits.
 
 The session calls these one after another in its own task (A3.12): finish, commit, report, rejoin (E39).
 """
@@ -37,7 +37,7 @@ class Link:
         self.out[at] = OffsetAndMetadata(offset, epoch, "")
 
     def handed_back(self) -> None:
-        """The user asks for more, so what was handed out is done."""
+        """The user polls again, so the returned records are done."""
         self.done.update(self.out)
         self.out.clear()
         self._returned.set()
@@ -48,7 +48,7 @@ class Link:
         return {at: offset for at, offset in self.done.items() if at in partitions}
 
     async def settle(self, partitions: set[TopicPartition]) -> None:
-        """Hand out no more of these, and wait until the user is through with what was handed out (E36)."""
+        """Return no more records of these, and wait until the user has finished the returned ones (E36)."""
         for at in partitions:
             cursor = self._reader.cursors.get(at)
             if cursor is not None:

@@ -1,7 +1,7 @@
-"""A member of a group, running: what every kind of membership has in common.
+"""A running member of a group: what every kind of membership has in common.
 
-One task changes what is owned and is the only one that calls back; one sends heartbeats, whatever the others do (E46);
-one commits from time to time. A task that dies takes the session with it (B29).
+One task changes the owned partitions and is the only one that calls back; one sends heartbeats independently (E46); one
+commits from time to time. A task that fails ends the session (B29).
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ class Session(ABC):
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
-        """What may be read now; partitions about to be revoked are not in it any more (E52), nor any that were lost
-        and nobody has been told yet (E53). A process that was stopped hears its coordinator first."""
+        """The partitions that may be read now, without those that are being revoked (E52) and those that are lost and
+        not yet reported (E53). A process that was stopped contacts its coordinator first."""
         if self.failed is not None or self._asleep or self._member.generation < 0:
             return frozenset()
         return self._share.owned

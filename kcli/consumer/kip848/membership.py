@@ -75,17 +75,17 @@ class ConsumerMembership:
 
     @property
     def reader(self) -> Identity | None:
-        """Who reads offsets (E60); nobody in particular while there is no membership."""
+        """The identity for reading offsets (E60); none without a membership."""
         return self.identity if self.generation >= 0 else None
 
     @property
     def rejoining(self) -> bool:
-        """True while what is held is not what the coordinator wants."""
+        """True while the owned partitions differ from the target of the coordinator."""
         return self.state == OUT or self.held != self.target
 
     @property
     def reported(self) -> bool:
-        """Whether the coordinator acknowledged what is held now."""
+        """Whether the coordinator acknowledged the owned partitions."""
         return self._known is not None and self._known["topic_partitions"] == self.held
 
     # -- what the user does ---
@@ -109,7 +109,7 @@ class ConsumerMembership:
             self.state, self._next_heartbeat = OUT, now
 
     def hold(self, places: Iterable[Place], now: float) -> None:
-        """This is owned now: the coordinator is told at once (E58)."""
+        """These partitions are owned now: the next heartbeat reports them at once (E58)."""
         self.held = frozenset(places)
         self._next_heartbeat = now
 
@@ -126,7 +126,7 @@ class ConsumerMembership:
     # -- heartbeats ---
 
     def report(self) -> Report:
-        """All that can be said of this member now. One that joins owns nothing."""
+        """All fields of a full heartbeat. A joining member owns nothing."""
         return {
             "rebalance_timeout_ms": round(self._settings.rebalance_timeout * 1000),
             "rack_id": self._settings.rack or None,
@@ -150,7 +150,7 @@ class ConsumerMembership:
         return self._identified(epoch, **fields)
 
     def farewell(self) -> ConsumerGroupHeartbeatRequest:
-        """The last heartbeat: a static member says that it comes back (E55)."""
+        """The last heartbeat: a static member announces that it will return (E55)."""
         return self._identified(LEAVE if self._settings.instance_id is None else LEAVE_STATIC)
 
     def _identified(self, epoch: int, **fields: Any) -> ConsumerGroupHeartbeatRequest:
@@ -167,14 +167,15 @@ class ConsumerMembership:
         self._next_heartbeat = now + self.interval
 
     def unanswered(self, now: float, pause: float) -> None:
-        """No answer, or none that helps: all is said again after `pause` (E56)."""
+        """No response, or a useless one: send a full heartbeat after `pause` (E56)."""
         self._known = None
         self._next_heartbeat = now + pause
 
     def answered(
         self, answer: ConsumerGroupHeartbeatResponse, asked: Identity, report: Report, now: float, pause: float
     ) -> str:
-        """A heartbeat was answered; what it had said, and how long to wait if it has to be said again."""
+        """Take over a heartbeat's response, for the fields that it had; `pause` is the wait before a full one, if
+        needed."""
         if asked != self.identity or self.state not in (OUT, STABLE):
             return PROCEED
         code = codes.of(answer.error_code)
@@ -210,7 +211,8 @@ class ConsumerMembership:
         return self._about_offsets(number, asked, otherwise=RAISE)
 
     def fetched(self, number: int, asked: Identity | None) -> str:
-        """An OffsetFetch was answered with error `number`. Who is no member any more asks again as nobody."""
+        """An OffsetFetch returned error `number`. A client that is no member any more repeats it without an
+        identity."""
         step = self._about_offsets(number, asked, otherwise=RAISE)
         return RETRY if step == LOST and asked is not None else step
 

@@ -1,7 +1,7 @@
-"""Making what the coordinator wants ours: revoke, tell it, then add (KIP-848, E58).
+"""Make the coordinator's target the owned partitions: revoke, report it, then add (KIP-848, E58).
 
-Topics come by id. An id that nobody here knows yet is asked for, and its partitions are taken when it has a name
-(E57): the coordinator is right, also about topics that our metadata has not seen.
+Topics come by id. An unknown id is looked up, and its partitions are added when it has a name (E57): the coordinator is
+right, also about topics that the metadata does not have yet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is still to be told one broker about records that it gave, and what it said to that (E66).
+"""Acknowledgements for one broker: those to be sent, and the broker's results (E66).
 
-A broker judges all that is said of a partition in one request at once: one offset that is no longer ours refuses the
-others with it. So a refusal is looked into by halves until it is known which offsets it is about.
+A broker judges all acknowledgements of a partition in a request at once: one offset that this member no longer holds
+refuses the others with it. So a refused range is halved until the offsets are known.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _lanes = count(1)
 
 
 class Acknowledging:
-    """`pending` waits to be said; `urgent` when somebody waits for it, or it is a renewal."""
+    """`pending` is to be sent; `urgent` if a caller waits for it, or it is a renewal."""
 
     def __init__(self, reader: AckEngine, node: int) -> None:
         self.session = ShareSession()
@@ -55,11 +55,11 @@ class Acknowledging:
         return bool(self.pending or self.working or self._refused)
 
     def add(self, place: Place, span: Range) -> None:
-        """To be said with the next request."""
+        """Add a range to the next request."""
         self.pending.setdefault(place, []).append(span)
 
     def take(self) -> Ranges:
-        """All that waits, as one request says it."""
+        """Take all pending ranges, merged as a request has them."""
         acked = {place: merged(ranges) for place, ranges in self.pending.items()}
         self.pending = {}
         self.working = bool(acked)
@@ -82,8 +82,8 @@ class Acknowledging:
                 self._settle(place, ranges, BrokerError(code, self._about(place), message) if code else None)
 
     def given_again(self, place: Place, spans: list[tuple[int, int]]) -> None:
-        """The answer that refused also brought these anew: they are another delivery, which has to be looked at before
-        anything is said of it."""
+        """The response with the refusal delivered these records again: this is a new delivery, so they are not
+        acknowledged before it was processed."""
         refused, self._refused = self._refused, []
         for where, ranges, code, message in refused:
             outside, inside = cut(ranges, spans if where == place else ())
@@ -102,7 +102,7 @@ class Acknowledging:
         self._again(acked, BrokerError(code, self._reader.share.group, message or None))
 
     def lost(self, acked: Ranges, error: KcliError, *, sent: bool) -> None:
-        """No answer came. What was not sent is said again."""
+        """No response came. Acknowledgements that were not sent are sent again."""
         self.session.broke()
         if sent:
             self._settle_all(acked, error, unknown=True)
@@ -110,7 +110,7 @@ class Acknowledging:
             self._again(acked, error)
 
     def cancelled(self, acked: Ranges) -> None:
-        """Nobody waits for the answer any more."""
+        """The response is no longer awaited."""
         self.lost(acked, DeadlineExceeded("the consumer was closed before the broker answered", sent=True), sent=True)
 
     def _again(self, acked: Ranges, error: KcliError) -> None:
@@ -135,7 +135,7 @@ class Acknowledging:
         return True
 
     async def look_into_refusals(self) -> None:
-        """Which offsets were it? The others of the request were not done either, and are said again."""
+        """Find the refused offsets. The others of the request were not acknowledged either, and are sent again."""
         while self._refused:
             place, ranges, code, message = self._refused.pop()
             await self._tell_apart(place, ranges, code, message)
@@ -226,7 +226,7 @@ class Acknowledging:
             self._settle(place, ranges, BrokerError(code, self._about(place), message or None) if code else None)
 
     def abandon(self) -> None:
-        """Nothing more will be said."""
+        """Send nothing more."""
         self._settle_all(self.take(), KcliError("the consumer was closed before it could be said"))
 
     # -- outcomes ---------------------------------------------------------------------------------------------------

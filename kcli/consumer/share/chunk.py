@@ -1,9 +1,9 @@
-"""What a ShareFetch brought of one partition, as it is handed out: the acquired ranges, each with its batches.
+"""A ShareFetch's data for one partition, as a poll returns it: the acquired ranges, each with its batches.
 
-The unit is the range, never the record: neighbours with one delivery count are one (a broker that was acknowledged
-record by record tells them one by one). What was acquired and has no record, a marker or a gap, is a gap. Offsets
-behind a cut-off batch are unreached, no gaps: there may be records. Java takes them for gaps, and relies on the broker
-to acquire whole batches only.
+The unit is the range, never the record: neighbours with one delivery count are one range (a broker that got
+acknowledgements record by record lists them one by one). An acquired offset without a record, a marker or a gap, is a
+gap. Offsets behind a cut-off batch are unreached, no gaps: they may have records. Java takes them for gaps, and relies
+on the broker to acquire whole batches only.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ ALL = 2**63 - 1
 
 
 class Acquired:
-    """Records of one partition that this member alone has until `deadline` (seconds of the loop's clock): offsets
-    `first` to `last`, delivered for the `delivery_count`th time. `batches` may be empty. `error` says why those in
+    """Records of one partition that only this member has until `deadline` (seconds of the loop's clock): offsets
+    `first` to `last`, in their `delivery_count`th delivery. `batches` may be empty. `error` is why those in
     `unreadable` could not be read; `gaps` are offsets without a record, `unreached` those behind a cut-off batch."""
 
     __slots__ = (
@@ -72,7 +72,7 @@ class Acquired:
 
 
 class Arrived:
-    """A partition's part of an answer, not opened yet; it is decoded by whoever polls."""
+    """A partition's part of a response; the poll that returns it decodes it."""
 
     __slots__ = ("_opened", "at", "data", "deadline", "node", "place", "size")
 
@@ -86,7 +86,7 @@ class Arrived:
         self._opened: tuple[list[Batch], list[Corrupt]] | None = None
 
     def ranges(self) -> list[tuple[int, int, int]]:
-        """What was acquired: (first, last, delivery count), in order, neighbours with one count as one."""
+        """The acquired ranges: (first, last, delivery count), in order, neighbours with one count joined."""
         return _joined(self.data.acquired_records)
 
     def _batches(self, settings: ConsumerSettings) -> tuple[list[Batch], list[Corrupt]]:

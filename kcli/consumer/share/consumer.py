@@ -206,9 +206,10 @@ class ShareConsumer:
     def acknowledge(
         self, got: Acquired, kind: str = "accept", first: int | None = None, last: int | None = None
     ) -> None:
-        """Say what became of records: "accept" (done), "release" (another try, by anybody), "reject" (never again).
-        Without bounds of all of `got` that nothing was said of; else of offsets `first` to `last`, both included. It
-        is sent with the next poll or `commit`. Raises UsageError for what was acknowledged before."""
+        """Acknowledge records: "accept" (done), "release" (deliver again, to any member), "reject" (never deliver
+        again). Without bounds all records of `got` that are not acknowledged yet; else offsets `first` to `last`, both
+        included. It is sent with the next poll or `commit`. Raises UsageError for records that are acknowledged
+        already."""
         self._check()
         if kind not in KINDS:
             raise UsageError(f"{kind}: acknowledge by accept, release or reject")
@@ -223,8 +224,8 @@ class ShareConsumer:
         self._out = [acquired for acquired in self._out if acquired is not got]
 
     async def renew(self, got: Sequence[Acquired]) -> bool:
-        """Start the locks of these anew. False where the broker cannot (before 4.2). Raises as `commit`; whether it
-        was in time, `on_outcome` says."""
+        """Restart the locks of these records. False if the broker cannot (before 4.2). Raises as `commit`; `on_outcome`
+        reports whether it was in time."""
         self._check()
         for node in {acquired.node for acquired in got}:
             broker = await self._cluster.node(node)
@@ -240,9 +241,9 @@ class ShareConsumer:
         return True
 
     async def commit(self, timeout: float | None = None) -> list[Outcome]:
-        """Have everything said that was decided, and wait for the answers. Returns what was refused or is unknown
-        since the last commit: empty when all went well. In implicit mode what the last poll handed out is accepted.
-        Raises TimeoutError, and what ended the membership."""
+        """Send all acknowledgements and wait for the responses. Returns those that were refused or are unknown since
+        the last commit: empty on success. In implicit mode the records of the last poll are accepted. Raises
+        TimeoutError, and the error that ended the membership."""
         self._check()
         if not self._share.explicit:
             self._finish_last()
@@ -283,8 +284,8 @@ class ShareConsumer:
             raise self._reader.failure
 
     async def close(self, timeout: float = 30.0) -> list[Outcome]:
-        """Say what is left to say (in implicit mode the last poll is accepted), give back the rest, leave. Returns
-        what was refused or is unknown since the last commit. Again: nothing."""
+        """Send the last acknowledgements (in implicit mode the last poll is accepted), release the rest, leave. Returns
+        those that were refused or are unknown since the last commit. A second call returns none."""
         if self._closed:
             return []
         if not self._share.explicit and self._reader.failure is None:

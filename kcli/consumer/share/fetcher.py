@@ -1,7 +1,7 @@
-"""One task per broker that leads something of a share group's member: one request at a time, acquiring only on demand.
+"""One task per broker that leads partitions of a share group's member: one request at a time, acquiring only on demand.
 
-The session's epochs count every request, so fetching and acknowledging take turns. Nothing is fetched ahead of who
-asks: the lock of a record runs from the moment it is acquired. Acknowledgements ride on the next fetch (E64, E65).
+The session's epochs count every request, so fetching and acknowledging take turns. Nothing is fetched ahead of a poll:
+the lock of a record starts when it is acquired. Acknowledgements are sent with the next fetch (E64, E65).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class ShareMembership:
         self.next_heartbeat = now + self.interval
 
     def unanswered(self, now: float, pause: float) -> None:
-        """No answer, or none that helps: all is said again after `pause`."""
+        """No response, or a useless one: send a full heartbeat after `pause`."""
         self._known = None
         self.next_heartbeat = now + pause
 

@@ -1,4 +1,4 @@
-"""Acknowledgements as ranges of offsets: what was decided, how it is said, what became of it. No loop per record."""
+"""Acknowledgements as ranges of offsets: the decisions, their form in a request, their outcomes. No loop per record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     class Range(NamedTuple):
-        """Offsets `first` to `last`, both included, and what is said of them."""
+        """Offsets `first` to `last`, both included, and their acknowledgement."""
 
         first: int
         last: int
@@ -27,8 +27,8 @@ NAMES = {GAP: "gap", ACCEPT: "accept", RELEASE: "release", REJECT: "reject", REN
 
 
 class Outcome(Value):
-    """What became of one acknowledgement. `error` None: the broker took it. `unknown`: it may have. Otherwise it did
-    not: the records go to whoever fetches next, this member maybe included."""
+    """The outcome of one acknowledgement. `error` None: the broker accepted it. `unknown`: it may have. Otherwise it
+    did not: the records are delivered again, maybe to this member."""
 
     topic: str = ""
     partition: int = 0
@@ -68,7 +68,7 @@ def halves(ranges: list[Range]) -> list[list[Range]]:
 
 
 def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Range], list[Range]]:
-    """What of the ranges is in none of the spans (first, last), and what is in one of them."""
+    """The parts of the ranges outside of all spans (first, last), and those inside."""
     outside, inside = list(ranges), []
     for first, last in spans:
         rest: list[Range] = []
@@ -84,7 +84,7 @@ def cut(ranges: list[Range], spans: Iterable[tuple[int, int]]) -> tuple[list[Ran
 
 
 class Undecided:
-    """The offsets of which nothing was said yet, as ranges."""
+    """The offsets without an acknowledgement, as ranges."""
 
     __slots__ = ("_open",)
 
@@ -98,7 +98,7 @@ class Undecided:
         return list(self._open)
 
     def decide(self, first: int, last: int) -> None:
-        """Something was said of these. Raises UsageError where something was said already, or that were never here."""
+        """Offsets get an acknowledgement. Raises UsageError if they have one already, or were never acquired."""
         for index, (low, high) in enumerate(self._open):
             if low <= first <= last <= high:
                 rest = [(low, first - 1), (last + 1, high)]

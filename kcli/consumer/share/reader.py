@@ -1,6 +1,6 @@
-"""The engine behind a share consumer: who is asked for records of what, and what became of acknowledgements.
+"""The engine behind a share consumer: a fetcher per broker, and the outcomes of acknowledgements.
 
-Level-triggered like the other reader (E27): an event only says "look again".
+Level-triggered like the other reader (E27): an event only wakes a task, which reads the whole state.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LOCK = 30.0  # seconds, Kafka's default, until a broker says its own
 
 
 class ShareReader:
-    """`demand` is True while somebody waits for records, `most` how many they want. `arrived` is set when a poll has
-    reason to look, `acknowledged` when some fetcher has nothing left to say."""
+    """`demand` is True while a poll waits for records, `most` how many it wants. `arrived` is set when a poll may have
+    records, `acknowledged` when a fetcher has no acknowledgements left."""
 
     def __init__(self, cluster: Cluster, settings: ConsumerSettings, share: ShareSettings) -> None:
         self.cluster = cluster
@@ -52,7 +52,7 @@ class ShareReader:
     # -- what is read -----------------------------------------------------------------------------------------------
 
     def assign(self, places: dict[Place, TopicPartition]) -> None:
-        """Take records from these. What was acquired of others stays acquired."""
+        """Acquire records of these partitions. Acquired records of others stay acquired."""
         self.assigned = dict(places)
         self.names |= places
         for fetcher in self.fetchers.values():
@@ -60,7 +60,7 @@ class ShareReader:
         self.changed()
 
     def changed(self) -> None:
-        """Something about the assignment or the leaders changed: everybody looks again."""
+        """The assignment or the leaders changed: wake all tasks."""
         if self.closing:
             return
         if not self._tasks and self.assigned:
@@ -170,7 +170,7 @@ class ShareReader:
             self.fail(error)
 
     async def close(self, patience: float) -> None:
-        """Wait for requests under way, say what is left to say to every broker, end the sessions."""
+        """Wait for requests in flight, send the last acknowledgements to every broker, end the sessions."""
         self.closing = True
         self.demand = False
         try:

@@ -1,7 +1,7 @@
-"""Share sessions (KIP-932): a broker remembers which partitions a member reads, a request says what changed (E65).
+"""Share sessions (KIP-932): a broker remembers the partitions of a member, a request has only changes (E65).
 
-Sans-IO. A session is of one member and one broker, so its only identity is the epoch. Every partition that was ever
-sent, also one that was only acknowledged, is in it until it is named as forgotten. One request at a time.
+Sans-IO. A session belongs to one member and one broker, so its only identity is the epoch. Every partition that was
+ever sent, also one that was only acknowledged, is in it until a request forgets it. One request at a time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ShareSession:
         return any(place not in wanted for place in self._held)
 
     def plan(self, wanted: Collection[Place], acknowledged: Collection[Place] = ()) -> Plan:
-        """The next ShareFetch: what is new or acknowledged is sent, what is held for nothing is forgotten."""
+        """The next ShareFetch: new or acknowledged partitions are sent, unused ones are forgotten."""
         send = sorted({place for place in wanted if place not in self._held} | set(acknowledged))
         forget = sorted(place for place in self._held if place not in wanted and place not in acknowledged)
         self._held = (self._held | set(send)).difference(forget)
@@ -57,6 +57,6 @@ class ShareSession:
         self.epoch = 1 if self.epoch == LAST else self.epoch + 1
 
     def broke(self) -> None:
-        """The broker knows nothing of it any more, or nobody knows what it knows: another one begins."""
+        """The broker has no session any more, or its state is unknown: another one begins."""
         self.epoch = NEW
         self._held = set()

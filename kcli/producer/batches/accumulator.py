@@ -1,8 +1,8 @@
-"""All batches that are not settled: a queue per partition, what may be sent, what took too long.
+"""All batches that are not settled: a queue per partition, the batches that may be sent, and those that are overdue.
 
-Pure but for its budget: time is an argument (`overdue` asks the loop), and the sender is told by `on_ready` that
-something may have become sendable. A batch closes when it is full, its linger is over, somebody waits for memory, or on
-flush (D2).
+Pure but for its budget: time is an argument (`overdue` asks the loop), and `on_ready` wakes the sender when a batch may
+have become sendable. A batch closes when it is full, when its linger is over, when a send waits for memory, or on flush
+(D2).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Accumulator:
         return now - queue.waiting[0].created > patience + self._settings.linger
 
     def open(self, queue: PartitionQueue, now: float) -> ProducerBatch:
-        """The open batch of a queue, made if there is none."""
+        """The open batch of a queue; created if there is none."""
         if queue.open is None:
             self._numbers += 1
             queue.open = ProducerBatch(queue.at, now, (self._numbers,))
@@ -108,7 +108,7 @@ class Accumulator:
             self._on_ready()
 
     def add_sealed(self, queue: PartitionQueue, sealed: SealedBatch, now: float) -> None:
-        """A batch that is encoded already takes its place behind what is open."""
+        """Queue an encoded batch behind the open ones."""
         self.close(queue)
         self._numbers += 1
         batch = ProducerBatch(queue.at, now, (self._numbers,))
@@ -173,7 +173,7 @@ class Accumulator:
         self._forget_if_idle(queue)
 
     def replace(self, queue: PartitionQueue, batch: ProducerBatch, parts: list[ProducerBatch]) -> None:
-        """The parts stand where the batch stood."""
+        """Replace a batch by its parts, in its place."""
         batch.parts = parts
         queue.landed(batch)
         self.incomplete.discard(batch)

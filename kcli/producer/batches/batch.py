@@ -31,7 +31,7 @@ class RecordMetadata:
 
 
 class BatchOutcome:
-    """How a batch ended. `unknown`: it may have been stored, and no answer says whether."""
+    """The outcome of a batch. `unknown`: it may be stored, because no response came."""
 
     __slots__ = ("base_offset", "count", "error", "partition", "topic", "unknown")
 
@@ -105,7 +105,7 @@ class ProducerBatch:
         return self.sealed.size if self.sealed is not None else self.builder.size
 
     def close(self, settings: ProducerSettings) -> None:
-        """Seal what was built; no record can be added any more. May run in a thread."""
+        """Seal the batch; no record can be added any more. May run in a thread."""
         builder = self.builder
         self.raw = builder.size
         base, newest = builder.base_timestamp, builder.max_timestamp
@@ -120,7 +120,7 @@ class ProducerBatch:
         )
 
     def promise(self, future: asyncio.Future[RecordMetadata], timestamp: int) -> None:
-        """The last appended record has somebody who waits for it."""
+        """A future for the last appended record."""
         self.promises.append((self.builder.count - 1, future))
         self.timestamps.append(timestamp)
 

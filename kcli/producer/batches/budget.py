@@ -76,7 +76,7 @@ class Budget:
         self._wake()
 
     def charge(self, size: int, records: int) -> None:
-        """Take what is known only now, without waiting."""
+        """Charge bytes that become known only now, without waiting."""
         self.bytes += size
         self.records += records
 

@@ -1,7 +1,7 @@
 """The ledger: every accepted record is settled exactly once, as acknowledged, failed or unknown (R1).
 
-Whoever settles a batch comes through here: its promises, its share of the budget, the counts and the report are one
-step, so nothing can be counted twice or forgotten.
+All settling goes through this module: a batch's futures, its share of the budget, the counts and the report are one
+step, so no record is counted twice or forgotten.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Counts:
-    """Records by what became of them; `accepted` is the sum of the others and of what is still on its way."""
+    """Records by outcome; `accepted` is the sum of the others and of those without an outcome yet."""
 
     __slots__ = ("accepted", "acked", "failed", "unknown")
 
@@ -38,7 +38,7 @@ class Counts:
 
 
 class Ledger:
-    """`report` is told of each settled batch, `on_settled` that there is room again."""
+    """`report` gets each settled batch; `on_settled` is called when there is room again."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Ledger:
         self.changed = asyncio.Event()  # set whenever a batch was settled or a sender left; flush waits for it
 
     def acknowledge(self, queue: PartitionQueue, batch: ProducerBatch, base_offset: int, append_time: int) -> None:
-        """It is stored. `base_offset` is -1 if nobody knows where."""
+        """The batch is stored. `base_offset` is -1 if unknown."""
         self.counts.acked += batch.count
         queue.stored(batch)
         batch.keep_promises(base_offset, append_time)
@@ -118,14 +118,14 @@ class Ledger:
         )
 
     def fail_everything(self, error: KcliError) -> None:
-        """Settle what is left, in order. What is on the wire may arrive yet."""
+        """Settle the remaining batches, in order. Those on the wire may still be stored."""
         for queue in self._all_waiting():
             for batch in sorted((*queue.in_flight, *queue.waiting), key=lambda batch: batch.number):
                 batch.maybe_written = batch.maybe_written or batch in queue.in_flight
                 self.fail(queue, batch, error)
 
     def fail_unsent(self, error: KcliError) -> None:
-        """Settle what is not on the wire now, in order."""
+        """Settle the batches that are not on the wire now, in order."""
         for queue in self._all_waiting():
             for batch in list(queue.waiting):
                 self.fail(queue, batch, error)

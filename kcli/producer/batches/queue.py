@@ -59,8 +59,8 @@ class PartitionQueue:
         return len(self.waiting) + len(self.in_flight) + (self.open is not None)
 
     def ripe_at(self, linger: float, max_in_flight: int) -> float | None:
-        """When the open batch should close though it is not full; None while it could not be sent anyway: until then
-        it goes on filling (D3)."""
+        """When the open batch should close though it is not full; None while it could not be sent anyway: until then it
+        continues to fill (D3)."""
         if self.open is None or self.waiting or len(self.in_flight) >= max_in_flight:
             return None
         return self.open.created + linger
@@ -122,7 +122,7 @@ class PartitionQueue:
         self.held_until = now + self.returns.wait(now)
 
     def rested_at(self) -> float:
-        """When the head may go again to who had it."""
+        """When the head may be sent again to the same broker."""
         return max(self.waiting[0].not_before, self.held_until) if self.waiting else 0.0
 
     def insert(self, batch: ProducerBatch) -> None:
@@ -151,8 +151,9 @@ class PartitionQueue:
             batch.sealed.stamp(*batch.stamp)
 
     def may_begin_epoch(self) -> bool:
-        """A new epoch is wanted, nothing is on the wire, and the next batch is known not to be in the log: a batch
-        that may be is first sent once more under its old sequence, which tells (it would be stored twice else)."""
+        """A new epoch is wanted, nothing is on the wire, and the next batch is known not to be in the log. A batch that
+        may be in the log is first sent once more under its old sequence, which shows it (else it would be stored
+        twice)."""
         return self.needs_epoch and not self.in_flight and not (self.waiting and self._unresolved(self.waiting[0]))
 
     def rewind(self, identity: Identity) -> None:
@@ -168,7 +169,7 @@ class PartitionQueue:
             self.proven = self.proven or batch.number > self.of_before
 
     def belongs_to(self, topic_id: bytes) -> None:
-        """Where the next batch would go. A topic that was made anew does not know the producer (C8)."""
+        """The topic id for the next batch. A topic that was created again does not know the producer (C8)."""
         if topic_id != self.topic_id:
             self.topic_id = topic_id
             self.proven = False

@@ -1,4 +1,4 @@
-"""Sealing in threads: large batches are compressed while the loop goes on; the codecs release the GIL."""
+"""Sealing in threads: large batches are compressed while the loop continues; the codecs release the GIL."""
 
 from __future__ import annotations
 

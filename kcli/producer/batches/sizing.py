@@ -1,9 +1,9 @@
-"""How large a batch may grow before it is closed: batch.size bounds what is sent, so under compression the estimate
-of it (D4, D5, KIP-126).
+"""How large a batch may grow before it is closed: batch.size limits the sent bytes, so under compression their estimate
+(D4, D5, KIP-126).
 
-The ratio of a topic follows the batches that were really made, at once when they turn out larger and in steps when they
-turn out smaller. Java's steps down are tiny, because its brokers find out; here a batch that came out larger than a
-request is cut in two before it is sent, so the estimate may follow more closely.
+The ratio of a topic follows its sealed batches, at once when they are larger than estimated and in steps when they are
+smaller. Java's steps down are tiny, because its brokers reject a batch that is too large; here a batch that is larger
+than a request is split before it is sent, so the estimate may follow more closely.
 """
 
 from __future__ import annotations
@@ -51,5 +51,5 @@ class Sizing:
         self._ratios[topic] = max(now + WORSE, seen) if seen > now else now - (now - seen) / BETTER
 
     def too_large(self, topic: str, raw: int, sealed: int) -> None:
-        """A batch turned out larger than the broker takes: begin anew from what it came to, and no better than raw."""
+        """A batch was larger than the broker accepts: start again from its ratio, at least that of plain bytes."""
         self._ratios[topic] = max(1.0, sealed / raw if raw else 1.0)

@@ -33,8 +33,8 @@ class Draining:
         self.served: TopicPartition | None = None
 
     def ready(self, now: float) -> tuple[Sent, float | None]:
-        """What goes into the next request, or when to look again. It begins after the partition that came last in
-        the request before, so that all have their turn (A4.23)."""
+        """The batches of the next request, or when to check again. It begins after the last partition of the request
+        before, so that all have their turn (A4.23)."""
         settings, later = self._settings, None
         ready: Sent = []
         size = 0
